@@ -1,0 +1,64 @@
+"""Tracing and lowering of long functions, reported for one equation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import jax
+import numpy as np
+
+import bindax
+from benchmarks.measure import Case, repeated
+
+SCALAR = np.float32(0.5)
+
+
+def long_function(library: ModuleType, equations: int) -> Callable[[Any], Any]:
+    """Make a function of so many equations; a new one, which no cache knows."""
+    lax = library.lax
+
+    def function(x: Any) -> Any:
+        for _ in range(equations // 2):
+            x = lax.mul(lax.sin(x), x)
+        return x
+
+    return function
+
+
+def traced(library: ModuleType, equations: int) -> Callable[[], Any]:
+    """Make the task of tracing such a function."""
+    return lambda: library.make_jaxpr(long_function(library, equations))(SCALAR)
+
+
+def traced_gradient(library: ModuleType, equations: int) -> Callable[[], Any]:
+    """Make the task of tracing the gradient of such a function."""
+    return lambda: library.make_jaxpr(library.grad(long_function(library, equations)))(SCALAR)
+
+
+def lowered(library: ModuleType, equations: int) -> Callable[[], Any]:
+    """Make the task of tracing and lowering such a function."""
+    return lambda: library.jit(long_function(library, equations)).lower(SCALAR)
+
+
+def case(
+    name: str,
+    task: Callable[[ModuleType, int], Callable[[], Any]],
+    equations: int,
+    target: float,
+    goal: float,
+) -> Case:
+    """Make the case of one task for one length."""
+    own, other = repeated(task(bindax, equations)), repeated(task(jax, equations))
+    title = f"{name}, per equation of {equations // 1000}k"
+    return Case(title, own, other, target, goal, per=equations)
+
+
+def cases() -> Iterator[Case]:
+    """Yield tracing, tracing of a gradient, and lowering."""
+    for equations in (1_000, 10_000):
+        yield case("make_jaxpr", traced, equations, target=0.5, goal=0.25)
+    for equations in (1_000, 10_000):
+        yield case("make_jaxpr(grad)", traced_gradient, equations, target=0.4, goal=0.15)
+    yield case("trace + lower", lowered, 1_000, target=0.5, goal=0.25)

@@ -1,0 +1,47 @@
+"""The kernel of bindax: bind, trace stack, types, pytrees, jaxprs, registry, transformations.
+
+The kernel knows no operation. This is the door for use; ``bindax_core.extend`` is the one for
+packages that bring operations, containers, backends or transformations, and
+``bindax_core.testing`` the one that checks them.
+"""
+
+from bindax_core import _errors as errors
+from bindax_core._array import Array as Array
+from bindax_core._aval import ShapedArray as ShapedArray
+from bindax_core._aval import float0 as float0
+from bindax_core._aval import typeof as typeof
+from bindax_core._config import config as config
+from bindax_core._jaxpr import ClosedJaxpr as ClosedJaxpr
+from bindax_core._jaxpr import Jaxpr as Jaxpr
+from bindax_core._jaxpr import JaxprEqn as JaxprEqn
+from bindax_core._jaxpr import Literal as Literal
+from bindax_core._jaxpr import Var as Var
+from bindax_core._jaxpr_check import JaxprType as JaxprType
+from bindax_core._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
+from bindax_core._jaxpr_eval import eval_jaxpr as eval_jaxpr
+from bindax_core._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
+from bindax_core.interpreters.batching import DerivedRuleNotice as DerivedRuleNotice
+from bindax_core.interpreters.batching import vmap as vmap
+from bindax_core.interpreters.batching import vmap_jaxpr as vmap_jaxpr
+from bindax_core.interpreters.gradient import grad as grad
+from bindax_core.interpreters.gradient import hessian as hessian
+from bindax_core.interpreters.gradient import jacfwd as jacfwd
+from bindax_core.interpreters.gradient import jacobian as jacobian
+from bindax_core.interpreters.gradient import jacrev as jacrev
+from bindax_core.interpreters.gradient import value_and_grad as value_and_grad
+from bindax_core.interpreters.jit_function import JittedFunction as JittedFunction
+from bindax_core.interpreters.jit_function import eval_shape as eval_shape
+from bindax_core.interpreters.jit_function import jit as jit
+from bindax_core.interpreters.jit_function import make_jaxpr as make_jaxpr
+from bindax_core.interpreters.jvp import jvp as jvp
+from bindax_core.interpreters.jvp import jvp_jaxpr as jvp_jaxpr
+from bindax_core.interpreters.linearize import linearize as linearize
+from bindax_core.interpreters.linearize import vjp as vjp
+from bindax_core.interpreters.partial_eval import dce_jaxpr as dce_jaxpr
+from bindax_core.interpreters.partial_eval import partial_eval_jaxpr as partial_eval_jaxpr
+from bindax_core.interpreters.staging import trace_to_jaxpr as trace_to_jaxpr
+from bindax_core.interpreters.transposition import linear_transpose as linear_transpose
+from bindax_core.interpreters.transposition import transpose_jaxpr as transpose_jaxpr
+
+ShapeDtypeStruct = ShapedArray
+"""The type of an array, under the name that JAX programs use."""

@@ -1,0 +1,278 @@
+"""Backends: what runs a staged program. With none installed, programs are interpreted.
+
+The kernel knows the interface alone; packages supply backends through the ``bindax_backends`` hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+import numpy as np
+
+from bindax_core import _primitive
+from bindax_core._config import config
+from bindax_core._errors import BackendError
+from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from bindax_core._jaxpr_eval import eval_jaxpr
+from bindax_core._primitive import Primitive
+from bindax_core._aval import typeof
+
+Executable = Callable[..., Sequence[Any]]
+
+
+class Backend(Protocol):
+    """What compiles and runs programs.
+
+    Attributes:
+        name: what ``config.backend`` and ``jit(backend=...)`` call it.
+        priority: the one with the highest priority is used unless one is named.
+        platform: the kind of device, such as ``"cpu"``.
+        host_accessible: whether its buffers can be read by NumPy without a transfer.
+    """
+
+    name: str
+    priority: int
+    platform: str
+    host_accessible: bool
+
+    def compile(
+        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
+    ) -> Executable:
+        """A function from flat operands to the list of result arrays."""
+
+    def lower(
+        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
+    ) -> Any:
+        """The program in the compiler's language, with ``as_text`` and ``compile``."""
+
+    def to_host(self, buffer: Any, aval: Any) -> np.ndarray[Any, Any]:
+        """The bytes of a buffer as a NumPy array."""
+
+    def put(self, array: np.ndarray[Any, Any], aval: Any, device: Any = None) -> Any:
+        """A buffer with a copy of an array's bytes."""
+
+    def block_until_ready(self, buffer: Any) -> None:
+        """Wait until a buffer's computation has ended."""
+
+    def delete(self, buffer: Any) -> None:
+        """Free a buffer."""
+
+    def is_deleted(self, buffer: Any) -> bool:
+        """Whether a buffer was freed or donated."""
+
+    def devices(self) -> Sequence[Any]:
+        """The devices that the backend can use."""
+
+    def devices_of(self, buffer: Any) -> Sequence[Any]:
+        """The devices that hold a buffer."""
+
+
+class LoweringContext(Protocol):
+    """What a ``lowering["stablehlo"]`` rule builds with; values are opaque to the rule.
+
+    Attributes:
+        avals_in: the types of the operands.
+        avals_out: the types of the results.
+        platform: the kind of device that is compiled for.
+    """
+
+    avals_in: Sequence[Any]
+    avals_out: Sequence[Any]
+    platform: str
+
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        result_avals: Sequence[Any] | None = None,
+        attributes: Mapping[str, str] = ...,
+        regions: Sequence[Region] = (),
+    ) -> list[Any]:
+        """An operation; attributes are text; the result types default to ``avals_out``."""
+
+    def constant(self, value: Any) -> Any:
+        """A constant from a NumPy value."""
+
+    def inline(self, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
+        """The operations of a program, in place."""
+
+    def call(self, jaxpr: ClosedJaxpr, values: Sequence[Any], name: str) -> list[Any]:
+        """A call of a program that becomes a function, shared by its calls."""
+
+    def broadcast(
+        self, value: Any, aval_from: Any, aval_to: Any, dimensions: Sequence[int]
+    ) -> Any:
+        """A value repeated along new axes; axis i becomes axis ``dimensions[i]``."""
+
+    def callback(
+        self, function: Callable[..., Any], operands: Sequence[Any], result_avals: Sequence[Any]
+    ) -> list[Any]:
+        """A call of a Python function on the host, with NumPy arrays."""
+
+
+@attrs.frozen
+class Region:
+    """A region of an operation, such as the body of a reduction.
+
+    Attributes:
+        arg_avals: the types of the region's arguments.
+        build: ``(ctx, *values) -> sequence of values``, builds the body.
+    """
+
+    arg_avals: Sequence[Any]
+    build: Callable[..., Sequence[Any]]
+
+
+class _Interpreter:
+    """The backend of last resort: interprets programs by the primitives' ``impl`` rules."""
+
+    name = "numpy"
+    priority = 0
+    platform = "host"
+    host_accessible = True
+
+    def compile(
+        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
+    ) -> Executable:
+        return lambda *operands: eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)
+
+    def lower(
+        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
+    ) -> Any:
+        return InterpretedProgram(jaxpr, self.compile(
+            jaxpr, name=name, donated=donated, keep_unused=keep_unused
+        ))
+
+    def to_host(self, buffer: Any, aval: Any) -> np.ndarray[Any, Any]:
+        return np.asarray(buffer)
+
+    def put(self, array: np.ndarray[Any, Any], aval: Any, device: Any = None) -> Any:
+        return array
+
+    def block_until_ready(self, buffer: Any) -> None:
+        return
+
+    def delete(self, buffer: Any) -> None:
+        return
+
+    def is_deleted(self, buffer: Any) -> bool:
+        return False
+
+    def devices(self) -> Sequence[Any]:
+        return ["host"]
+
+    def devices_of(self, buffer: Any) -> Sequence[Any]:
+        return ["host"]
+
+
+@attrs.frozen
+class InterpretedProgram:
+    """A program "lowered" to itself, for use where no compiler is installed."""
+
+    jaxpr: ClosedJaxpr
+    executable: Executable
+
+    def as_text(self) -> str:
+        """The program, as jaxprs print."""
+        return repr(self.jaxpr)
+
+    def compile(self) -> InterpretedProgram:
+        """The program itself, ready to be called."""
+        return self
+
+    def __call__(self, *operands: Any) -> Sequence[Any]:
+        return self.executable(*operands)
+
+
+backends: dict[str, Backend] = {"numpy": _Interpreter()}
+_load_backends: Callable[[], None] | None = None
+
+
+def set_missing_backend_hook(hook: Callable[[], None] | None) -> None:
+    """Set what loads the plugins that offer backends; asked at the first use of one."""
+    global _load_backends
+    _load_backends = hook
+
+
+def register_backend(backend: Backend) -> None:
+    """Add a backend.
+
+    Raises:
+        ValueError: when its name is taken.
+    """
+    if backends.setdefault(backend.name, backend) is not backend:
+        raise ValueError(f"a backend named {backend.name!r} is registered already.")
+
+
+def unregister_backend(backend: Backend) -> None:
+    """Undo ``register_backend``."""
+    if backends.get(backend.name) is backend:
+        del backends[backend.name]
+
+
+def find_backend(name: str | None = None) -> Backend:
+    """The backend of a name, or the one that ``config.backend`` or the priorities choose.
+
+    Raises:
+        BackendError: when no installed backend has the name.
+    """
+    name = name or config.backend
+    if name is not None and name in backends:
+        return backends[name]
+    if _load_backends is not None:
+        _load_backends()
+    if name is None:
+        return max(list(backends.values()), key=lambda backend: backend.priority)
+    if name not in backends:
+        raise BackendError(
+            f"there is no backend named {name!r}; installed are {', '.join(sorted(backends))}. "
+            f"Install the package that brings it (bindax-xla-backend brings 'xla'), or see "
+            f"`bindax doctor`."
+        )
+    return backends[name]
+
+
+def executable_of(
+    jaxpr: ClosedJaxpr,
+    backend: Backend,
+    *,
+    name: str,
+    donated: tuple[bool, ...] = (),
+    keep_unused: bool = False,
+) -> Executable:
+    """The compiled form of a program, made once for each backend and options."""
+    key = ("executable", backend.name, name, donated, keep_unused)
+    executable = jaxpr.cache.get(key)
+    if executable is None:
+        compiled = backend.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
+        executable = jaxpr.cache.setdefault(key, compiled)
+    return executable  # type: ignore[no-any-return]
+
+
+_per_operation: dict[Any, Executable] = {}
+
+
+def _run_compiled(
+    primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+) -> Sequence[Any]:
+    """Evaluate one primitive through a backend, compiling once for each type of operands."""
+    owners = [b for x in operands if (b := getattr(x, "_backend", None)) is not None]
+    backend = owners[0] if owners else find_backend()
+    avals = tuple([typeof(x) for x in operands])
+    key = (primitive, backend.name, avals, tuple(params.items()))
+    executable = _per_operation.get(key)
+    if executable is None:
+        invars = [Var(aval) for aval in avals]
+        outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
+        eqn = JaxprEqn(primitive, invars, outvars, params)
+        program = ClosedJaxpr(Jaxpr((), invars, outvars, [eqn]))
+        executable = backend.compile(
+            program, name=primitive.name, donated=(False,) * len(avals), keep_unused=True
+        )
+        _per_operation[key] = executable
+    return executable(*operands)
+
+
+_primitive.set_run_compiled(_run_compiled)

@@ -1,0 +1,87 @@
+"""The errors that users of bindax can meet; public as ``bindax.errors``.
+
+Every message says what was wrong, where, and what to do. The names are the ones JAX gives to the
+same situations, so that ``except`` clauses move with a program.
+"""
+
+from __future__ import annotations
+
+
+class BindaxError(Exception):
+    """Base of every error that bindax defines."""
+
+
+class ConcretizationTypeError(BindaxError, TypeError):
+    """A traced value was used where a concrete one is needed."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A traced value was used as the condition of ``if``, ``while``, ``and``, ``or`` or ``not``."""
+
+
+class TracerArrayConversionError(BindaxError, TypeError):
+    """A traced value was handed to NumPy."""
+
+
+class TracerIntegerConversionError(BindaxError, TypeError):
+    """A traced value was used as a Python integer, for example as an index of a list."""
+
+
+class UnexpectedTracerError(BindaxError):
+    """A tracer was used after its trace had ended, or in another thread."""
+
+
+class TracingRecursionError(BindaxError, RecursionError):
+    """A function that is being traced calls itself with arguments of the same types."""
+
+
+class AbstractionError(BindaxError, TypeError):
+    """A value is of a type that no installed plugin makes a legal operand."""
+
+
+class JaxprTypeError(BindaxError, TypeError):
+    """A jaxpr is not well formed, or an equation's types do not agree."""
+
+
+class RuleOutputError(BindaxError, TypeError):
+    """A rule returned something that its primitive's abstract evaluation contradicts."""
+
+
+class MissingRuleError(BindaxError, NotImplementedError):
+    """No installed plugin has the rule that an interpreter needs."""
+
+
+class MissingOperationsError(BindaxError, NotImplementedError):
+    """No installed plugin supplies the array operations or the operator that was used."""
+
+
+class DuplicateRuleError(BindaxError, ValueError):
+    """A second rule of one kind was given for one primitive."""
+
+
+class PluginError(BindaxError):
+    """Base of what can be wrong with a plugin."""
+
+
+class PluginLoadError(PluginError, ImportError):
+    """A plugin raised while it was being loaded; the cause is chained."""
+
+
+class PluginConflictError(PluginError, ValueError):
+    """Two distributions offer the same primitive, rule or pytree type."""
+
+
+class PluginVersionError(PluginError, ImportError):
+    """A plugin was written for a plugin API version that this bindax does not have."""
+
+
+class TreeError(BindaxError, ValueError):
+    """A pytree has the wrong structure, or a pytree type is defined wrongly."""
+
+
+class BackendError(BindaxError, RuntimeError):
+    """A backend could not be found, or could not compile or run a program."""
+
+
+class DeletedArrayError(BindaxError, RuntimeError):
+    """An array was used whose bytes were deleted, or donated to a compiled function."""

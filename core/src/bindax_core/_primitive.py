@@ -1,0 +1,197 @@
+"""Primitives, and ``bind``, the one point at which operations are intercepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bindax_core import _rule_kinds as kinds
+from bindax_core._array import Array
+from bindax_core._aval import AbstractionError, find_value_type, unknown_type_message, value_types
+from bindax_core._errors import PluginConflictError, RuleOutputError, UnexpectedTracerError
+from bindax_core._trace import Tracer, escaped_message, full_raise, trace_state
+from bindax_core.registry import _rules
+from bindax_core.registry._site import Site, caller_site
+
+if TYPE_CHECKING:
+    from bindax_core._aval import ShapedArray
+
+_SIGNATURE_LIMIT = 4096
+
+declared_primitives: dict[str, Primitive] = {}
+"""Every primitive declared in this process, by name."""
+
+run_compiled: Callable[[Primitive, Sequence[Any], dict[str, Any]], Sequence[Any]] | None = None
+"""Runs one primitive through a backend; set by what knows backends."""
+
+
+def set_run_compiled(
+    function: Callable[[Primitive, Sequence[Any], dict[str, Any]], Sequence[Any]] | None,
+) -> None:
+    """Set what evaluates a primitive that NumPy has no rule for, or on values of a device."""
+    global run_compiled
+    run_compiled = function
+
+
+class Primitive:
+    """A named operation, the atom of traced programs; what it means is in its rules.
+
+    Made by ``primitive(name, *rules)``. By default it has one result; with ``multiple_results``
+    ``bind`` returns a list.
+    """
+
+    __slots__ = ("__weakref__", "_signatures", "multiple_results", "name", "site", "takes_values")
+
+    def __init__(
+        self, name: str, *, multiple_results: bool = False, site: Site | None = None
+    ) -> None:
+        self.name = name
+        self.multiple_results = multiple_results
+        self.site = caller_site() if site is None else site
+        self.takes_values = False
+        self._signatures: dict[Any, list[ShapedArray]] = {}
+        _declare(self)
+
+    def __repr__(self) -> str:
+        return f"Primitive({self.name!r})"
+
+    def bind(self, *operands: Any, **params: Any) -> Any:
+        """Apply the primitive: by the interpreter of the highest level that takes part.
+
+        Args:
+            operands: the array operands: arrays, tracers, NumPy and Python numbers.
+            params: the parameters, static and hashable.
+
+        Returns:
+            The result, or with ``multiple_results`` the list of results.
+        """
+        state = trace_state
+        top = None
+        for x in operands:
+            if isinstance(x, Tracer):
+                main = x._trace.main
+                if not main.alive or main.stack is not state.stack:
+                    raise UnexpectedTracerError(escaped_message(x))
+                if top is None or main.level > top.level:
+                    top = main
+        dynamic = state.dynamic
+        if dynamic is not None and (top is None or dynamic.level > top.level):
+            top = dynamic
+        if top is None:
+            outs = self.evaluate(operands, params)
+            return outs if self.multiple_results else outs[0]
+        trace = top.trace
+        tracers = [
+            x if isinstance(x, Tracer) and x._trace is trace else full_raise(trace, x)
+            for x in operands
+        ]
+        outs = trace.process_primitive(self, tracers, params)
+        if self.multiple_results:
+            return [x.full_lower() if isinstance(x, Tracer) else x for x in outs]
+        out = outs[0]
+        return out.full_lower() if isinstance(out, Tracer) else out
+
+    def evaluate(self, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
+        """Compute the results now, by the ``impl`` rule on the host or through a backend."""
+        function = kinds.impl.functions.get(self)
+        if function is None:
+            function = kinds.impl.find(self)
+            if function is None:
+                return self._evaluate_compiled(operands, params)
+        if self.takes_values:
+            return function(*operands, **params)  # type: ignore[no-any-return]
+        arrays: list[Any] = []
+        avals: list[Any] = []
+        foreign = False
+        for x in operands:
+            if type(x) is Array:
+                host = x._host
+                if host is None:
+                    if (
+                        x._buffer is not None
+                        and not x._backend.host_accessible
+                        and run_compiled is not None
+                    ):
+                        return run_compiled(self, operands, params)
+                    host = x.numpy()
+                avals.append(x.aval)
+                arrays.append(host)
+            else:
+                aval, array = _host_operand(x)
+                foreign = foreign or array is x
+                avals.append(aval)
+                arrays.append(array)
+        out_avals = self.out_avals(tuple(avals), params)
+        out = function(*arrays, **params)
+        results = out if self.multiple_results else (out,)
+        wrapped = []
+        for aval, result in zip(out_avals, results, strict=True):
+            if type(result) is not np.ndarray:
+                result = np.asarray(result)
+            if foreign and (result.base is not None or any(result is x for x in operands)):
+                result = result.copy()  # never alias memory that the caller can write to
+            if result.dtype != aval.dtype or result.shape != aval.shape:
+                raise RuleOutputError(self._wrong_output(aval, result, avals))
+            wrapped.append(Array(aval, result))
+        return wrapped
+
+    def _evaluate_compiled(
+        self, operands: Sequence[Any], params: dict[str, Any]
+    ) -> Sequence[Any]:
+        if run_compiled is None or kinds.stablehlo.find(self) is None:
+            kinds.impl.get(self)  # raises the error that says what is missing
+        assert run_compiled is not None
+        return run_compiled(self, operands, params)
+
+    def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
+        """The types of the results, from the ``abstract_eval`` rule; remembered."""
+        key: Any = (avals, tuple(params.items())) if params else avals
+        try:
+            known = self._signatures.get(key)
+        except TypeError:  # a parameter without hash: evaluated each time
+            return kinds.abstract_eval.get(self)(*avals, **params)  # type: ignore[no-any-return]
+        if known is None:
+            known = list(kinds.abstract_eval.get(self)(*avals, **params))
+            if len(self._signatures) >= _SIGNATURE_LIMIT:
+                self._signatures.clear()
+            self._signatures[key] = known
+        return known
+
+    def forget_signatures(self) -> None:
+        """Forget the remembered result types (after a rule was exchanged for a test)."""
+        self._signatures.clear()
+
+    def _wrong_output(self, aval: Any, result: Any, avals: Sequence[Any]) -> str:
+        rules = (kinds.impl.rule_of(self), kinds.abstract_eval.rule_of(self))
+        sites = [_rules.describe_site(rule.site) for rule in rules if rule is not None]
+        got = f"{result.dtype.name}[{','.join(map(str, result.shape))}]"
+        return (
+            f"the impl rule of {self.name} returned {got} for operands "
+            f"({', '.join(a.str_short() for a in avals)}), but its abstract_eval rule says "
+            f"{aval.str_short()}. One of them is wrong: {' and '.join(sites)}."
+        )
+
+
+def _host_operand(x: Any) -> tuple[Any, Any]:
+    value_type = value_types.get(type(x)) or find_value_type(type(x))
+    if value_type is None:
+        raise AbstractionError(unknown_type_message(x))
+    aval = value_type.typeof(x)
+    return aval, x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
+
+
+def _declare(primitive: Primitive) -> None:
+    """Claim the primitive's name for the module that declares it."""
+    present = declared_primitives.setdefault(primitive.name, primitive)
+    if present is primitive:
+        return
+    if present.site.module != primitive.site.module:
+        raise PluginConflictError(
+            f"the primitive {primitive.name!r} declared by "
+            f"{_rules.describe_site(primitive.site)} is already declared by "
+            f"{_rules.describe_site(present.site)}. Rename one of them, or uninstall a package."
+        )
+    # The same module again: a reload, or a notebook cell that was run twice.
+    declared_primitives[primitive.name] = primitive

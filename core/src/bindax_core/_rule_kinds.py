@@ -1,0 +1,135 @@
+"""The rule kinds of the built-in interpreters.
+
+On the card of a one-result primitive, rules take and return single values; inside the
+interpreters all deal in sequences of results. The adapters here stand between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bindax_core._operations import Zero, instantiate_zeros
+from bindax_core.registry._rules import RuleFamily, RuleKind
+
+if TYPE_CHECKING:
+    from bindax_core._primitive import Primitive
+
+Function = Callable[..., Any]
+
+
+def _impl(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
+    primitive.takes_values = bool(options.get("on_values", False))
+    return function
+
+
+def _list_result(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
+    if primitive.multiple_results:
+        return function
+    return lambda *args, **params: [function(*args, **params)]
+
+
+def _jvp(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
+    takes_zeros = options.get("symbolic_zeros", False)
+    single = not primitive.multiple_results
+
+    def rule(primals: Any, tangents: Any, **params: Any) -> Any:
+        if not takes_zeros:
+            tangents = [instantiate_zeros(t) if type(t) is Zero else t for t in tangents]
+        out, tangent_out = function(primals, tangents, **params)
+        return ([out], [tangent_out]) if single else (out, tangent_out)
+
+    return function if takes_zeros and not single else rule
+
+
+def _vmap(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
+    if primitive.multiple_results:
+        return function
+
+    def rule(axis_size: Any, operands: Any, batch_dims: Any, **params: Any) -> Any:
+        out, out_dim = function(axis_size, operands, batch_dims, **params)
+        return [out], [out_dim]
+
+    return rule
+
+
+def _transpose(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
+    takes_zeros = options.get("symbolic_zeros", False)
+    single = not primitive.multiple_results
+
+    def rule(cotangents: Any, *operands: Any, **params: Any) -> Any:
+        if not takes_zeros:
+            cotangents = [instantiate_zeros(ct) for ct in cotangents]
+        return function(cotangents[0] if single else cotangents, *operands, **params)
+
+    return rule
+
+
+impl = RuleKind(
+    "impl", adapt=_impl, canonical=True, signature="(*arrays, **params) -> array"
+)
+"""How to compute a primitive on NumPy arrays; with ``on_values=True`` on the operands as they are."""
+
+abstract_eval = RuleKind(
+    "abstract_eval", adapt=_list_result, canonical=True, signature="(*avals, **params) -> aval"
+)
+"""The type of a primitive's result from the types of its operands; raises when they are wrong."""
+
+jvp = RuleKind(
+    "jvp",
+    adapt=_jvp,
+    canonical=True,
+    signature="(primals, tangents, **params) -> (primal_out, tangent_out)",
+)
+"""The derivative along a tangent; ``symbolic_zeros=True`` lets tangents be ``Zero``."""
+
+vmap = RuleKind(
+    "vmap",
+    adapt=_vmap,
+    canonical=True,
+    signature="(axis_size, operands, batch_dims, **params) -> (out, out_dim)",
+)
+"""The same operation on operands with one more axis; an operand's dim is None if it has none."""
+
+transpose = RuleKind(
+    "transpose",
+    adapt=_transpose,
+    canonical=True,
+    signature="(cotangent, *operands_or_UndefPrimal, **params) -> sequence of cotangent or None",
+)
+"""The transpose of the linear map from the ``UndefPrimal`` operands to the result."""
+
+lowering = RuleFamily(
+    "lowering",
+    lambda name: RuleKind(
+        name,
+        adapt=_list_result,
+        canonical=name == "lowering.stablehlo",
+        signature="(ctx, *ir_values, **params) -> ir_value",
+    ),
+)
+"""The translation into a compiler's language, one kind for each target."""
+
+stablehlo = lowering["stablehlo"]
+
+partial_eval = RuleKind(
+    "partial_eval", signature="(trace, tracers, **params) -> sequence of tracer or value"
+)
+"""Partial evaluation at trace time, for higher-order primitives."""
+
+partial_eval_jaxpr = RuleKind(
+    "partial_eval_jaxpr",
+    signature="(unknowns_in, eqn) -> (known_eqn, unknown_eqn, unknowns_out, residuals)",
+)
+"""Partial evaluation of an equation, for higher-order primitives."""
+
+dce = RuleKind("dce", signature="(used_outputs, eqn) -> (used_inputs, eqn or None)")
+"""Dead code elimination inside an equation, for higher-order primitives."""
+
+pretty_print = RuleKind("pretty_print", signature="(eqn, printer) -> list of lines")
+"""How a jaxpr prints an equation."""
+
+typecheck = RuleKind("typecheck", signature="(*avals, **params) -> sequence of aval")
+"""How the jaxpr checker types an equation, where abstract evaluation is not enough."""
+
+CANONICAL = (impl, abstract_eval, jvp, vmap, transpose, stablehlo)

@@ -1,0 +1,113 @@
+"""Pytrees: nested containers as lists of leaves and a structure."""
+
+from bindax_core._tree._builtin import DICT, LIST, NONE, TUPLE
+from bindax_core._tree._dataclasses import register_dataclass, static
+from bindax_core._tree._definition import NodeDefinition
+from bindax_core._tree._flatten import (
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+    tree_leaves_with_path,
+    tree_structure,
+    tree_unflatten,
+)
+from bindax_core._tree._keys import (
+    DictKey,
+    FlattenedIndexKey,
+    GetAttrKey,
+    KeyEntry,
+    KeyPath,
+    SequenceKey,
+    keystr,
+)
+from bindax_core._tree._map import (
+    all_leaves,
+    flatten_one_level,
+    flatten_one_level_with_keys,
+    is_tree_node,
+    tree_all,
+    tree_map,
+    tree_map_with_path,
+    tree_reduce,
+    tree_reduce_associative,
+    tree_transpose,
+    treedef_children,
+    treedef_is_leaf,
+    treedef_tuple,
+)
+from bindax_core._tree._paths import leaf_paths
+from bindax_core._tree._prefix import flatten_prefix, tree_broadcast
+from bindax_core._tree._register import (
+    Partial,
+    register_pytree_node_class,
+    register_pytree_with_keys,
+    register_pytree_with_keys_class,
+    register_static,
+)
+from bindax_core._tree._registry import (
+    RedefinitionNotice,
+    is_registered,
+    register_node,
+    register_pytree_node,
+    registered_by,
+    registered_nodes,
+    scoped_registration,
+    set_missing_type_hook,
+    unregister_pytree_node,
+)
+from bindax_core._tree._treedef import LEAF, PyTreeDef
+
+__all__ = [
+    "DICT",
+    "LEAF",
+    "LIST",
+    "NONE",
+    "TUPLE",
+    "DictKey",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "KeyEntry",
+    "KeyPath",
+    "NodeDefinition",
+    "Partial",
+    "PyTreeDef",
+    "RedefinitionNotice",
+    "SequenceKey",
+    "all_leaves",
+    "flatten_one_level",
+    "flatten_one_level_with_keys",
+    "flatten_prefix",
+    "is_registered",
+    "is_tree_node",
+    "keystr",
+    "leaf_paths",
+    "register_dataclass",
+    "register_node",
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_static",
+    "registered_by",
+    "registered_nodes",
+    "scoped_registration",
+    "set_missing_type_hook",
+    "static",
+    "tree_all",
+    "tree_broadcast",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_with_path",
+    "tree_reduce",
+    "tree_reduce_associative",
+    "tree_structure",
+    "tree_transpose",
+    "tree_unflatten",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
+    "unregister_pytree_node",
+]

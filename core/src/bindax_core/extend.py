@@ -1,0 +1,112 @@
+"""The door for packages that extend bindax: primitives, rules, values, interpreters, backends.
+
+What is here is public, versioned (``API_VERSION``) and tested; the interpreters of bindax itself
+use nothing else of the kernel.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from bindax_core._array import Array as Array
+from bindax_core._aval import AbstractValue as AbstractValue
+from bindax_core._aval import ShapedArray as ShapedArray
+from bindax_core._aval import ValueType as ValueType
+from bindax_core._aval import dtype_name as dtype_name
+from bindax_core._aval import float0 as float0
+from bindax_core._aval import is_differentiable as is_differentiable
+from bindax_core._aval import is_value as is_value
+from bindax_core._aval import typeof as typeof
+from bindax_core._aval import unknown_type_message as unknown_type_message
+from bindax_core._backend import Backend as Backend
+from bindax_core._backend import InterpretedProgram as InterpretedProgram
+from bindax_core._backend import LoweringContext as LoweringContext
+from bindax_core._backend import Region as Region
+from bindax_core._backend import executable_of as executable_of
+from bindax_core._backend import find_backend as find_backend
+from bindax_core._config import config as config
+from bindax_core._errors import BackendError as BackendError
+from bindax_core._errors import DeletedArrayError as DeletedArrayError
+from bindax_core._errors import MissingRuleError as MissingRuleError
+from bindax_core._errors import TracingRecursionError as TracingRecursionError
+from bindax_core._jaxpr import Atom as Atom
+from bindax_core._jaxpr import ClosedJaxpr as ClosedJaxpr
+from bindax_core._jaxpr import Jaxpr as Jaxpr
+from bindax_core._jaxpr import JaxprEqn as JaxprEqn
+from bindax_core._jaxpr import Literal as Literal
+from bindax_core._jaxpr import Printer as Printer
+from bindax_core._jaxpr import Var as Var
+from bindax_core._jaxpr import format_eqn as format_eqn
+from bindax_core._jaxpr import format_jaxpr as format_jaxpr
+from bindax_core._jaxpr import hoist_consts as hoist_consts
+from bindax_core._jaxpr import subjaxprs as subjaxprs
+from bindax_core._jaxpr_check import JaxprType as JaxprType
+from bindax_core._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
+from bindax_core._jaxpr_eval import eval_jaxpr as eval_jaxpr
+from bindax_core._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
+from bindax_core._operations import ArrayOperations as ArrayOperations
+from bindax_core._operations import UndefPrimal as UndefPrimal
+from bindax_core._operations import Zero as Zero
+from bindax_core._operations import add_tangents as add_tangents
+from bindax_core._operations import instantiate_zeros as instantiate_zeros
+from bindax_core._operations import is_undef_primal as is_undef_primal
+from bindax_core._operations import operations_for as operations_for
+from bindax_core._operations import zeros_like_aval as zeros_like_aval
+from bindax_core._primitive import Primitive as Primitive
+from bindax_core._rule_kinds import abstract_eval as abstract_eval
+from bindax_core._rule_kinds import dce as dce
+from bindax_core._rule_kinds import impl as impl
+from bindax_core._rule_kinds import jvp as jvp
+from bindax_core._rule_kinds import lowering as lowering
+from bindax_core._rule_kinds import partial_eval as partial_eval
+from bindax_core._rule_kinds import partial_eval_jaxpr as partial_eval_jaxpr
+from bindax_core._rule_kinds import pretty_print as pretty_print
+from bindax_core._rule_kinds import transpose as transpose
+from bindax_core._rule_kinds import typecheck as typecheck
+from bindax_core._rule_kinds import vmap as vmap
+from bindax_core._source_info import SourceInfo as SourceInfo
+from bindax_core._source_info import api_boundary as api_boundary
+from bindax_core._source_info import describe_function as describe_function
+from bindax_core._source_info import register_internal as register_internal
+from bindax_core._source_info import user_source_info as user_source_info
+from bindax_core._trace import MainTrace as MainTrace
+from bindax_core._trace import Origin as Origin
+from bindax_core._trace import Trace as Trace
+from bindax_core._trace import Tracer as Tracer
+from bindax_core._trace import find_top_trace as find_top_trace
+from bindax_core._trace import full_lower as full_lower
+from bindax_core._trace import full_raise as full_raise
+from bindax_core._trace import new_base as new_base
+from bindax_core._trace import new_main as new_main
+from bindax_core._trace import trace_state as trace_state
+from bindax_core._tree import NodeDefinition as NodeDefinition
+from bindax_core._tree import PyTreeDef as PyTreeDef
+from bindax_core._tree import flatten_prefix as flatten_prefix
+from bindax_core._tree import keystr as keystr
+from bindax_core._tree import tree_flatten as tree_flatten
+from bindax_core._tree import tree_flatten_with_path as tree_flatten_with_path
+from bindax_core._tree import tree_leaves as tree_leaves
+from bindax_core._tree import tree_map as tree_map
+from bindax_core._tree import tree_structure as tree_structure
+from bindax_core._tree import tree_unflatten as tree_unflatten
+from bindax_core.registry._cards import Extension as Extension
+from bindax_core.registry._cards import extend as extend
+from bindax_core.registry._cards import primitive as primitive
+from bindax_core.registry._rules import Rule as Rule
+from bindax_core.registry._rules import RuleFamily as RuleFamily
+from bindax_core.registry._rules import RuleKind as RuleKind
+
+API_VERSION = 1
+
+not_mapped = None
+"""The batch dimension of an operand that has no batch axis."""
+
+if TYPE_CHECKING:
+    from bindax_core.registry._hooks import hookimpl as hookimpl
+
+
+def __getattr__(name: str) -> Any:
+    # pluggy is needed by plugins that are being loaded, not by programs that compute.
+    if name == "hookimpl":
+        from bindax_core.registry._hooks import hookimpl
+
+        return hookimpl
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

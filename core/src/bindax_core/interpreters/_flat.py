@@ -1,0 +1,60 @@
+"""What all interpreters share: user functions on flat lists, and small list helpers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from bindax_core.extend import PyTreeDef, keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+
+T = TypeVar("T")
+
+
+def flatten_function(
+    function: Callable[..., Any], in_tree: PyTreeDef
+) -> tuple[Callable[..., list[Any]], Callable[[], PyTreeDef]]:
+    """A function of flat values for one of trees, and where to find its output's tree.
+
+    Args:
+        function: takes positional arguments, and keyword arguments if ``in_tree`` has them.
+        in_tree: the structure of ``(args, kwargs)``.
+
+    Returns:
+        The flat function, and a function that gives the output's structure after it has run.
+    """
+    store: list[PyTreeDef] = []
+
+    def flat_function(*leaves: Any) -> list[Any]:
+        args, kwargs = tree_unflatten(in_tree, leaves)
+        out, out_tree = tree_flatten(function(*args, **kwargs))
+        store.append(out_tree)
+        return out
+
+    return flat_function, lambda: store[-1]
+
+
+def partition(which: Sequence[bool], values: Iterable[T]) -> tuple[list[T], list[T]]:
+    """The values where ``which`` is false, and those where it is true."""
+    no: list[T] = []
+    yes: list[T] = []
+    for flag, value in zip(which, values, strict=True):
+        (yes if flag else no).append(value)
+    return no, yes
+
+
+def merge(which: Sequence[bool], no: Iterable[T], yes: Iterable[T]) -> list[T]:
+    """The inverse of ``partition``."""
+    no, yes = iter(no), iter(yes)
+    return [next(yes) if flag else next(no) for flag in which]
+
+
+def split(values: Sequence[T], *sizes: int) -> list[list[T]]:
+    """Cut a list into pieces of the given sizes, and the rest."""
+    cuts = [0, *itertools.accumulate(sizes), len(values)]
+    return [list(values[a:b]) for a, b in itertools.pairwise(cuts)]
+
+
+def argument_names(tree: Any, what: str = "args") -> list[str]:
+    """The path of each leaf of a tree of arguments, for messages."""
+    return [what + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]

@@ -1,0 +1,243 @@
+"""Forward-mode differentiation: pairs of primal and tangent flow through the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bindax_core import extend as kinds
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    Primitive,
+    Trace,
+    Tracer,
+    Zero,
+    api_boundary,
+    float0,
+    full_lower,
+    full_raise,
+    instantiate_zeros,
+    is_value,
+    jaxpr_as_fun,
+    new_main,
+    operations_for,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_core.interpreters._flat import argument_names, flatten_function
+from bindax_core.interpreters.staging import trace_to_jaxpr
+
+
+class JVPTracer(Tracer):
+    """A primal and its tangent, which may be a symbolic ``Zero``."""
+
+    __slots__ = ("primal", "tangent")
+
+    def __init__(self, trace: Trace, primal: Any, tangent: Any) -> None:
+        self._trace = trace
+        self.primal = primal
+        self.tangent = tangent
+
+    @property
+    def aval(self) -> Any:
+        return typeof(self.primal)
+
+    def full_lower(self) -> Any:
+        return full_lower(self.primal) if type(self.tangent) is Zero else self
+
+    def concrete(self) -> Any:
+        primal = self.primal
+        return primal.concrete() if isinstance(primal, Tracer) else primal
+
+    def history(self) -> str:
+        primal = self.primal
+        return primal.history() if isinstance(primal, Tracer) else ""
+
+
+class JVPTrace(Trace):
+    """Applies ``jvp`` rules."""
+
+    __slots__ = ()
+
+    def pure(self, value: Any) -> JVPTracer:
+        return JVPTracer(self, value, Zero.like(value))
+
+    def process_primitive(
+        self, primitive: Primitive, tracers: Sequence[JVPTracer], params: dict[str, Any]
+    ) -> list[Any]:
+        primals = [t.primal for t in tracers]
+        tangents = [t.tangent for t in tracers]
+        rule = kinds.jvp.functions.get(primitive) or kinds.jvp.get(primitive)
+        primals_out, tangents_out = rule(primals, tangents, **params)
+        return [
+            JVPTracer(self, x, t) if type(t) is not Zero else x
+            for x, t in zip(primals_out, tangents_out, strict=True)
+        ]
+
+
+def jvp_flat(
+    function: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    origin: Origin,
+) -> tuple[list[Any], list[Any]]:
+    """The derivative of a function of flat values; tangents in and out may be ``Zero``."""
+    with new_main(JVPTrace, origin=origin) as main:
+        trace = main.trace
+        tracers = [
+            x if type(t) is Zero else JVPTracer(trace, x, t)
+            for x, t in zip(primals, tangents, strict=True)
+        ]
+        outs = [full_raise(trace, out) for out in function(*tracers)]
+        return [out.primal for out in outs], [out.tangent for out in outs]
+
+
+@api_boundary
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]:
+    """The value of a function and its derivative along a tangent (forward mode).
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        primals: the arguments, a tuple or list.
+        tangents: a tangent for each argument, of the same structure, shapes and dtypes; tangents of
+            integers and booleans have dtype ``float0``.
+        has_aux: whether ``fun`` returns a pair whose second part is passed through.
+
+    Returns:
+        ``(primals_out, tangents_out)``, and the auxiliary output if there is one.
+
+    Raises:
+        TypeError: when a tangent does not fit its primal; the message names the argument.
+
+    >>> from bindax_core import jvp
+    >>> y, y_dot = jvp(lambda x: x * x, (3.0,), (1.0,))
+    >>> float(y), float(y_dot)
+    (9.0, 6.0)
+    """
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError(
+            f"jvp takes primals and tangents as tuples or lists with one entry for each argument, "
+            f"but got {type(primals).__name__} and {type(tangents).__name__}."
+        )
+    flat_primals, in_tree = tree_flatten((tuple(primals), {}))
+    flat_tangents, tangent_tree = tree_flatten((tuple(tangents), {}))
+    if in_tree != tangent_tree:
+        raise TypeError(
+            f"primals and tangents of jvp must have the same structure, but the primals are "
+            f"{in_tree.children()[0]} and the tangents are {tangent_tree.children()[0]}."
+        )
+    flat_tangents = [
+        check_tangent(x, t, i, primals)
+        for i, (x, t) in enumerate(zip(flat_primals, flat_tangents, strict=True))
+    ]
+    aux: list[Any] = []
+    flat_function, out_tree = flatten_function(split_aux(fun, aux, "jvp") if has_aux else fun, in_tree)
+    origin = Origin("jvp", fun)
+    primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
+    tangents_out = [instantiate_zeros(t) for t in tangents_out]
+    results = tree_unflatten(out_tree(), primals_out), tree_unflatten(out_tree(), tangents_out)
+    return (*results, lower_aux(aux[-1])) if has_aux else results
+
+
+def check_tangent(primal: Any, tangent: Any, index: int, primals: Any, what: str = "tangent") -> Any:
+    """A tangent with exactly the type that belongs to its primal; ``Zero`` for float0."""
+    for x in (primal, tangent):
+        if not is_value(x):
+            name = argument_names(tuple(primals), "primals")[index]
+            raise TypeError(f"{name}: {unknown_type_message(x)}")
+    expected, given = typeof(primal).tangent_aval(), typeof(tangent)
+    if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:
+        return Zero(expected) if expected.dtype == float0 else Zero(expected)
+    if given.strip_weak_type() == expected.strip_weak_type():
+        return tangent
+    if given.weak_type and given.shape == expected.shape and expected.dtype != float0:
+        return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
+    name = argument_names(tuple(primals), "primals")[index]
+    raise TypeError(
+        f"the {what} for {name} must have the type {expected.str_short()}, because the primal is "
+        f"{typeof(primal).str_short()}, but it is {given.str_short()}."
+    )
+
+
+def split_aux(fun: Callable[..., Any], aux: list[Any], name: str) -> Callable[..., Any]:
+    """A function that returns the first part of a pair and keeps the second in ``aux``."""
+
+    def main_part(*args: Any, **kwargs: Any) -> Any:
+        result = fun(*args, **kwargs)
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            raise TypeError(
+                f"{name} with has_aux=True needs a function that returns a pair (output, aux), but "
+                f"it returned {type(result).__name__}."
+            )
+        out, kept = result
+        aux.append(kept)
+        return out
+
+    return main_part
+
+
+def lower_aux(aux: Any) -> Any:
+    """Auxiliary output with the primals in place of the tracers of the finished trace."""
+    leaves, tree = tree_flatten(aux)
+    return tree_unflatten(tree, [_primal_of(x) for x in leaves])
+
+
+def _primal_of(x: Any) -> Any:
+    while isinstance(x, Tracer) and not x._trace.main.alive and hasattr(x, "primal"):
+        x = x.primal
+    return x
+
+
+def jvp_jaxpr(
+    jaxpr: ClosedJaxpr, nonzeros: Sequence[bool], instantiate: bool | Sequence[bool] = False
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """The derivative of a program, as a program.
+
+    Args:
+        jaxpr: a program without constants.
+        nonzeros: which arguments have a tangent.
+        instantiate: which results must have a tangent even if it is zero.
+
+    Returns:
+        A program from the arguments and the nonzero tangents to the results and their nonzero
+        tangents, and which results those are.
+    """
+    if isinstance(instantiate, bool):
+        instantiate = (instantiate,) * len(jaxpr.out_avals)
+    key = ("jvp", tuple(nonzeros), tuple(instantiate))
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _jvp_jaxpr(jaxpr, tuple(nonzeros), tuple(instantiate))
+    return jaxpr.cache[key]  # type: ignore[no-any-return]
+
+
+def _jvp_jaxpr(
+    jaxpr: ClosedJaxpr, nonzeros: tuple[bool, ...], instantiate: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, list[bool]]:
+    nonzeros_out: list[bool] = []
+    in_avals = jaxpr.in_avals
+    tangent_avals = [
+        aval.tangent_aval() for aval, nonzero in zip(in_avals, nonzeros, strict=True) if nonzero
+    ]
+
+    def function(*values: Any) -> list[Any]:
+        primals, rest = values[: len(in_avals)], iter(values[len(in_avals) :])
+        tangents = [
+            next(rest) if nonzero else Zero(aval.tangent_aval())
+            for aval, nonzero in zip(in_avals, nonzeros, strict=True)
+        ]
+        outs, out_tangents = jvp_flat(jaxpr_as_fun(jaxpr), primals, tangents, Origin("jvp"))
+        kept = []
+        for t, wanted in zip(out_tangents, instantiate, strict=True):
+            present = type(t) is not Zero or (wanted and t.aval.dtype != float0)
+            nonzeros_out.append(present)
+            if present:
+                kept.append(instantiate_zeros(t))
+        return [*outs, *kept]
+
+    made = trace_to_jaxpr(function, [*in_avals, *tangent_avals], Origin("jvp"))
+    return made, nonzeros_out

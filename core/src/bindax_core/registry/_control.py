@@ -1,0 +1,228 @@
+"""Which plugins may load, whether they load by themselves, and which one wins a conflict.
+
+Each setting comes from the first of these that gives it: code (``configure``), an environment
+variable, a configuration file in the working directory (``bindax.toml``, then ``pyproject.toml``),
+the default. Plugins are named by their entry point or by their distribution.
+
+======== ============================= =========================================== ===========
+setting  environment variable          in ``[plugins]`` of ``bindax.toml`` or      default
+                                       ``[tool.bindax.plugins]`` of pyproject.toml
+======== ============================= =========================================== ===========
+allow    ``BINDAX_PLUGINS=a,b``        ``allow = ["a", "b"]``                      all
+deny     ``BINDAX_PLUGINS_DENY=a``     ``deny = ["a"]``                            none
+autoload ``BINDAX_PLUGINS_AUTOLOAD=0`` ``autoload = false``                        true
+strict   ``BINDAX_PLUGINS_STRICT=1``   ``strict = true``                           false
+prefer   ``BINDAX_PLUGINS_PREFER=a,b`` ``prefer = ["a", "b"]``                     no ranking
+======== ============================= =========================================== ===========
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from bindax_core._errors import PluginError
+from bindax_core.registry._manifest import Entry, normalized
+
+_VARIABLES = {
+    "allow": "BINDAX_PLUGINS",
+    "deny": "BINDAX_PLUGINS_DENY",
+    "autoload": "BINDAX_PLUGINS_AUTOLOAD",
+    "strict": "BINDAX_PLUGINS_STRICT",
+    "prefer": "BINDAX_PLUGINS_PREFER",
+}
+_FILES = (("pyproject.toml", ("tool", "bindax", "plugins")), ("bindax.toml", ("plugins",)))
+_LISTS = ("allow", "deny", "prefer")
+_FALSE = ("0", "false", "no", "off")
+_TRUE = ("1", "true", "yes", "on")
+
+
+class Settings(NamedTuple):
+    """The settings in force, with where each one was given.
+
+    Attributes:
+        allow: the plugins or distributions that may load, or None for all.
+        deny: those that may not; wins over ``allow``.
+        autoload: whether a missing rule, type or primitive loads the plugins that offer it. When
+            off, only ``load_plugins`` does.
+        strict: whether a plugin that fails to load raises at once.
+        prefer: a ranking; of two distributions that offer the same thing, the earlier one wins.
+        sources: where each setting was given, by its name.
+    """
+
+    allow: tuple[str, ...] | None = None
+    deny: tuple[str, ...] = ()
+    autoload: bool = True
+    strict: bool = False
+    prefer: tuple[str, ...] = ()
+    sources: Mapping[str, str] = {}
+
+    def refusal(self, plugin: Entry) -> str | None:
+        """Why a plugin may not load, or None when it may."""
+        names = _names(plugin)
+        if names.intersection(self.deny):
+            return f"it is on the deny list ({self.sources.get('deny', 'default')})"
+        if self.allow is not None and not names.intersection(self.allow):
+            return f"it is not on the allow list ({self.sources.get('allow', 'default')})"
+        return None
+
+    def rank(self, distribution: str, plugin: str | None = None) -> int | None:
+        """The position of a distribution (or one of its plugins) in the ranking, or None."""
+        for position, name in enumerate(self.prefer):
+            if name == distribution or (plugin is not None and name == normalized(plugin)):
+                return position
+        return None
+
+
+def _names(plugin: Entry) -> set[str]:
+    return {normalized(plugin.name), plugin.distribution.name}
+
+
+_from_code: dict[str, Any] = {}
+_cache: Settings | None = None
+
+
+def configure(
+    *,
+    allow: Iterable[str] | None = None,
+    deny: Iterable[str] | None = None,
+    autoload: bool | None = None,
+    strict: bool | None = None,
+    prefer: Iterable[str] | None = None,
+) -> None:
+    """Set plugin settings from code; what is None keeps its value.
+
+    Takes effect on what is not loaded yet. ``configured`` does the same for a ``with`` block.
+
+    >>> from bindax_core.registry._control import configured, settings
+    >>> with configured(deny=["some-plugin"]):
+    ...     settings().deny
+    ('some-plugin',)
+    """
+    given = {"allow": allow, "deny": deny, "autoload": autoload, "strict": strict, "prefer": prefer}
+    for name, value in given.items():
+        if value is not None:
+            _from_code[name] = _checked(name, value, "code")
+    _forget()
+
+
+@contextmanager
+def configured(**given: Any) -> Iterator[Settings]:
+    """Plugin settings inside a ``with`` block; takes what ``configure`` takes."""
+    before = dict(_from_code)
+    configure(**given)
+    try:
+        yield settings()
+    finally:
+        _from_code.clear()
+        _from_code.update(before)
+        _forget()
+
+
+def settings() -> Settings:
+    """The settings in force.
+
+    Variables and files are read at the first call, and again after ``reload_settings``.
+
+    Raises:
+        PluginError: when a variable or a file has a value that cannot be used.
+    """
+    global _cache
+    cached = _cache
+    if cached is None:
+        cached = _cache = _read_settings()
+    return cached
+
+
+def reload_settings() -> None:
+    """Have environment variables and files read again at the next use."""
+    _forget()
+
+
+def _forget() -> None:
+    global _cache
+    _cache = None
+
+
+def _read_settings() -> Settings:
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    layers = (*_from_files(), _from_environment(), ("code", _from_code))
+    for source, given in layers:
+        for name, value in given.items():
+            values[name] = value
+            variable = _VARIABLES[name]
+            sources[name] = f"environment variable {variable}" if source == "env" else source
+    return Settings(**values, sources=sources)
+
+
+def _from_environment() -> tuple[str, dict[str, Any]]:
+    given: dict[str, Any] = {}
+    for name, variable in _VARIABLES.items():
+        text = os.environ.get(variable, "").strip()
+        if not text:
+            continue
+        if name in _LISTS:
+            given[name] = _checked(name, text.split(","), variable)
+        elif text.lower() in (*_TRUE, *_FALSE):
+            given[name] = text.lower() in _TRUE
+        else:
+            raise PluginError(f"{variable}={text} is neither 1 nor 0. Set it to one, or unset it.")
+    return "env", given
+
+
+def _from_files() -> list[tuple[str, dict[str, Any]]]:
+    """What the files in the working directory say, the one that wins last."""
+    layers = []
+    for name, path in _FILES:
+        file = os.path.abspath(name)
+        table = _table(file, path)
+        if table:
+            unknown = ", ".join(repr(key) for key in table if key not in _VARIABLES)
+            if unknown:
+                known = ", ".join(_VARIABLES)
+                raise PluginError(
+                    f"{file}: [{'.'.join(path)}] has the unknown setting {unknown}; known are "
+                    f"{known}. Correct or remove it."
+                )
+            layers.append((file, {key: _checked(key, table[key], file) for key in table}))
+    return layers
+
+
+def _table(file: str, path: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read()
+    except OSError:
+        return {}
+    if not all(key.encode() in content for key in path):
+        return {}  # spares most projects the import and the parsing
+    import tomllib
+
+    try:
+        table: Any = tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PluginError(
+            f"{file} cannot be read for the plugin settings of bindax: {error}. Correct the file; "
+            f"no plugin loads until then, because the file may deny one."
+        ) from error
+    for key in path:
+        table = table.get(key, {}) if isinstance(table, dict) else {}
+    if not isinstance(table, dict):
+        raise PluginError(f"{file}: {'.'.join(path)} must be a table, but is {table!r}.")
+    return table
+
+
+def _checked(name: str, value: Any, source: str) -> Any:
+    if name not in _LISTS:
+        if not isinstance(value, bool):
+            raise PluginError(f"{source}: {name} must be true or false, but is {value!r}.")
+        return value
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise PluginError(f"{source}: {name} must be a list of names, but is {value!r}.")
+    names = list(value)
+    if not all(isinstance(item, str) for item in names):
+        raise PluginError(f"{source}: {name} must be a list of names, but is {value!r}.")
+    return tuple(normalized(item.strip()) for item in names if item.strip())

@@ -1,0 +1,109 @@
+"""The hooks of a plugin, plugin API version 1.
+
+A plugin is a module (or an object) named by an entry point of the group ``bindax.v1``. It marks
+functions of the names below with ``hookimpl``. Each is called once, when the plugin loads, without
+arguments, and returns declarations; bindax checks all of them and then installs all of them. No
+hook is called per operation. Only this module and the loader import pluggy, when the first plugin
+loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from bindax_core._primitive import Primitive
+    from bindax_core.registry._cards import Extension
+
+PROJECT = "bindax"
+"""The name that pluggy's markers are bound to."""
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def bindax_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
+    """Offer primitives under their names.
+
+    Signature: ``bindax_primitives() -> Iterable[Primitive]``
+
+    Every name should also be in the group ``bindax.v1.primitives`` of the manifest, because that is
+    what finds the plugin when a jaxpr that was stored as text names the primitive.
+    """
+
+
+@hookspec
+def bindax_extensions() -> Iterable[Extension]:  # type: ignore[empty-body]
+    """Give rules for primitives of other packages.
+
+    Signature: ``bindax_extensions() -> Iterable[Extension]``
+
+    Extensions are made by ``extend``. The rule kinds must be in the group ``bindax.v1.rules`` of
+    the manifest, because a missing rule loads just the plugins that list its kind.
+    """
+
+
+@hookspec
+def bindax_pytree_nodes() -> Iterable[Any]:  # type: ignore[empty-body]
+    """Define container types.
+
+    Signature: ``bindax_pytree_nodes() -> Iterable[NodeDefinition]``
+
+    Every type must be in the group ``bindax.v1.pytrees`` of the manifest, as ``module:qualname``.
+    """
+
+
+@hookspec
+def bindax_value_types() -> Iterable[Any]:  # type: ignore[empty-body]
+    """Define types whose instances are operands of primitives.
+
+    Signature: ``bindax_value_types() -> Iterable[ValueType]``
+
+    Every type must be in the group ``bindax.v1.values`` of the manifest, as ``module:qualname``.
+    """
+
+
+@hookspec
+def bindax_backends() -> Iterable[Any]:  # type: ignore[empty-body]
+    """Provide backends, which compile and run closed jaxprs.
+
+    Signature: ``bindax_backends() -> Iterable[Backend]``
+
+    Every backend should be in the group ``bindax.v1.backends`` of the manifest, under its name.
+    """
+
+
+@hookspec
+def bindax_array_operations() -> Any:
+    """Supply the array operations that interpreters need.
+
+    Signature: ``bindax_array_operations() -> ArrayOperations``
+
+    The plugin must have an entry in the group ``bindax.v1.operations`` of the manifest.
+    """
+
+
+@hookspec
+def bindax_array_attributes() -> Mapping[str, Any]:  # type: ignore[empty-body]
+    """Supply operators, methods and properties of arrays and tracers.
+
+    Signature: ``bindax_array_attributes() -> Mapping[str, function | property]``
+
+    The plugin must have an entry in the group ``bindax.v1.operations`` of the manifest.
+    """
+
+
+HOOKS: tuple[Callable[..., Any], ...] = (
+    bindax_primitives,
+    bindax_extensions,
+    bindax_pytree_nodes,
+    bindax_value_types,
+    bindax_backends,
+    bindax_array_operations,
+    bindax_array_attributes,
+)
+"""The hooks in the order in which their declarations are installed."""

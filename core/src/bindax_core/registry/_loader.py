@@ -1,0 +1,348 @@
+"""Loading plugins: import, collect, check all, install all, or leave no trace.
+
+One thread loads at a time; others that need a plugin wait for the result. No lock is held while a
+plugin's code runs. Whatever a plugin raises puts it into quarantine: what it had registered is
+removed, its traceback is kept for ``bindax doctor``, and everything else works.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from types import FrameType
+from typing import Any
+
+import attrs
+
+from bindax_core._errors import PluginError, PluginLoadError
+from bindax_core.registry import _claims
+from bindax_core.registry._control import Settings, settings
+from bindax_core.registry._declarations import Installer, Staged
+from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
+from bindax_core.registry._transaction import Transaction
+
+AVAILABLE = "available"
+LOADED = "loaded"
+QUARANTINED = "quarantined"
+
+# A thread that waits for another one's plugin inside an import may hold the lock of a module that
+# the plugin needs. Python cannot see that deadlock, so the wait ends.
+_WAIT_INSIDE_IMPORT = 20.0
+
+
+class PluginWarning(UserWarning):
+    """A plugin failed to load, or does not do what its manifest says."""
+
+
+@attrs.define(eq=False)
+class Plugin:
+    """An installed plugin and what became of it.
+
+    Attributes:
+        entry: its entry point in the group ``bindax.v1``.
+        status: ``"available"``, ``"loaded"`` or ``"quarantined"``.
+        error: what it raised while loading.
+        traceback: the traceback of that, as text.
+        seconds: how long loading took.
+        installed: its declarations that are in force.
+        notes: where it differs from its manifest.
+    """
+
+    entry: Entry
+    status: str = AVAILABLE
+    error: BaseException | None = None
+    traceback: str = ""
+    seconds: float = 0.0
+    installed: list[Staged] = attrs.field(factory=list)
+    notes: list[str] = attrs.field(factory=list)
+
+    @property
+    def name(self) -> str:
+        """The name of its entry point."""
+        return self.entry.name
+
+    @property
+    def label(self) -> str:
+        """Plugin, distribution and version, for messages."""
+        return f"plugin {self.name!r} of {self.entry.distribution.label}"
+
+    def failure(self) -> PluginLoadError:
+        """The error to raise, from ``error``, when something of a quarantined plugin is used."""
+        reason = "".join(traceback.format_exception_only(self.error)).strip()
+        error = PluginLoadError(
+            f"the {self.label} ({self.entry.value}) could not be loaded: {reason}. Nothing of it "
+            f"is registered. `bindax doctor` shows the traceback; repair or upgrade the package, "
+            f"or deny it with BINDAX_PLUGINS_DENY={self.entry.distribution.name}."
+        )
+        error.__cause__ = self.error
+        return error
+
+
+class Loader:
+    """Loads the plugins of a manifest into tables that installers stand for.
+
+    Args:
+        installers: one for each hook, in the order of installation; asked for at the first load.
+        outside_traces: a context in which plugins are imported and hooks run, so that what they
+            compute is not traced.
+        read_manifest: the manifest to load from.
+        read_settings: the settings in force.
+    """
+
+    def __init__(
+        self,
+        installers: Callable[[], Sequence[Installer]],
+        *,
+        outside_traces: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        read_manifest: Callable[[], Manifest] = manifest,
+        read_settings: Callable[[], Settings] = settings,
+    ) -> None:
+        self._installers = installers
+        self._outside_traces = outside_traces
+        self.manifest = read_manifest
+        self.settings = read_settings
+        self.claims = _claims.Claims(read_manifest, read_settings)
+        self._plugins: dict[tuple[str, str], Plugin] = {}
+        self._turn = threading.Condition()
+        self._thread: int | None = None
+        self._loading: list[Plugin] = []
+
+    # ------------------------------------------------------------------------------ asking
+
+    def plugins(self) -> list[Plugin]:
+        """All installed plugins, by distribution and name; nothing is imported."""
+        return [self.plugin(entry) for entry in self.manifest().entries(PLUGINS)]
+
+    def plugin(self, entry: Entry) -> Plugin:
+        """The plugin of an entry in the group ``bindax.v1``."""
+        key = (entry.distribution.name, entry.name)
+        found = self._plugins.get(key)
+        return found if found is not None else self._plugins.setdefault(key, Plugin(entry))
+
+    def plugins_behind(self, entry: Entry) -> list[Plugin]:
+        """The plugins to load for what an entry offers.
+
+        That is the plugin whose module the entry names, or else all of its distribution.
+        """
+        entries = self.manifest().entries(PLUGINS)
+        ours = [one for one in entries if one.distribution.name == entry.distribution.name]
+        same = [one for one in ours if one.value == entry.value]
+        return [self.plugin(one) for one in same or ours]
+
+    def may_load(self, plugin: Plugin) -> bool:
+        """Whether the settings let a plugin load."""
+        return self.settings().refusal(plugin.entry) is None
+
+    def named(self, name: str) -> list[Plugin]:
+        """The plugins with a name, or of a distribution with that name."""
+        return [
+            plugin
+            for plugin in self.plugins()
+            if plugin.name == name or plugin.entry.distribution.name == normalized(name)
+        ]
+
+    # ----------------------------------------------------------------------------- loading
+
+    def load(self, plugin: Plugin) -> bool:
+        """Load a plugin, unless it was loaded, failed, is denied, or is being imported right here.
+
+        Returns:
+            whether it was loaded by this call.
+
+        Raises:
+            PluginLoadError: in strict mode, when it fails.
+        """
+        if plugin.status != AVAILABLE or not self.may_load(plugin):
+            return False
+        if _is_importing(plugin.entry.module) or not self._begin(plugin):
+            return False
+        start = time.perf_counter()
+        failed = False
+        try:
+            with Transaction():
+                self._install(plugin, self._collect(plugin))
+            plugin.status = LOADED
+        except KeyboardInterrupt:
+            _roll_back(plugin, self.claims)
+            raise
+        except BaseException as error:
+            failed = True
+            _roll_back(plugin, self.claims)
+            if isinstance(error, ImportError | AttributeError) and _is_importing_beside(plugin):
+                return False  # the package is half imported; it may well load when it is whole
+            plugin.error = error
+            plugin.traceback = "".join(traceback.format_exception(error))
+            plugin.status = QUARANTINED
+        finally:
+            plugin.seconds = time.perf_counter() - start
+            self._end(plugin)
+        if failed:
+            self._report(plugin)
+        return not failed
+
+    def load_named(self, name: str) -> list[Plugin]:
+        """Load plugins by name or distribution, whether autoload is on or not.
+
+        Raises:
+            PluginError: when no such plugin is installed, or it is denied or refused.
+            PluginLoadError: when it fails to load.
+        """
+        found = self.named(name)
+        if not found:
+            refusal = self.manifest().refusal(normalized(name))
+            if refusal is not None:
+                raise PluginError(refusal.remedy)
+            known = ", ".join(sorted({plugin.name for plugin in self.plugins()})) or "none"
+            raise PluginError(f"no plugin {name!r} is installed; installed are: {known}.")
+        for plugin in found:
+            reason = self.settings().refusal(plugin.entry)
+            if reason is not None:
+                raise PluginError(f"the {plugin.label} may not load: {reason}.")
+            self.load(plugin)
+            if plugin.status == QUARANTINED:
+                raise plugin.failure()
+        return found
+
+    def load_all(self) -> None:
+        """Load every plugin that may load, in the order of distribution and name."""
+        for plugin in self.plugins():
+            self.load(plugin)
+
+    def retry(self, plugin: Plugin) -> bool:
+        """Load a quarantined plugin once more, after it was repaired."""
+        if plugin.status == QUARANTINED:
+            plugin.status, plugin.error, plugin.traceback = AVAILABLE, None, ""
+        return self.load(plugin)
+
+    def _report(self, plugin: Plugin) -> None:
+        if self.settings().strict:
+            raise plugin.failure()
+        warnings.warn(str(plugin.failure()), PluginWarning, stacklevel=3)
+
+    # ------------------------------------------------------------------- one plugin at a time
+
+    def _begin(self, plugin: Plugin) -> bool:
+        """Wait for the turn to load; False when the plugin is loaded, or being loaded here."""
+        me = threading.get_ident()
+        deadline = time.monotonic() + _WAIT_INSIDE_IMPORT if _is_importing(None) else None
+        with self._turn:
+            while plugin.status == AVAILABLE:
+                if self._thread in (None, me):
+                    if plugin in self._loading:
+                        return False
+                    self._thread = me
+                    self._loading.append(plugin)
+                    return True
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    raise PluginLoadError(
+                        f"an import in this thread needs the {plugin.label} while another thread "
+                        f"loads {self._loading[-1].label} and does not finish; the two probably "
+                        f"wait for each other. Load plugins before starting threads, with "
+                        f"bindax.load_plugins()."
+                    )
+                self._turn.wait(left)
+            return False
+
+    def _end(self, plugin: Plugin) -> None:
+        with self._turn:
+            self._loading.remove(plugin)
+            if not self._loading:
+                self._thread = None
+                self._turn.notify_all()
+
+    # -------------------------------------------------------------------- collect and install
+
+    def _collect(self, plugin: Plugin) -> list[Staged]:
+        """Import a plugin, run its hooks and check what they return."""
+        import pluggy
+
+        from bindax_core.registry import _hooks
+
+        staged: list[Staged] = []
+        with self._outside_traces():
+            target: Any = importlib.import_module(plugin.entry.module)
+            for name in filter(None, plugin.entry.attribute.split(".")):
+                target = getattr(target, name)
+            # A manager of its own for each plugin: what it collects is of this plugin alone, and a
+            # plugin that fails leaves nothing in it that matters.
+            manager = pluggy.PluginManager(_hooks.PROJECT)
+            manager.add_hookspecs(_hooks)
+            manager.register(target, name=plugin.name)
+            manager.check_pending()
+            if not manager.get_hookcallers(target):
+                plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
+            for installer in self._installers():
+                for result in getattr(manager.hook, installer.hook)():
+                    staged.extend(installer.stage(result, plugin.entry))
+        return staged
+
+    def _install(self, plugin: Plugin, staged: list[Staged]) -> None:
+        for declaration in staged:
+            if self.claims.take(plugin.entry, declaration):
+                plugin.installed.append(declaration)
+        plugin.notes.extend(_differences(self.manifest(), plugin, staged))
+
+
+def _roll_back(plugin: Plugin, claims: _claims.Claims) -> None:
+    for declaration in reversed(plugin.installed):
+        claims.give_back(plugin.entry, declaration)
+    claims.forget(plugin.entry)
+    plugin.installed.clear()
+    plugin.notes.clear()
+
+
+_MANIFEST_KINDS = {"primitive": "primitives", "pytree": "pytrees", "value": "values"}
+
+
+def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> list[str]:
+    """Where the manifest and what the hooks returned disagree, so that lazy loading would miss."""
+    distribution = plugin.entry.distribution.name
+    notes: list[str] = []
+    for kind, group in _MANIFEST_KINDS.items():
+        names = {one.name for one in staged if one.kind == kind and one.name is not None}
+        offered = {
+            entry.name if kind == "primitive" else f"{entry.module}:{entry.attribute}"
+            for entry in current.entries(group)
+            if entry.distribution.name == distribution
+        }
+        notes.extend(
+            f"the {kind} {name!r} is not in the group bindax.v1.{group} of the manifest of "
+            f"{distribution}, so it is not found before the plugin is loaded"
+            for name in sorted(names - offered)
+        )
+    return notes
+
+
+def _is_importing(module: str | None) -> bool:
+    """Whether this thread is inside the import of a module or of a package that holds it.
+
+    Such a module is in ``sys.modules`` half finished, and a plugin that needs it would fail for no
+    fault of its own. With None, whether this thread is inside any import.
+    """
+    parts = () if module is None else module.split(".")
+    names = {".".join(parts[: count + 1]) for count in range(len(parts))}
+    return any(
+        name in names or (module is None and name != "__main__") for name in _modules_running()
+    )
+
+
+def _is_importing_beside(plugin: Plugin) -> bool:
+    """Whether this thread is inside the import of a module of the plugin's package."""
+    package = plugin.entry.module.partition(".")[0]
+    return any(name.partition(".")[0] == package for name in _modules_running())
+
+
+def _modules_running() -> Iterator[str]:
+    """The modules whose bodies this thread is running."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            yield frame.f_globals.get("__name__", "")
+        frame = frame.f_back

@@ -1,0 +1,392 @@
+"""The static manifest: what the installed distributions offer, read from metadata alone.
+
+Entry points in the groups ``bindax.v1`` and ``bindax.v1.*`` say which plugins, primitives, rule
+kinds, pytree types, value types, backends and array operations a distribution brings. Reading them
+imports nothing, neither a plugin nor ``importlib.metadata``: the metadata directories on
+``sys.path`` are listed once per process, and the sections of their ``entry_points.txt`` are parsed
+when somebody asks for one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+SUPPORTED_API_VERSIONS = frozenset({1})
+"""The plugin API versions that this kernel speaks; a plugin's is in the name of its groups."""
+
+PLUGINS = "plugins"
+"""The kind of the entries in the group ``bindax.v1`` itself: the modules that hold the hooks."""
+
+KINDS = (PLUGINS, "primitives", "rules", "pytrees", "values", "backends", "operations")
+"""The kinds of entries; each but the first is the last part of a group name."""
+
+_GROUP = re.compile(r"bindax\.v(\d+)(?:\.(.+))?")
+_METADATA = re.compile(r"(?P<name>[^-]+?)(?:-(?P<version>[^-]+))?(?:-.*)?\.(?:dist|egg)-info")
+_EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
+
+
+def normalized(name: str) -> str:
+    """A distribution's name as package indexes compare it.
+
+    >>> normalized("Bindax_Lax.Basic")
+    'bindax-lax-basic'
+    """
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+class Distribution(NamedTuple):
+    """An installed distribution.
+
+    Attributes:
+        name: its normalized name.
+        version: its version, or ``"unknown"``.
+        metadata: the path of its ``.dist-info`` or ``.egg-info`` directory.
+    """
+
+    name: str
+    version: str
+    metadata: str
+
+    @property
+    def label(self) -> str:
+        """Name and version, for messages."""
+        return f"{self.name} {self.version}"
+
+    @property
+    def entry_points(self) -> str:
+        """The path of the file that holds its part of the manifest."""
+        return os.path.join(self.metadata, "entry_points.txt")
+
+
+class Entry(NamedTuple):
+    """One line of the manifest: ``name = value`` in the group of a kind."""
+
+    kind: str
+    name: str
+    value: str
+    distribution: Distribution
+    line: int
+    api: int = 1
+
+    @property
+    def module(self) -> str:
+        """The module that the entry points into."""
+        return self.value.partition(":")[0].strip()
+
+    @property
+    def attribute(self) -> str:
+        """The object inside the module, or the empty string for the module itself."""
+        return self.value.partition(":")[2].strip()
+
+    @property
+    def place(self) -> str:
+        """The file and line of the manifest, for messages."""
+        return f"{self.distribution.entry_points}:{self.line}"
+
+
+class Problem(NamedTuple):
+    """Something in the metadata that could not be used, with the place and the remedy."""
+
+    distribution: Distribution
+    line: int
+    text: str
+
+
+class Refusal(NamedTuple):
+    """A distribution whose plugins were written for plugin API versions that are not supported."""
+
+    distribution: Distribution
+    versions: tuple[int, ...]
+
+    @property
+    def remedy(self) -> str:
+        """What was wrong and what to do, as one sentence."""
+        wanted = " and ".join(str(version) for version in self.versions)
+        ours = " and ".join(str(version) for version in sorted(SUPPORTED_API_VERSIONS))
+        name = self.distribution.name
+        if min(self.versions) > max(SUPPORTED_API_VERSIONS):
+            remedy = f"upgrade bindax-core, or install a release of {name} for plugin API {ours}"
+        else:
+            remedy = f"install a newer release of {name}, or an older bindax-core"
+        return (
+            f"{self.distribution.label} was written for plugin API version {wanted}, and the "
+            f"installed bindax-core supports version {ours}: {remedy}."
+        )
+
+
+class _Section(NamedTuple):
+    distribution: Distribution
+    kind: str
+    api: int
+    text: str
+    line: int
+
+
+class Manifest:
+    """What the distributions on a search path offer; immutable once read.
+
+    Args:
+        path: directories (and zip files) as in ``sys.path``. A distribution found in more than one
+            of them counts once, from the first; found twice in one, from the newest version.
+
+    Two search paths that find the same distributions give equal manifests, whatever their order:
+    everything here is sorted by distribution, and then by name.
+    """
+
+    def __init__(self, path: Sequence[str]) -> None:
+        self.path = tuple(path)
+        self._problems: list[Problem] = []
+        self._refusals: dict[str, Refusal] = {}
+        self._sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
+        self._refused_sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
+        self._entries: dict[str, tuple[Entry, ...]] = {}
+        self._types: dict[str, tuple[Entry, ...]] | None = None
+        found: dict[str, tuple[Distribution, str]] = {}
+        for distribution, text in _installed(path):
+            found.setdefault(distribution.name, (distribution, text))
+        self.distributions = {name: found[name][0] for name in sorted(found)}
+        for name in self.distributions:
+            distribution, text = found[name]
+            if "bindax." in text:
+                self._add(distribution, text)
+
+    def _add(self, distribution: Distribution, text: str) -> None:
+        if distribution.version == "unknown":
+            distribution = distribution._replace(version=_version_in(distribution.metadata))
+            self.distributions[distribution.name] = distribution
+        sections = []
+        line = 0
+        # A plain split is several times faster here than a regular expression for the headers.
+        for part in f"\n{text}".split("\n["):
+            header, _, body = part.partition("\n")
+            group = _GROUP.fullmatch(header.rpartition("]")[0].strip())
+            if group is not None:
+                section = self._section(distribution, group, body, line)
+                if section is not None:
+                    sections.append(section)
+            line += part.count("\n") + 1
+        supported = [section for section in sections if section.api in SUPPORTED_API_VERSIONS]
+        if sections and not supported:
+            versions = tuple(sorted({section.api for section in sections}))
+            self._refusals[distribution.name] = Refusal(distribution, versions)
+            for section in sections:
+                self._refused_sections[section.kind].append(section)
+        for section in supported:
+            self._sections[section.kind].append(section)
+        if supported and all(section.kind != PLUGINS for section in supported):
+            reason = 'the group "bindax.v1" is missing, so nothing else can be loaded'
+            self._problems.append(Problem(distribution, supported[0].line, reason))
+
+    def _section(
+        self, distribution: Distribution, group: re.Match[str], body: str, line: int
+    ) -> _Section | None:
+        kind = group[2] or PLUGINS
+        if kind in KINDS and group[2] != PLUGINS:
+            return _Section(distribution, kind, int(group[1]), body, line)
+        if int(group[1]) in SUPPORTED_API_VERSIONS:
+            known = ", ".join(f"bindax.v{group[1]}.{kind}" for kind in KINDS[1:])
+            reason = f"the group {group[0]!r} is unknown; known are bindax.v{group[1]}, {known}"
+            self._problems.append(Problem(distribution, line, reason))
+        return None
+
+    def entries(self, kind: str) -> tuple[Entry, ...]:
+        """All entries of a kind, by distribution and name."""
+        known = self._entries.get(kind)
+        if known is None:
+            sections = self._sections[kind]
+            known = tuple(entry for section in sections for entry in self._parsed(section))
+            self._entries[kind] = known
+        return known
+
+    def refused(self, kind: str, name: str | None = None) -> tuple[Entry, ...]:
+        """Entries written for plugin API versions that are not supported."""
+        sections = self._refused_sections[kind]
+        entries = (entry for section in sections for entry in _parse(section)[0])
+        return tuple(entry for entry in entries if name is None or entry.name == name)
+
+    def find(self, kind: str, name: str) -> tuple[Entry, ...]:
+        """The entries of a kind with a name, by distribution.
+
+        Only the sections that contain the name's text are parsed, so that a lookup does not pay
+        for everything that is installed.
+        """
+        known = self._entries.get(kind)
+        if known is None:
+            sections = [section for section in self._sections[kind] if name in section.text]
+            known = tuple(entry for section in sections for entry in _parse(section)[0])
+        return tuple(entry for entry in known if entry.name == name)
+
+    def types(self, qualified_name: str) -> tuple[Entry, ...]:
+        """The entries of pytree and value types with the value ``module:qualname``."""
+        if self._types is None:
+            index: dict[str, tuple[Entry, ...]] = {}
+            for kind in ("pytrees", "values"):
+                for entry in self.entries(kind):
+                    key = f"{entry.module}:{entry.attribute}"
+                    index[key] = (*index.get(key, ()), entry)
+            self._types = index
+        return self._types.get(qualified_name, ())
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """The distributions that were refused, by name."""
+        return tuple(self._refusals.values())
+
+    def refusal(self, distribution: str) -> Refusal | None:
+        """Why a distribution was refused, or None."""
+        return self._refusals.get(distribution)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be used, after reading everything."""
+        for kind in KINDS:
+            self.entries(kind)
+        return tuple(sorted(set(self._problems)))
+
+    def _parsed(self, section: _Section) -> list[Entry]:
+        entries, problems = _parse(section)
+        self._problems.extend(problems)
+        return entries
+
+
+def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
+    distribution, kind, api, text, first = section
+    entries: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    for number, line in enumerate(text.split("\n"), first + 1):
+        name, equals, value = line.partition("=")
+        name, value = name.strip(), value.strip()
+        if not name or name[0] in "#;":
+            continue
+        if value.endswith("]"):
+            value = _EXTRAS.sub("", value)
+        if not equals or not value:
+            reason = f"the line {line.strip()!r} is not of the form name = module:object"
+            problems.append(Problem(distribution, number, reason))
+        elif name in entries:
+            reason = f"{name!r} is declared twice in one group; line {entries[name].line} counts"
+            problems.append(Problem(distribution, number, reason))
+        else:
+            entries[name] = Entry(kind, name, value, distribution, number, api)
+    return [entries[name] for name in sorted(entries)], problems
+
+
+def _installed(path: Iterable[str]) -> Iterator[tuple[Distribution, str]]:
+    """Each distribution with the text of its entry points, in the order of the search path."""
+    for directory in dict.fromkeys(os.path.abspath(item) for item in path):
+        try:
+            names = os.listdir(directory)
+        except NotADirectoryError:
+            yield from _installed_in_archive(directory)
+            continue
+        except OSError:  # sys.path may name directories that do not exist
+            continue
+        best: dict[str, Distribution] = {}
+        for name in sorted(names):
+            # A leading tilde is what an interrupted uninstallation leaves.
+            if name.endswith("-info") and name[0] != "~":
+                found = _distribution(directory, name)
+                if found is not None:
+                    other = best.setdefault(found.name, found)
+                    if other is not found and _is_newer(found.version, other.version):
+                        best[found.name] = found
+        for found in best.values():
+            yield found, _read(found.entry_points)
+
+
+def _installed_in_archive(file: str) -> Iterator[tuple[Distribution, str]]:
+    """As ``_installed``, for a zip file on the search path."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(file) as archive:
+            for name in sorted(archive.namelist(), reverse=True):
+                directory, slash, base = name.partition("/")
+                if slash and base == "entry_points.txt":
+                    distribution = _distribution(file, directory)
+                    if distribution is not None:
+                        yield distribution, archive.read(name).decode("utf-8", "replace")
+    except (OSError, zipfile.BadZipFile):
+        return
+
+
+def _distribution(directory: str, name: str) -> Distribution | None:
+    match = _METADATA.fullmatch(name)
+    if match is None:
+        return None
+    version = match["version"] or "unknown"
+    return Distribution(normalized(match["name"]), version, directory + os.sep + name)
+
+
+def _read(file: str) -> str:
+    """The text of a file that usually does not exist; without the costs of a text stream."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY)
+    except OSError:
+        return ""
+    try:
+        chunks = []
+        while chunk := os.read(descriptor, 1 << 16):
+            chunks.append(chunk)
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    return b"".join(chunks).decode("utf-8", "replace")
+
+
+def _version_in(metadata: str) -> str:
+    for name in ("METADATA", "PKG-INFO"):
+        match = re.search(r"^Version:\s*(\S+)", _read(os.path.join(metadata, name)), re.MULTILINE)
+        if match:
+            return match[1]
+    return "unknown"
+
+
+def _is_newer(version: str, other: str) -> bool:
+    return _version_key(version) > _version_key(other)
+
+
+def _version_key(version: str) -> list[tuple[int, int | str]]:
+    """A key that sorts versions, pre-releases before their release."""
+    key: list[tuple[int, int | str]] = []
+    for part in re.findall(r"\d+|[a-z]+", version.lower()):
+        if part.isdigit():
+            key.append((2, int(part)))
+        else:
+            key.append((3 if part == "post" else 0, part))
+    return [*key, (1, 0)]
+
+
+_lock = threading.Lock()
+_manifest: Manifest | None = None
+
+
+def manifest() -> Manifest:
+    """The manifest of this process, read at the first call.
+
+    It is read again only by ``refresh_manifest``, for example after an installation in a running
+    notebook.
+    """
+    if _manifest is None:
+        with _lock:
+            if _manifest is None:
+                return _scan()
+    return _manifest
+
+
+def refresh_manifest() -> Manifest:
+    """Read the manifest again, for distributions installed or removed since."""
+    with _lock:
+        return _scan()
+
+
+def _scan() -> Manifest:
+    global _manifest
+    _manifest = Manifest(sys.path)
+    return _manifest

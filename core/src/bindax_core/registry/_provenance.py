@@ -1,0 +1,133 @@
+"""Which distribution, version, file and line gave a declaration.
+
+Declaring stores a ``Site`` (three fields of the calling frame). The distribution behind a module is
+found when somebody asks, which is when a message or a table is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NamedTuple
+
+from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manifest, normalized
+from bindax_core.registry._site import Site
+
+_distributions: dict[tuple[int, str], Distribution | None] = {}
+
+
+class Provenance(NamedTuple):
+    """Where a declaration comes from.
+
+    Attributes:
+        distribution: the name of the distribution, or None for code that is not installed: a
+            script, a notebook, a test.
+        version: its version, or None.
+        module: the module that holds the declaration.
+        file: the file that holds it.
+        line: the line in the file.
+    """
+
+    distribution: str | None
+    version: str | None
+    module: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        owner = "no installed distribution"
+        if self.distribution is not None:
+            owner = f"{self.distribution} {self.version}"
+        return f"{owner} ({self.file}:{self.line})"
+
+
+def provenance_of(site: Site) -> Provenance:
+    """The provenance of a declaration at a site.
+
+    >>> from bindax_core.registry._site import Site
+    >>> print(provenance_of(Site("__main__", "notebook.py", 3)))
+    no installed distribution (notebook.py:3)
+    """
+    distribution = distribution_of(site.module)
+    if distribution is None:
+        return Provenance(None, None, *site)
+    return Provenance(distribution.name, distribution.version, *site)
+
+
+def distribution_of(module: str) -> Distribution | None:
+    """The distribution that a module belongs to, or None.
+
+    Tried in turn, the cheap ways first: the modules that manifests mention, a distribution of the
+    same name, and the lists of installed files.
+    """
+    if module == "__main__":
+        return None
+    current = manifest()
+    key = (id(current), module)
+    if key not in _distributions:
+        _distributions[key] = _find(current, module)
+    return _distributions[key]
+
+
+def _find(current: Manifest, module: str) -> Distribution | None:
+    package = module.partition(".")[0]
+    if package in sys.stdlib_module_names:
+        return None
+    mentioned = _mentioned(current, module)
+    if mentioned is not None:
+        return mentioned
+    same_name = current.distributions.get(normalized(package))
+    if same_name is not None:
+        return same_name
+    return _listed(current, module)
+
+
+def _mentioned(current: Manifest, module: str) -> Distribution | None:
+    """The distribution whose manifest mentions the longest package that also holds the module."""
+    parts = module.split(".")
+    best: tuple[int, Distribution | None] = (0, None)
+    for kind in KINDS:
+        for entry in current.entries(kind):
+            if not entry.module.startswith(parts[0]):
+                continue
+            shared = 0
+            for ours, theirs in zip(parts, entry.module.split("."), strict=False):
+                if ours != theirs:
+                    break
+                shared += 1
+            if shared > best[0]:
+                best = (shared, entry.distribution)
+            elif shared == best[0] and best[1] not in (None, entry.distribution):
+                best = (shared, None)  # a namespace package that several distributions share
+    return best[1]
+
+
+def _listed(current: Manifest, module: str) -> Distribution | None:
+    """Search the lists of installed files; slow, so last."""
+    # Imported here: it costs as much as all the rest of the registry.
+    import importlib.metadata
+
+    path = module.replace(".", "/")
+    wanted = (f"{path}.py", f"{path}/__init__.py")
+    for distribution in current.distributions.values():
+        try:
+            files = importlib.metadata.PathDistribution.at(distribution.metadata).files or ()
+        except Exception:  # a damaged list of files is no reason to fail to print a message
+            continue
+        if any(str(file) in wanted for file in files):
+            return distribution
+    return None
+
+
+def file_of(module: str) -> str | None:
+    """The file of a module, without importing it; None when that takes an import to know."""
+    loaded = sys.modules.get(module)
+    if loaded is not None:
+        return getattr(loaded, "__file__", None)
+    path = module.replace(".", os.sep)
+    for directory in sys.path:
+        for candidate in (f"{path}.py", os.path.join(path, "__init__.py")):
+            file = os.path.join(directory or os.curdir, candidate)
+            if os.path.isfile(file):
+                return os.path.abspath(file)
+    return None

@@ -1,0 +1,254 @@
+"""What is installed, loaded and wrong, as plain data for the command line and for programs.
+
+Everything here consists of dictionaries, lists, strings and numbers, so that it becomes JSON as it
+is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core.registry._loader import AVAILABLE, QUARANTINED, Plugin
+from bindax_core.registry._lookup import Discovery
+from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
+from bindax_core.registry._provenance import file_of, provenance_of
+from bindax_core.registry._rules import Rule, rule_kinds
+
+Report = dict[str, Any]
+
+
+def plugins_report(discovery: Discovery) -> list[Report]:
+    """One record for each plugin and each refused distribution; imports nothing.
+
+    Each has ``plugin``, ``distribution``, ``version``, ``status`` (available, loaded, quarantined,
+    denied, refused or conflict), ``why``, ``module``, ``file``, ``seconds`` and ``offers``, the
+    names by kind.
+    """
+    loader = discovery.loader
+    conflicts = discovery.conflicts()
+    records = []
+    for plugin in loader.plugins():
+        status, why = _status(discovery, plugin, conflicts)
+        records.append(
+            {
+                "plugin": plugin.name,
+                "distribution": plugin.entry.distribution.name,
+                "version": plugin.entry.distribution.version,
+                "status": status,
+                "why": why,
+                "module": plugin.entry.value,
+                "file": file_of(plugin.entry.module),
+                "seconds": round(plugin.seconds, 6),
+                "offers": _offers(discovery, plugin),
+            }
+        )
+    current = loader.manifest()
+    for entry in current.refused(PLUGINS):
+        refusal = current.refusal(entry.distribution.name)
+        records.append(
+            {
+                "plugin": entry.name,
+                "distribution": entry.distribution.name,
+                "version": entry.distribution.version,
+                "status": "refused",
+                "why": "" if refusal is None else refusal.remedy,
+                "module": entry.value,
+                "file": file_of(entry.module),
+                "seconds": 0.0,
+                "offers": {},
+            }
+        )
+    return sorted(records, key=lambda record: (record["distribution"], record["plugin"]))
+
+
+def _status(discovery: Discovery, plugin: Plugin, conflicts: list[Any]) -> tuple[str, str]:
+    settings = discovery.loader.settings()
+    if plugin.status == QUARANTINED:
+        return QUARANTINED, f"{type(plugin.error).__name__}: {plugin.error}"
+    denied = settings.refusal(plugin.entry)
+    if plugin.status == AVAILABLE and denied is not None:
+        return "denied", denied
+    mine = [
+        conflict
+        for conflict in conflicts
+        if any(side.distribution == plugin.entry.distribution for side in conflict.claimants)
+    ]
+    open_ones = [conflict for conflict in mine if conflict.winner is None]
+    if open_ones:
+        return "conflict", "; ".join(conflict.message for conflict in open_ones)
+    why = "; ".join(conflict.message for conflict in mine)
+    if plugin.status == AVAILABLE and not settings.autoload:
+        why = f"autoload is off by {settings.sources.get('autoload', 'code')}"
+    return plugin.status, why
+
+
+def _offers(discovery: Discovery, plugin: Plugin) -> dict[str, list[str]]:
+    offers: dict[str, list[str]] = {}
+    for kind in KINDS[1:]:
+        names = [
+            _offered_name(entry)
+            for entry in discovery.loader.manifest().entries(kind)
+            if entry.distribution == plugin.entry.distribution
+            and plugin in discovery.loader.plugins_behind(entry)
+        ]
+        if names:
+            offers[kind] = sorted(dict.fromkeys(names))
+    return offers
+
+
+def _offered_name(entry: Entry) -> str:
+    if entry.kind in ("pytrees", "values"):
+        return f"{entry.module}:{entry.attribute}"
+    return entry.name.partition("@")[0] if entry.kind == "rules" else entry.name
+
+
+def rules_report(discovery: Discovery, name: str) -> Report | None:
+    """The rules of a primitive, one record for each kind, or None when there is no such primitive.
+
+    Loads the plugin that offers the primitive, but none of those that could bring further rules;
+    these are named as candidates. Each record has ``kind``, ``platform``, ``status`` (present,
+    derived, absent, elsewhere or missing), ``distribution``, ``version``, ``file``, ``line``,
+    ``why`` and ``candidates``.
+
+    Raises:
+        PluginError: as ``find_primitive``.
+    """
+    primitive = discovery.find_primitive(name)
+    if primitive is None:
+        return None
+    kinds = dict(rule_kinds)
+    entries = discovery.loader.manifest().entries("rules")
+    offered = {entry.name.partition("@")[0] for entry in entries}
+    records: list[Report] = []
+    for kind_name in sorted(kinds.keys() | offered):
+        kind = kinds.get(kind_name)
+        rules = [] if kind is None else kind.rules_of(primitive)
+        candidates = discovery.candidates(kind_name, name)
+        records.extend(_rule_record(rule, candidates) for rule in rules)
+        if not rules and (candidates or (kind is not None and kind.canonical)):
+            records.append(_missing_record(kind_name, candidates))
+    return {
+        "primitive": name,
+        **_place(primitive.site),
+        "multiple_results": primitive.multiple_results,
+        "rules": records,
+    }
+
+
+def _rule_record(rule: Rule, candidates: list[str]) -> Report:
+    status = "present"
+    why = ""
+    if rule.derived is not None:
+        status, why = "derived", rule.derived
+    elif rule.provider is not None:
+        status, why = "elsewhere", f"expected from {rule.provider}"
+    elif not rule.is_present:
+        status, why = "absent", rule.reason or ""
+    return {
+        "kind": rule.kind.name,
+        "platform": rule.platform,
+        "status": status,
+        **_place(rule.site),
+        "why": why,
+        "candidates": [] if status in ("present", "derived") else candidates,
+    }
+
+
+def _missing_record(kind: str, candidates: list[str]) -> Report:
+    return {
+        "kind": kind,
+        "platform": None,
+        "status": "missing",
+        "distribution": None,
+        "version": None,
+        "file": None,
+        "line": None,
+        "why": "no rule is loaded",
+        "candidates": candidates,
+    }
+
+
+def _place(site: Any) -> Report:
+    provenance = provenance_of(site)
+    return {
+        "distribution": provenance.distribution,
+        "version": provenance.version,
+        "file": provenance.file,
+        "line": provenance.line,
+    }
+
+
+def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
+    """What is wrong with what is installed, one record for each problem.
+
+    Each has ``severity`` (problem or notice), ``subject``, ``text``, ``remedy`` and ``traceback``.
+
+    Args:
+        discovery: the discovery to examine.
+        load: load every plugin first, to find those that fail.
+    """
+    loader = discovery.loader
+    if load:
+        import warnings
+
+        from bindax_core.registry._loader import PluginWarning
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PluginWarning)  # reported here, in full
+            loader.load_all()
+    current = loader.manifest()
+    records = [
+        _problem(refusal.distribution.label, "refused", refusal.remedy)
+        for refusal in current.refusals
+    ]
+    for plugin in loader.plugins():
+        if plugin.status == QUARANTINED:
+            text = f"could not be loaded: {type(plugin.error).__name__}: {plugin.error}"
+            remedy = (
+                f"repair or upgrade {plugin.entry.distribution.name}, or deny it with "
+                f"BINDAX_PLUGINS_DENY={plugin.entry.distribution.name}"
+            )
+            records.append(_problem(plugin.label, text, remedy, plugin.traceback))
+        records.extend(
+            _problem(plugin.label, note, "correct its pyproject.toml, and install it again")
+            for note in plugin.notes
+        )
+    for conflict in discovery.conflicts():
+        severity = "problem" if conflict.winner is None else "notice"
+        remedy = conflict.remedy if conflict.winner is None else "none is needed"
+        records.append(_problem("conflict", conflict.summary, remedy, severity=severity))
+    for problem in current.problems:
+        where = f"{problem.distribution.entry_points}:{problem.line}"
+        remedy = "correct its pyproject.toml, and install it again"
+        records.append(_problem(problem.distribution.label, f"{problem.text} ({where})", remedy))
+    records.extend(_settings_records(discovery))
+    return records
+
+
+def _settings_records(discovery: Discovery) -> list[Report]:
+    """Names in the settings that no installed plugin has: most likely misspelt."""
+    settings = discovery.loader.settings()
+    known: set[str] = set(discovery.loader.manifest().distributions)
+    for plugin in discovery.loader.plugins():
+        known.add(plugin.name.replace("_", "-").lower())
+    records = []
+    for setting in ("allow", "deny", "prefer"):
+        for name in getattr(settings, setting) or ():
+            if name not in known:
+                source = settings.sources.get(setting, "code")
+                text = f"the setting {setting} names {name!r}, which is not installed"
+                remedy = f"correct the name, or remove it ({source})"
+                records.append(_problem("settings", text, remedy, severity="notice"))
+    return records
+
+
+def _problem(
+    subject: str, text: str, remedy: str, traceback: str = "", severity: str = "problem"
+) -> Report:
+    return {
+        "severity": severity,
+        "subject": subject,
+        "text": text,
+        "remedy": remedy,
+        "traceback": traceback,
+    }

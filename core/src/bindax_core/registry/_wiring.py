@@ -1,0 +1,92 @@
+"""Connects the kernel's misses with the discovery of plugins.
+
+``connect`` sets small functions that import the rest of the registry at the first miss, so that
+``import bindax_core`` does not pay for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from bindax_core import _aval, _backend, _operations
+from bindax_core._tree import _registry as tree
+from bindax_core.registry import _rules
+from bindax_core.registry._site import Site
+
+if TYPE_CHECKING:
+    from bindax_core.registry._lookup import Discovery
+
+_lock = threading.Lock()
+_discovery: Discovery | None = None
+
+
+def discovery() -> Discovery:
+    """The discovery of this process, made at the first question."""
+    found = _discovery
+    return _make() if found is None else found
+
+
+def _make() -> Discovery:
+    global _discovery
+    from bindax_core import _primitive
+    from bindax_core.registry._installers import installers
+    from bindax_core.registry._loader import Loader
+    from bindax_core.registry._lookup import Discovery
+
+    with _lock:
+        if _discovery is None:
+            ready = installers()
+            loader = Loader(lambda: ready, outside_traces=_import_scope)
+            _discovery = Discovery(loader, _primitive.declared_primitives.get)
+        return _discovery
+
+
+@contextmanager
+def _import_scope() -> Iterator[None]:
+    """Where plugins are imported: outside traces, with the tree registry's changes undoable."""
+    from bindax_core._trace import new_base
+    from bindax_core.registry._installers import journaled_tree, undo_journal
+    from bindax_core.registry._transaction import record_undo
+
+    with new_base(), journaled_tree() as journal:
+        record_undo(lambda: undo_journal(journal))
+        yield
+
+
+def _load_for_rule(kind: str, primitive: Any) -> bool:
+    return discovery().load_for_rule(kind, primitive)
+
+
+def _load_for_type(type_: type) -> bool:
+    return discovery().load_for_type(type_)
+
+
+def _load_for_operations() -> bool:
+    return discovery().load_for_operations()
+
+
+def _load_backends(name: str | None = None) -> None:
+    discovery().load_backends(name)
+
+
+def _describe_site(site: Site) -> str:
+    from bindax_core.registry._provenance import provenance_of
+
+    return str(provenance_of(site))
+
+
+def _candidates(kind: str, primitive: str) -> list[str]:
+    return discovery().candidates(kind, primitive)
+
+
+def connect() -> None:
+    """Have the kernel ask for plugins on a miss."""
+    _rules.set_missing_rule_hook(_load_for_rule)
+    _rules.set_descriptions(_describe_site, _candidates)
+    _aval.set_missing_value_type_hook(_load_for_type)
+    _operations.set_missing_operations_hook(_load_for_operations)
+    _backend.set_missing_backend_hook(_load_backends)
+    tree.set_missing_type_hook(_load_for_type)

@@ -1,0 +1,67 @@
+"""The family of elementwise primitives: the three rules that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bindax_core import trace_to_jaxpr
+from bindax_core.extend import LoweringContext, Rule, abstract_eval, impl
+
+from bindax_lax_basic._batching import elementwise_batch
+from bindax_lax_basic._lowering import Lowering
+from bindax_lax_basic._numpy import exact, exact_binary, exact_unary, quiet
+from bindax_lax_basic._types import Kinds, ResultDType, elementwise_type
+from bindax_lax_basic.conversion import same_dims
+
+Function = Callable[..., Any]
+
+
+def elementwise(
+    name: str,
+    function: Function,
+    numpy_function: Function,
+    *accepts: Kinds,
+    result: ResultDType = None,
+    same_dtype: bool = True,
+) -> tuple[Rule, Rule, Rule]:
+    """The ``impl``, ``abstract_eval`` and ``vmap`` rules of an elementwise primitive.
+
+    Args:
+        name: the primitive's name, for messages.
+        function: binds the primitive; takes the operands, and the parameters by keyword.
+        numpy_function: computes it on NumPy arrays. Where the result has the dtype of the first
+            operand, a wider result is cast back to it.
+        accepts: for each operand the kinds of dtypes it may have (``dtypes.FLOAT`` and so on).
+        result: the dtype of the result: that of the first operand, a fixed one, or a function of
+            the first operand's.
+        same_dtype: whether all operands must have the same dtype.
+    """
+    if result is not None:
+        computed = quiet(numpy_function)
+    elif len(accepts) == 1:
+        computed = exact_unary(numpy_function)
+    elif len(accepts) == 2:
+        computed = exact_binary(numpy_function)
+    else:
+        computed = exact(numpy_function)
+    return (
+        impl(computed),
+        abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
+        same_dims(function) if len(accepts) == 1 else elementwise_batch(function),
+    )
+
+
+def composition(function: Function) -> Lowering:
+    """A lowering rule from a traceable function: what it is made of is lowered in its place.
+
+    Args:
+        function: takes the operands, and the parameters by keyword; returns one result.
+    """
+
+    def rule(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
+        jaxpr = trace_to_jaxpr(lambda *xs: function(*xs, **params), ctx.avals_in)
+        return ctx.inline(jaxpr, list(values))[0]
+
+    return rule
+

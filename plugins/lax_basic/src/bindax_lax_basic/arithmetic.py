@@ -1,0 +1,186 @@
+"""The ring operations: negation, addition, subtraction, multiplication. All are multilinear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from bindax_core.extend import (
+    Array,
+    UndefPrimal,
+    Zero,
+    abstract_eval,
+    impl,
+    jvp,
+    lowering,
+    primitive,
+    transpose,
+    typeof,
+)
+
+from bindax_lax_basic._batching import elementwise_batch
+from bindax_lax_basic._linear import linear, multilinear, zero_tangent
+from bindax_lax_basic._lowering import operation
+from bindax_lax_basic._numpy import exact_binary, exact_unary
+from bindax_lax_basic._operands import adopt_dtype
+from bindax_lax_basic._types import elementwise_type
+from bindax_lax_basic.axes import broadcast_to, sum_axes
+from bindax_lax_basic.conversion import same_dims
+from bindax_lax_basic.dtypes import NUMBER
+
+Tangents = Sequence[Any]
+
+
+def neg(x: Any) -> Array:
+    """Elementwise negation.
+
+    Args:
+        x: an array of numbers.
+
+    >>> neg(np.array([1.0, -2.0]))
+    Array([-1.,  2.], dtype=float64)
+    """
+    return neg_p.bind(x)
+
+
+neg_p = primitive(
+    "neg",
+    impl(exact_unary(np.negative)),
+    abstract_eval(elementwise_type("neg", NUMBER)),
+    linear(neg),
+    same_dims(neg),
+    transpose(lambda ct, x: [neg_p.bind(ct)]),
+    lowering["stablehlo"](operation("stablehlo.negate")),
+)
+
+# --------------------------------------------------------------------- addition, subtraction
+
+
+def add(x: Any, y: Any) -> Array:
+    """Elementwise sum of two arrays.
+
+    Args:
+        x: an array of numbers.
+        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+
+    Raises:
+        TypeError: when dtypes or shapes differ. A Python scalar takes the dtype of the other.
+
+    >>> add(np.array([1.0, 2.0]), 0.5)
+    Array([1.5, 2.5], dtype=float64)
+    """
+    if type(x) is Array and type(y) is Array and x.aval is y.aval:
+        return add_p.bind(x, y)
+    return add_p.bind(*adopt_dtype(x, y))
+
+
+def unbroadcast(ct: Any, x: UndefPrimal) -> Any:
+    """The cotangent of an operand that may have been a scalar beside larger ones."""
+    shape = x.aval.shape
+    present = typeof(ct).shape
+    return ct if present == shape else sum_axes(ct, tuple(range(len(present))))
+
+
+def _shaped_tangent(t: Any, out: Any) -> Any:
+    """A tangent of a scalar operand, repeated to the shape of the result."""
+    return t if type(t) is Zero else broadcast_to(t, typeof(out).shape)
+
+
+def _add_jvp(primals: Sequence[Any], tangents: Tangents) -> tuple[Any, Any]:
+    (x, y), (tx, ty) = primals, tangents
+    out = add_p.bind(x, y)
+    if type(tx) is Zero:
+        return out, zero_tangent(out) if type(ty) is Zero else _shaped_tangent(ty, out)
+    if type(ty) is Zero:
+        return out, _shaped_tangent(tx, out)
+    return out, add_p.bind(tx, ty)
+
+
+def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [unbroadcast(ct, z) if type(z) is UndefPrimal else None for z in (x, y)]
+
+
+add_p = primitive(
+    "add",
+    impl(exact_binary(np.add)),
+    abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
+    jvp(_add_jvp, symbolic_zeros=True),
+    elementwise_batch(lambda x, y: add_p.bind(x, y)),
+    transpose(_add_transpose),
+    lowering["stablehlo"](operation("stablehlo.add")),
+)
+
+
+def sub(x: Any, y: Any) -> Array:
+    """Elementwise difference of two arrays; operands as for ``add``.
+
+    >>> sub(np.array([1.0, 2.0]), 0.5)
+    Array([0.5, 1.5], dtype=float64)
+    """
+    if type(x) is Array and type(y) is Array and x.aval is y.aval:
+        return sub_p.bind(x, y)
+    return sub_p.bind(*adopt_dtype(x, y))
+
+
+def _sub_jvp(primals: Sequence[Any], tangents: Tangents) -> tuple[Any, Any]:
+    (x, y), (tx, ty) = primals, tangents
+    out = sub_p.bind(x, y)
+    if type(tx) is Zero:
+        if type(ty) is Zero:
+            return out, zero_tangent(out)
+        return out, neg_p.bind(_shaped_tangent(ty, out))
+    if type(ty) is Zero:
+        return out, _shaped_tangent(tx, out)
+    return out, sub_p.bind(tx, ty)
+
+
+def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [
+        unbroadcast(ct, x) if type(x) is UndefPrimal else None,
+        neg_p.bind(unbroadcast(ct, y)) if type(y) is UndefPrimal else None,
+    ]
+
+
+sub_p = primitive(
+    "sub",
+    impl(exact_binary(np.subtract)),
+    abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
+    jvp(_sub_jvp, symbolic_zeros=True),
+    elementwise_batch(lambda x, y: sub_p.bind(x, y)),
+    transpose(_sub_transpose),
+    lowering["stablehlo"](operation("stablehlo.subtract")),
+)
+
+# ---------------------------------------------------------------------------- multiplication
+
+
+def mul(x: Any, y: Any) -> Array:
+    """Elementwise product of two arrays; operands as for ``add``.
+
+    >>> mul(2.0, np.array([1.0, 2.0]))
+    Array([2., 4.], dtype=float64)
+    """
+    if type(x) is Array and type(y) is Array and x.aval is y.aval:
+        return mul_p.bind(x, y)
+    return mul_p.bind(*adopt_dtype(x, y))
+
+
+def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    if type(x) is UndefPrimal and type(y) is UndefPrimal:
+        raise TypeError("mul is linear in each operand by itself, not in both at once.")
+    if type(x) is UndefPrimal:
+        return [unbroadcast(mul_p.bind(ct, y), x), None]
+    return [None, unbroadcast(mul_p.bind(x, ct), y)]
+
+
+mul_p = primitive(
+    "mul",
+    impl(exact_binary(np.multiply)),
+    abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
+    multilinear(lambda x, y: mul_p.bind(x, y)),
+    elementwise_batch(lambda x, y: mul_p.bind(x, y)),
+    transpose(_mul_transpose),
+    lowering["stablehlo"](operation("stablehlo.multiply")),
+)
+

@@ -1,0 +1,245 @@
+"""Comparisons, and the bitwise and logical operations. None has a derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bindax_core.extend import Array, LoweringContext, lowering, primitive, transpose
+
+from bindax_lax_basic import dtypes
+from bindax_lax_basic._elementwise import elementwise
+from bindax_lax_basic._linear import no_derivative
+from bindax_lax_basic._lowering import Lowering, operation, same_shape
+from bindax_lax_basic._operands import adopt_dtype
+from bindax_lax_basic.conversion import compare
+from bindax_lax_basic.dtypes import ANY, BITS, FLOAT, ORDERED
+
+DISCRETE = transpose.absent("its result is discrete, so nothing linear reaches it")
+
+
+def _comparison(direction: str) -> Lowering:
+    def rule(ctx: LoweringContext, *values: Any) -> Any:
+        x, y = same_shape(ctx, values)
+        aval = ctx.avals_in[0].update(shape=ctx.avals_out[0].shape)
+        return compare(ctx, direction, x, y, aval)
+
+    return rule
+
+
+def eq(x: Any, y: Any) -> Array:
+    """Elementwise equality of two arrays.
+
+    Args:
+        x: an array of any dtype.
+        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+
+    Returns:
+        An array of booleans.
+
+    Raises:
+        TypeError: when dtypes or shapes differ.
+
+    >>> eq(np.array([1, 2]), 1)
+    Array([ True, False], dtype=bool)
+    """
+    return eq_p.bind(*adopt_dtype(x, y))
+
+
+eq_p = primitive(
+    "eq",
+    *elementwise("eq", eq, np.equal, ANY, ANY, result=dtypes.bool_),
+    no_derivative(lambda x, y: eq_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](_comparison("EQ")),
+)
+
+
+def ne(x: Any, y: Any) -> Array:
+    """Elementwise inequality of two arrays; operands as for ``eq``.
+
+    >>> ne(np.array([1, 2]), 1)
+    Array([False,  True], dtype=bool)
+    """
+    return ne_p.bind(*adopt_dtype(x, y))
+
+
+ne_p = primitive(
+    "ne",
+    *elementwise("ne", ne, np.not_equal, ANY, ANY, result=dtypes.bool_),
+    no_derivative(lambda x, y: ne_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](_comparison("NE")),
+)
+
+
+def lt(x: Any, y: Any) -> Array:
+    """Elementwise less-than comparison of two arrays; operands as for ``eq``; complex numbers are not ordered.
+
+    >>> lt(np.array([1, 2]), 1)
+    Array([False, False], dtype=bool)
+    """
+    return lt_p.bind(*adopt_dtype(x, y))
+
+
+lt_p = primitive(
+    "lt",
+    *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(lambda x, y: lt_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](_comparison("LT")),
+)
+
+
+def le(x: Any, y: Any) -> Array:
+    """Elementwise less-or-equal comparison of two arrays; operands as for ``eq``; complex numbers are not ordered.
+
+    >>> le(np.array([1, 2]), 1)
+    Array([ True, False], dtype=bool)
+    """
+    return le_p.bind(*adopt_dtype(x, y))
+
+
+le_p = primitive(
+    "le",
+    *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(lambda x, y: le_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](_comparison("LE")),
+)
+
+
+def gt(x: Any, y: Any) -> Array:
+    """Elementwise greater-than comparison of two arrays; operands as for ``eq``; complex numbers are not ordered.
+
+    >>> gt(np.array([1, 2]), 1)
+    Array([False,  True], dtype=bool)
+    """
+    return gt_p.bind(*adopt_dtype(x, y))
+
+
+gt_p = primitive(
+    "gt",
+    *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(lambda x, y: gt_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](_comparison("GT")),
+)
+
+
+def ge(x: Any, y: Any) -> Array:
+    """Elementwise greater-or-equal comparison of two arrays; operands as for ``eq``; complex numbers are not ordered.
+
+    >>> ge(np.array([1, 2]), 1)
+    Array([ True,  True], dtype=bool)
+    """
+    return ge_p.bind(*adopt_dtype(x, y))
+
+
+ge_p = primitive(
+    "ge",
+    *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(lambda x, y: ge_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](_comparison("GE")),
+)
+
+
+greater = gt
+less = lt
+
+
+def is_finite(x: Any) -> Array:
+    """Elementwise whether a float is neither infinite nor nan.
+
+    >>> is_finite(np.array([1.0, np.inf, np.nan]))
+    Array([ True, False, False], dtype=bool)
+    """
+    return is_finite_p.bind(x)
+
+
+is_finite_p = primitive(
+    "is_finite",
+    *elementwise("is_finite", is_finite, np.isfinite, FLOAT, result=dtypes.bool_),
+    no_derivative(is_finite),
+    DISCRETE,
+    lowering["stablehlo"](operation("stablehlo.is_finite")),
+)
+
+# ------------------------------------------------------------------------------------ bitwise
+
+
+def bitwise_not(x: Any) -> Array:
+    """Elementwise complement: logical for booleans, of each bit for integers.
+
+    >>> bitwise_not(np.array([True, False]))
+    Array([False,  True], dtype=bool)
+    """
+    return not_p.bind(x)
+
+
+not_p = primitive(
+    "not",
+    *elementwise("not", bitwise_not, np.invert, BITS),
+    no_derivative(bitwise_not),
+    DISCRETE,
+    lowering["stablehlo"](operation("stablehlo.not")),
+)
+
+
+def bitwise_and(x: Any, y: Any) -> Array:
+    """Elementwise conjunction: logical for booleans, of each bit for integers.
+
+    Args:
+        x: an array of booleans or integers.
+        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+
+    >>> bitwise_and(np.array([1, 3]), 2)
+    Array([0, 2], dtype=int64)
+    """
+    return and_p.bind(*adopt_dtype(x, y))
+
+
+and_p = primitive(
+    "and",
+    *elementwise("and", bitwise_and, np.bitwise_and, BITS, BITS),
+    no_derivative(lambda x, y: and_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](operation("stablehlo.and")),
+)
+
+
+def bitwise_or(x: Any, y: Any) -> Array:
+    """Elementwise disjunction: logical for booleans, of each bit for integers.
+
+    >>> bitwise_or(np.array([1, 3]), 2)
+    Array([3, 3], dtype=int64)
+    """
+    return or_p.bind(*adopt_dtype(x, y))
+
+
+or_p = primitive(
+    "or",
+    *elementwise("or", bitwise_or, np.bitwise_or, BITS, BITS),
+    no_derivative(lambda x, y: or_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](operation("stablehlo.or")),
+)
+
+
+def bitwise_xor(x: Any, y: Any) -> Array:
+    """Elementwise exclusive disjunction: logical for booleans, of each bit for integers.
+
+    >>> bitwise_xor(np.array([1, 3]), 2)
+    Array([3, 1], dtype=int64)
+    """
+    return xor_p.bind(*adopt_dtype(x, y))
+
+
+xor_p = primitive(
+    "xor",
+    *elementwise("xor", bitwise_xor, np.bitwise_xor, BITS, BITS),
+    no_derivative(lambda x, y: xor_p.bind(x, y)),
+    DISCRETE,
+    lowering["stablehlo"](operation("stablehlo.xor")),
+)

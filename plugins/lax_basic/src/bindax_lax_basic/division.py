@@ -1,0 +1,211 @@
+"""Division, remainder, powers, and what else takes two floats and is not multilinear."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    UndefPrimal,
+    Zero,
+    abstract_eval,
+    add_tangents,
+    impl,
+    jvp,
+    lowering,
+    primitive,
+    transpose,
+    typeof,
+)
+
+from bindax_lax_basic import dtypes
+from bindax_lax_basic._batching import elementwise_batch
+from bindax_lax_basic._derivatives import partials
+from bindax_lax_basic._elementwise import elementwise
+from bindax_lax_basic._linear import zero_tangent
+from bindax_lax_basic._lowering import operation, same_shape
+from bindax_lax_basic._numpy import NumPyArray, exact_binary
+from bindax_lax_basic._operands import adopt_dtype, constant
+from bindax_lax_basic._types import elementwise_type
+from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, unbroadcast
+from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.dtypes import FLOAT, NUMBER
+from bindax_lax_basic.rounding import abs_p, floor_p, sign_p
+
+# ---------------------------------------------------------------------------------- division
+
+
+def div(x: Any, y: Any) -> Array:
+    """Elementwise quotient of two arrays.
+
+    Args:
+        x: an array of numbers.
+        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+
+    Integers are divided towards zero; division of an integer by zero gives -1 (all bits set).
+
+    >>> div(np.array([7.0, 1.0]), 2.0)
+    Array([3.5, 0.5], dtype=float64)
+    >>> div(np.array([7, -7]), 2)
+    Array([ 3, -3], dtype=int64)
+    """
+    if type(x) is Array and type(y) is Array and x.aval is y.aval:
+        return div_p.bind(x, y)
+    return div_p.bind(*adopt_dtype(x, y))
+
+
+def _div_impl(x: NumPyArray, y: NumPyArray) -> Any:
+    if x.dtype.kind in "fc" or not dtypes.is_integer(x.dtype):
+        return np.true_divide(x, y)
+    x, y = _widen(x, y)
+    out = np.floor_divide(x, y)
+    if dtypes.kind_of(x.dtype) == "signed integer":
+        out = np.where((out < 0) & (out * y != x), out + out.dtype.type(1), out)
+    if not np.all(y):
+        out = np.where(y == 0, ~np.zeros((), out.dtype), out)
+    return out
+
+
+def _widen(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
+    """The narrow integers of ml_dtypes in 32 bits: their own division is not complete."""
+    wide = dtypes.accumulator_dtype(x.dtype)
+    return (x, y) if wide == x.dtype else (x.astype(wide), y.astype(wide))
+
+
+def _div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (x, y), (tx, ty) = primals, tangents
+    out = div_p.bind(x, y)
+    total: Any = zero_tangent(out)
+    shape = typeof(out).shape
+    if type(tx) is not Zero:
+        total = broadcast_to(div_p.bind(tx, y), shape)
+    if type(ty) is not Zero:
+        term = mul_p.bind(neg_p.bind(div_p.bind(out, y)), ty)
+        total = add_tangents(total, term)
+    return out, total
+
+
+def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    if type(y) is UndefPrimal:
+        raise TypeError("div is linear in its first operand only, not in the divisor.")
+    return [unbroadcast(div_p.bind(ct, y), x), None]
+
+
+div_p = primitive(
+    "div",
+    impl(exact_binary(_div_impl)),
+    abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
+    jvp(_div_jvp, symbolic_zeros=True),
+    elementwise_batch(lambda x, y: div_p.bind(x, y)),
+    transpose(_div_transpose),
+    lowering["stablehlo"](operation("stablehlo.divide")),
+)
+
+
+def rem(x: Any, y: Any) -> Array:
+    """Elementwise remainder of division towards zero; it has the sign of ``x``.
+
+    Operands are as for ``div``. The remainder of an integer by zero is the integer.
+
+    >>> rem(np.array([7.0, -7.0]), 4.0)
+    Array([ 3., -3.], dtype=float64)
+    """
+    return rem_p.bind(*adopt_dtype(x, y))
+
+
+def _rem_impl(x: NumPyArray, y: NumPyArray) -> Any:
+    if not dtypes.is_integer(x.dtype):
+        return np.fmod(x, y)
+    x, y = _widen(x, y)
+    out = np.fmod(x, y)
+    return out if np.all(y) else np.where(y == 0, x, out)
+
+
+def _truncated_quotient(x: Any, y: Any) -> Any:
+    quotient = div_p.bind(x, y)
+    return mul_p.bind(sign_p.bind(quotient), floor_p.bind(abs_p.bind(quotient)))
+
+
+rem_p = primitive(
+    "rem",
+    *elementwise(
+        "rem", lambda x, y: rem_p.bind(x, y), _rem_impl, dtypes.INTEGER | FLOAT, NUMBER
+    ),
+    partials(
+        lambda x, y: rem_p.bind(x, y),
+        lambda x, y, out: constant(1.0, x),
+        lambda x, y, out: neg_p.bind(_truncated_quotient(x, y)),
+    ),
+    transpose.absent("its derivative is made of linear primitives"),
+    lowering["stablehlo"](operation("stablehlo.remainder")),
+)
+
+# ------------------------------------------------------------------------------------ others
+
+
+def atan2(x: Any, y: Any) -> Array:
+    """Elementwise angle of the point ``(y, x)``: the arc tangent of ``x / y`` in all quadrants.
+
+    Args:
+        x: an array of real floats, the ordinate.
+        y: an array of the same dtype, the abscissa.
+
+    >>> atan2(np.array([1.0, -1.0]), 1.0)
+    Array([ 0.78539816, -0.78539816], dtype=float64)
+    """
+    return atan2_p.bind(*adopt_dtype(x, y))
+
+
+def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
+    norm = add_p.bind(mul_p.bind(x, x), mul_p.bind(y, y))
+    return div_p.bind(z, norm)
+
+
+atan2_p = primitive(
+    "atan2",
+    *elementwise("atan2", lambda x, y: atan2_p.bind(x, y), np.arctan2, FLOAT, FLOAT),
+    partials(
+        lambda x, y: atan2_p.bind(x, y),
+        lambda x, y, out: _over_square_norm(y, x, y),
+        lambda x, y, out: neg_p.bind(_over_square_norm(x, x, y)),
+    ),
+    transpose.absent("not linear"),
+    lowering["stablehlo"](operation("stablehlo.atan2")),
+)
+
+
+def nextafter(x: Any, y: Any) -> Array:
+    """Elementwise next float after ``x`` in the direction of ``y``.
+
+    Args:
+        x: an array of real floats.
+        y: an array of the same dtype.
+
+    The derivative is one with respect to ``x``, zero with respect to ``y``.
+
+    >>> nextafter(np.array([1.0]), 2.0) - 1.0 == np.finfo(np.float64).eps
+    Array([ True], dtype=bool)
+    """
+    return nextafter_p.bind(*adopt_dtype(x, y))
+
+
+def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:
+    return ctx.op("chlo.next_after", same_shape(ctx, values))[0]
+
+
+nextafter_p = primitive(
+    "nextafter",
+    *elementwise("nextafter", lambda x, y: nextafter_p.bind(x, y), np.nextafter, FLOAT, FLOAT),
+    partials(
+        lambda x, y: nextafter_p.bind(x, y),
+        lambda x, y, out: constant(1.0, x),
+        None,
+    ),
+    transpose.absent("not linear"),
+    lowering["stablehlo"](_nextafter_lowering),
+)

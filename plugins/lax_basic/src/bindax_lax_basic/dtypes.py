@@ -1,0 +1,400 @@
+"""Data types: which exist, which is the default, and what two of them promote to.
+
+Promotion follows JAX's lattice. Its nodes are the dtypes and three weak types ``int*``, ``float*``
+and ``complex*``, which stand for values that came from Python scalars; the result of a promotion is
+the least upper bound of its operands. Functions of ``lax`` never promote; operators on arrays do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+from bindax_core.extend import Array, ShapedArray, config, float0, typeof
+
+DType = np.dtype[Any]
+
+bool_: Final = np.dtype(np.bool_)
+float32: Final = np.dtype(np.float32)
+bfloat16: Final = np.dtype(ml_dtypes.bfloat16)
+
+_SIGNED: Final = tuple(np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
+_UNSIGNED: Final = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
+_FLOATS: Final = (
+    bfloat16,
+    *(np.dtype(t) for t in (np.float16, np.float32, np.float64)),
+)
+_COMPLEX: Final = (np.dtype(np.complex64), np.dtype(np.complex128))
+_NARROW_SIGNED: Final = tuple(np.dtype(t) for t in (ml_dtypes.int2, ml_dtypes.int4))
+_NARROW_UNSIGNED: Final = tuple(np.dtype(t) for t in (ml_dtypes.uint2, ml_dtypes.uint4))
+_NARROW_FLOATS: Final = tuple(
+    np.dtype(t)
+    for t in (
+        ml_dtypes.float4_e2m1fn,
+        ml_dtypes.float8_e3m4,
+        ml_dtypes.float8_e4m3,
+        ml_dtypes.float8_e4m3b11fnuz,
+        ml_dtypes.float8_e4m3fn,
+        ml_dtypes.float8_e4m3fnuz,
+        ml_dtypes.float8_e5m2,
+        ml_dtypes.float8_e5m2fnuz,
+        ml_dtypes.float8_e8m0fnu,
+    )
+)
+
+# ------------------------------------------------------------------------------------ kinds
+
+BOOL: Final = frozenset({"bool"})
+SIGNED: Final = frozenset({"signed integer"})
+INTEGER: Final = frozenset({"signed integer", "unsigned integer"})
+FLOAT: Final = frozenset({"float"})
+COMPLEX: Final = frozenset({"complex"})
+INEXACT: Final = FLOAT | COMPLEX
+NUMBER: Final = INTEGER | INEXACT
+SIGNED_NUMBER: Final = SIGNED | INEXACT
+ORDERED: Final = BOOL | INTEGER | FLOAT
+BITS: Final = BOOL | INTEGER
+ANY: Final = BOOL | NUMBER
+
+_KINDS: Final[dict[DType, str]] = {
+    bool_: "bool",
+    **dict.fromkeys((*_SIGNED, *_NARROW_SIGNED), "signed integer"),
+    **dict.fromkeys((*_UNSIGNED, *_NARROW_UNSIGNED), "unsigned integer"),
+    **dict.fromkeys((*_FLOATS, *_NARROW_FLOATS), "float"),
+    **dict.fromkeys(_COMPLEX, "complex"),
+    float0: "float0",
+}
+
+
+def kind_of(dtype: DType) -> str:
+    """The kind of a dtype: bool, signed integer, unsigned integer, float, complex or float0."""
+    return _KINDS.get(dtype, "unsupported")
+
+
+def is_inexact(dtype: DType) -> bool:
+    """Whether values of a dtype are real or complex floats, the ones that have derivatives."""
+    return _KINDS.get(dtype) in INEXACT
+
+
+def is_complex(dtype: DType) -> bool:
+    """Whether values of a dtype are complex."""
+    return dtype.kind == "c"
+
+
+def is_integer(dtype: DType) -> bool:
+    """Whether values of a dtype are signed or unsigned integers (booleans are not)."""
+    return _KINDS.get(dtype) in INTEGER
+
+
+def real_dtype(dtype: DType) -> DType:
+    """The dtype of the real part of values of a dtype."""
+    return _REAL_OF.get(dtype, dtype)
+
+
+def complex_dtype(dtype: DType) -> DType:
+    """The complex dtype whose parts have a real dtype."""
+    return _COMPLEX[1] if dtype == np.float64 else _COMPLEX[0]
+
+
+_REAL_OF: Final = {_COMPLEX[0]: np.dtype(np.float32), _COMPLEX[1]: np.dtype(np.float64)}
+
+_ACCUMULATOR: Final[dict[DType, DType]] = {
+    **dict.fromkeys((bfloat16, np.dtype(np.float16), *_NARROW_FLOATS), float32),
+    **dict.fromkeys((*_NARROW_SIGNED, *_NARROW_UNSIGNED), np.dtype(np.int32)),
+}
+
+
+def accumulator_dtype(dtype: DType) -> DType:
+    """The dtype in which sums of narrow values are formed before they are rounded once."""
+    return _ACCUMULATOR.get(dtype, dtype)
+
+
+def smallest(dtype: DType) -> Any:
+    """The least value of an ordered dtype: minus infinity, the least integer, or False."""
+    if dtype == bool_:
+        return False
+    if is_integer(dtype):
+        return ml_dtypes.iinfo(dtype).min
+    info = ml_dtypes.finfo(dtype)
+    lowest = np.array(-np.inf).astype(dtype)
+    return lowest[()] if np.isinf(lowest.astype(np.float64)) else info.min
+
+
+def largest(dtype: DType) -> Any:
+    """The greatest value of an ordered dtype: infinity, the greatest integer, or True."""
+    if dtype == bool_:
+        return True
+    if is_integer(dtype):
+        return ml_dtypes.iinfo(dtype).max
+    info = ml_dtypes.finfo(dtype)
+    highest = np.array(np.inf).astype(dtype)
+    return highest[()] if np.isinf(highest.astype(np.float64)) else info.max
+
+
+# --------------------------------------------------------------------------------- defaults
+
+_DEFAULTS: Final[dict[tuple[str, int], DType]] = {
+    ("int", 32): np.dtype(np.int32),
+    ("int", 64): np.dtype(np.int64),
+    ("float", 32): np.dtype(np.float32),
+    ("float", 64): np.dtype(np.float64),
+    ("complex", 32): np.dtype(np.complex64),
+    ("complex", 64): np.dtype(np.complex128),
+}
+_FAMILY_OF_KIND: Final = {
+    "bool": "bool",
+    "signed integer": "int",
+    "unsigned integer": "int",
+    "float": "float",
+    "complex": "complex",
+}
+
+
+def default_dtype(family: str) -> DType:
+    """The dtype of created arrays of a family when none is named.
+
+    Args:
+        family: ``"bool"``, ``"int"``, ``"float"`` or ``"complex"``.
+
+    The width is ``config.default_dtype_bits``; complex numbers have two parts of that width.
+
+    >>> default_dtype("float")
+    dtype('float32')
+    """
+    if family == "bool":
+        return bool_
+    return _DEFAULTS[family, config.default_dtype_bits]
+
+
+def canonical_dtype(dtype: Any) -> DType:
+    """The NumPy dtype that a dtype argument names.
+
+    Python's ``bool``, ``int``, ``float`` and ``complex`` mean the default dtype of their family;
+    whatever names a width is honoured as it is.
+
+    Raises:
+        TypeError: when the argument names no dtype that arrays can have.
+
+    >>> canonical_dtype(float), canonical_dtype("float64")
+    (dtype('float32'), dtype('float64'))
+    """
+    if isinstance(dtype, np.dtype):
+        found: DType = dtype
+    elif dtype in (bool, int, float, complex):
+        return default_dtype(dtype.__name__)
+    else:
+        try:
+            found = _BY_NAME[dtype] if isinstance(dtype, str) else np.dtype(dtype)
+        except (KeyError, TypeError) as error:
+            raise TypeError(
+                f"{dtype!r} does not name a dtype of arrays; give for example 'float32', "
+                f"'bfloat16', numpy.int32 or bool."
+            ) from error
+    if found not in _KINDS:
+        raise TypeError(
+            f"arrays cannot have the dtype {found}; legal are booleans, integers, floats and "
+            f"complex numbers."
+        )
+    return found
+
+
+class _Names(dict[str, DType]):
+    """Dtypes by name; NumPy knows those of ml_dtypes only once it is asked for their types."""
+
+    def __missing__(self, name: str) -> DType:
+        return np.dtype(name)
+
+
+_BY_NAME: Final = _Names({dtype.name: dtype for dtype in _KINDS if dtype != float0})
+
+# --------------------------------------------------------------------------------- promotion
+
+_Node = DType | str
+
+
+def _lattice() -> dict[_Node, tuple[_Node, ...]]:
+    """For each node the nodes directly above it."""
+    i8, i16, i32, i64 = _SIGNED
+    u8, u16, u32, u64 = _UNSIGNED
+    bf16, f16, f32, f64 = _FLOATS
+    c64, c128 = _COMPLEX
+    return {
+        bool_: ("int*",),
+        "int*": (u8, i8, *_NARROW_SIGNED, *_NARROW_UNSIGNED),
+        u8: (i16, u16),
+        u16: (i32, u32),
+        u32: (i64, u64),
+        u64: ("float*",),
+        i8: (i16,),
+        i16: (i32,),
+        i32: (i64,),
+        i64: ("float*",),
+        "float*": (bf16, f16, *_NARROW_FLOATS, "complex*"),
+        bf16: (f32,),
+        f16: (f32,),
+        f32: (f64, c64),
+        f64: (c128,),
+        "complex*": (c64,),
+        c64: (c128,),
+        c128: (),
+        # The narrow types are storage formats: nothing but Python scalars, and for the floats
+        # integers, promotes to them, and they promote to nothing.
+        **dict.fromkeys((*_NARROW_SIGNED, *_NARROW_UNSIGNED, *_NARROW_FLOATS), ()),
+    }
+
+
+def _upper_bounds() -> dict[_Node, frozenset[_Node]]:
+    above = _lattice()
+    bounds: dict[_Node, frozenset[_Node]] = {}
+
+    def visit(node: _Node) -> frozenset[_Node]:
+        if node not in bounds:
+            bounds[node] = frozenset({node}).union(*(visit(n) for n in above[node]))
+        return bounds[node]
+
+    for node in above:
+        visit(node)
+    return bounds
+
+
+_BOUNDS: Final = _upper_bounds()
+_WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
+
+
+def _node(dtype: DType, weak_type: bool) -> _Node:
+    if weak_type:
+        return _WEAK_NODE.get(_FAMILY_OF_KIND.get(kind_of(dtype), ""), dtype)
+    return dtype
+
+
+@lru_cache(maxsize=4096)
+def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
+    """The dtype and weak type to which operands promote, each given as (dtype, weak type).
+
+    Args:
+        operands: the dtype and weak type of each.
+        bits: the width of the default dtypes.
+
+    A result that is weak without an operand of its family and width takes the default dtype. Weak
+    64-bit operands are Python scalars; where weak operands of both widths meet, the narrower wins,
+    so that a Python scalar gives the same dtype traced and untraced.
+    """
+    if len(set(operands)) == 1:
+        return operands[0]
+    nodes = {_node(dtype, weak) for dtype, weak in operands}
+    common = frozenset.intersection(*(_BOUNDS[node] for node in nodes))
+    least = [node for node in common if common <= _BOUNDS[node]]
+    if not least:
+        names = ", ".join(dtype.name for dtype, _ in operands)
+        raise TypeError(
+            f"the dtypes {names} have no implicit promotion to a common dtype; convert the "
+            f"operands explicitly with .astype(dtype) or lax.convert_element_type(x, dtype)."
+        )
+    node = least[0]
+    if not isinstance(node, str):
+        return node, False
+    if all(weak for _, weak in operands):
+        # Only the scalars' own width is at stake: 64 among Python scalars, else the arrays'.
+        bits = 64 if all(_is_double(dtype) for dtype, _ in operands) else 32
+        family = node[:-1]
+        narrow = [d for d, _ in operands if _FAMILY_OF_KIND[kind_of(d)] == family]
+        if narrow and bits == 32:
+            return min(narrow, key=lambda d: d.itemsize), True
+    return _DEFAULTS[node[:-1], bits], True
+
+
+def _is_double(dtype: DType) -> bool:
+    return dtype.itemsize == (16 if dtype.kind == "c" else 8)
+
+
+def promote_types(a: Any, b: Any) -> DType:
+    """The dtype to which values of two dtypes promote.
+
+    Args:
+        a: a dtype or what names one; Python's ``int``, ``float`` and ``complex`` are weak.
+        b: likewise.
+
+    Raises:
+        TypeError: when the two have no common dtype (the narrow floats and integers).
+
+    >>> promote_types("int32", "bfloat16"), promote_types("uint8", "int8")
+    (dtype(bfloat16), dtype('int16'))
+    """
+    return promote_avals((_dtype_operand(a), _dtype_operand(b)), config.default_dtype_bits)[0]
+
+
+def result_type(*operands: Any) -> DType:
+    """The dtype that an operation on arrays, scalars and dtypes promotes to.
+
+    Args:
+        *operands: arrays, tracers, Python or NumPy scalars, or dtypes; at least one.
+
+    Raises:
+        TypeError: when there is no common dtype.
+
+    >>> import numpy as np
+    >>> result_type(np.zeros(3, np.float16), 2.0), result_type(np.int32(1), 2.0)
+    (dtype('float16'), dtype('float32'))
+    """
+    if not operands:
+        raise TypeError("result_type needs at least one array, scalar or dtype.")
+    pairs = tuple(_dtype_operand(x) for x in operands)
+    dtype, weak = promote_avals(pairs, config.default_dtype_bits)
+    if weak:
+        return default_dtype(_FAMILY_OF_KIND[kind_of(dtype)])
+    return dtype
+
+
+def _dtype_operand(x: Any) -> tuple[DType, bool]:
+    if isinstance(x, (str, np.dtype)):
+        return canonical_dtype(x), False
+    if isinstance(x, type):
+        return canonical_dtype(x), x in (int, float, complex)
+    aval = typeof(x)
+    return aval.dtype, aval.weak_type
+
+
+def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:
+    """Whether a weak operand may adopt a dtype without a change of family (float to float)."""
+    return aval.weak_type and (
+        _FAMILY_OF_KIND.get(kind_of(aval.dtype)) == _FAMILY_OF_KIND.get(kind_of(dtype))
+    )
+
+
+# ----------------------------------------------------------------------------------- scalars
+
+_SCALAR_CACHE_LIMIT: Final = 4096
+_scalars: dict[tuple[type, Any, DType], Array] = {}
+
+
+def scalar_array(value: Any, dtype: DType) -> Array:
+    """A Python scalar as a weakly typed array of a dtype, cached.
+
+    Raises:
+        OverflowError: when an integer does not fit into an integer dtype.
+    """
+    key = (type(value), value, dtype)
+    found = _scalars.get(key)
+    if found is None:
+        try:
+            host = np.asarray(value, dtype)
+        except OverflowError:
+            raise OverflowError(
+                f"the Python integer {value} does not fit into {dtype.name}; convert the array "
+                f"it meets to a wider dtype first."
+            ) from None
+        found = Array.from_numpy(host, ShapedArray((), dtype, weak_type=dtype != bool_))
+        # 0.0 equals -0.0 and nan nothing, so these three would be confused or never found.
+        if value == value and (value != 0 or type(value) is int):
+            if len(_scalars) >= _SCALAR_CACHE_LIMIT:
+                _scalars.clear()
+            _scalars[key] = found
+    return found
+
+
+def families(dtypes: Iterable[DType]) -> set[str]:
+    """The families (bool, int, float, complex) of some dtypes."""
+    return {_FAMILY_OF_KIND.get(kind_of(dtype), "unsupported") for dtype in dtypes}

@@ -1,0 +1,206 @@
+"""Sign, absolute value and rounding."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Zero,
+    abstract_eval,
+    impl,
+    jvp,
+    lowering,
+    primitive,
+    transpose,
+    typeof,
+)
+
+from bindax_lax_basic import dtypes
+from bindax_lax_basic._elementwise import elementwise
+from bindax_lax_basic._linear import no_derivative, zero_tangent
+from bindax_lax_basic._lowering import full, operation
+from bindax_lax_basic._numpy import NumPyArray, exact, quiet
+from bindax_lax_basic._types import elementwise_type
+from bindax_lax_basic.arithmetic import mul_p
+from bindax_lax_basic.complex_numbers import conj_p, real_p
+from bindax_lax_basic.conversion import compare, same_dims
+from bindax_lax_basic.dtypes import FLOAT, NUMBER, SIGNED_NUMBER
+
+STEPWISE = transpose.absent("its derivative is zero, so nothing linear is left to transpose")
+
+# -------------------------------------------------------------------------------------- sign
+
+
+def sign(x: Any) -> Array:
+    """Elementwise sign: -1, 0 or 1; of a complex number, the number of modulus one.
+
+    >>> sign(np.array([-2.0, 0.0, 5.0]))
+    Array([-1.,  0.,  1.], dtype=float64)
+    """
+    return sign_p.bind(x)
+
+
+def _sign_impl(x: NumPyArray) -> Any:
+    out = np.sign(x)
+    if dtypes.kind_of(x.dtype) == "float":
+        # NumPy loses the sign of a zero, which the compiled operation keeps.
+        return np.where(x == 0, x, out)
+    return out
+
+
+def _sign_lowering(ctx: LoweringContext, x: Any) -> Any:
+    aval = ctx.avals_in[0]
+    if dtypes.kind_of(aval.dtype) != "unsigned integer":
+        return ctx.op("stablehlo.sign", [x])[0]
+    zero, one = full(ctx, aval, 0), full(ctx, aval, 1)
+    return ctx.op("stablehlo.select", [compare(ctx, "EQ", x, zero, aval), zero, one])[0]
+
+
+sign_p = primitive(
+    "sign",
+    *elementwise("sign", sign, _sign_impl, NUMBER),
+    no_derivative(sign),
+    STEPWISE,
+    lowering["stablehlo"](_sign_lowering),
+)
+
+# ------------------------------------------------------------------------------------- floor
+
+
+def floor(x: Any) -> Array:
+    """Elementwise greatest integer not above a real float, as a float.
+
+    >>> floor(np.array([1.7, -1.2]))
+    Array([ 1., -2.], dtype=float64)
+    """
+    return floor_p.bind(x)
+
+
+floor_p = primitive(
+    "floor",
+    *elementwise("floor", floor, np.floor, FLOAT),
+    no_derivative(floor),
+    STEPWISE,
+    lowering["stablehlo"](operation("stablehlo.floor")),
+)
+
+
+def ceil(x: Any) -> Array:
+    """Elementwise least integer not below a real float, as a float.
+
+    >>> ceil(np.array([1.2, -1.7]))
+    Array([ 2., -1.], dtype=float64)
+    """
+    return ceil_p.bind(x)
+
+
+ceil_p = primitive(
+    "ceil",
+    *elementwise("ceil", ceil, np.ceil, FLOAT),
+    no_derivative(ceil),
+    STEPWISE,
+    lowering["stablehlo"](operation("stablehlo.ceil")),
+)
+
+
+class RoundingMethod(enum.IntEnum):
+    """Where ``round`` takes numbers half-way between two integers."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+def round(  # noqa: A001 -- the field's name
+    x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO
+) -> Array:
+    """Elementwise nearest integer to a real float, as a float.
+
+    Args:
+        x: an array of real floats.
+        rounding_method: where numbers half-way between two integers go.
+
+    >>> round(np.array([0.5, 1.5, -0.5]))
+    Array([ 1.,  2., -1.], dtype=float64)
+    >>> round(np.array([0.5, 1.5]), RoundingMethod.TO_NEAREST_EVEN)
+    Array([0., 2.], dtype=float64)
+    """
+    return round_p.bind(x, rounding_method=RoundingMethod(rounding_method))
+
+
+def _round_impl(x: NumPyArray, *, rounding_method: RoundingMethod) -> Any:
+    if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
+        return np.rint(x)
+    whole = np.trunc(x)
+    away = np.abs(x - whole) >= x.dtype.type(0.5)
+    return np.where(away, whole + np.copysign(x.dtype.type(1), x), whole)
+
+
+def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMethod) -> Any:
+    even = rounding_method == RoundingMethod.TO_NEAREST_EVEN
+    name = "stablehlo.round_nearest_even" if even else "stablehlo.round_nearest_afz"
+    return ctx.op(name, [x])[0]
+
+
+round_p = primitive(
+    "round",
+    impl(exact(_round_impl)),
+    abstract_eval(elementwise_type("round", FLOAT)),
+    no_derivative(lambda x, **params: round_p.bind(x, **params)),
+    same_dims(lambda x, **params: round_p.bind(x, **params)),
+    STEPWISE,
+    lowering["stablehlo"](_round_lowering),
+)
+
+# --------------------------------------------------------------------------------------- abs
+
+
+def abs(x: Any) -> Array:  # noqa: A001 -- the field's name
+    """Elementwise absolute value; of a complex number its modulus, a real number.
+
+    Args:
+        x: an array of signed integers, floats or complex numbers.
+
+    The derivative at zero is zero.
+
+    >>> abs(np.array([-2.0, 3.0])), abs(np.array([3 + 4j]))
+    (Array([2., 3.], dtype=float64), Array([5.], dtype=float64))
+    """
+    return abs_p.bind(x)
+
+
+def _abs_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    out = abs_p.bind(x)
+    if type(t) is Zero:
+        return out, zero_tangent(out)
+    direction = sign_p.bind(x)
+    if not dtypes.is_complex(typeof(x).dtype):
+        return out, mul_p.bind(direction, t)
+    # The modulus moves by the part of t along x.
+    conjugate = conj_p.bind(direction, input_dtype=typeof(x).dtype)
+    return out, real_p.bind(mul_p.bind(conjugate, t))
+
+
+@quiet
+def _abs_impl(x: NumPyArray) -> Any:
+    out = np.abs(x)
+    dtype = dtypes.real_dtype(x.dtype)
+    return out if out.dtype == dtype else out.astype(dtype)
+
+
+abs_p = primitive(
+    "abs",
+    impl(_abs_impl),
+    abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
+    jvp(_abs_jvp, symbolic_zeros=True),
+    same_dims(abs),
+    transpose.absent("not linear"),
+    lowering["stablehlo"](operation("stablehlo.abs")),
+)

@@ -1,0 +1,110 @@
+"""Host functions that compiled programs call, and the lowering of primitives that have none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+
+from bindax_core import DerivedRuleNotice
+from bindax_core.extend import (
+    MissingRuleError,
+    Primitive,
+    ShapedArray,
+    config,
+    float0,
+    impl,
+    lowering,
+)
+from bindax_xla_backend import _pending
+from bindax_xla_backend._errors import CallbackResultError
+from bindax_xla_backend._types import storage_dtype
+
+_noticed: set[Primitive] = set()
+
+
+@attrs.frozen(eq=False)
+class HostCallback:
+    """A host function with the types it was announced with.
+
+    XLA does not check what a callback returns: an array of a wrong size would leave the result
+    uninitialized, so it is checked here.
+    """
+
+    function: Callable[..., Any]
+    avals_in: tuple[ShapedArray, ...]
+    avals_out: tuple[ShapedArray, ...]
+
+    def __call__(self, *arrays: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], ...]:
+        operands = [
+            np.zeros(aval.shape, float0) if aval.dtype == float0 else array
+            for aval, array in zip(self.avals_in, arrays, strict=True)
+        ]
+        _pending.enter_callback()
+        try:
+            results = self.function(*operands)
+        finally:
+            _pending.leave_callback()
+        if len(results) != len(self.avals_out):
+            raise CallbackResultError(
+                f"the host callback {_name(self.function)} returned {len(results)} results, but "
+                f"{len(self.avals_out)} were announced; return one array for each."
+            )
+        return tuple(
+            self._checked(i, np.asarray(result), aval)
+            for i, (result, aval) in enumerate(zip(results, self.avals_out, strict=True))
+        )
+
+    def _checked(
+        self, i: int, result: np.ndarray[Any, Any], aval: ShapedArray
+    ) -> np.ndarray[Any, Any]:
+        if result.shape != aval.shape or result.dtype != aval.dtype:
+            raise CallbackResultError(
+                f"the host callback {_name(self.function)} returned "
+                f"{result.dtype.name}{list(result.shape)} as result {i}, but {aval.str_short()} "
+                f"was announced; convert it before returning it."
+            )
+        if aval.dtype == float0:
+            return np.zeros(aval.shape, storage_dtype(float0))
+        return np.asarray(result, order="C")
+
+
+def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
+    """A lowering rule for a primitive that has none: call its ``impl`` on the host.
+
+    Raises:
+        MissingRuleError: when there is no ``impl`` either, or derived rules are not allowed.
+    """
+    function = impl.find(primitive)
+    if function is None or config.derived_rules == "error":
+        lowering["stablehlo"].get(primitive)  # raises the error that says what is missing
+        raise MissingRuleError(f"{primitive.name} has no lowering.stablehlo rule.")
+    if config.derived_rules == "notice" and primitive not in _noticed:
+        _noticed.add(primitive)
+        warnings.warn(
+            f"{primitive.name} has no lowering.stablehlo rule: compiled programs call its impl "
+            f"rule on the host, once for each application, which is slow. Bring a rule with "
+            f'extend({primitive.name}_p, lowering["stablehlo"](...)), or silence this notice '
+            f'with config.derived_rules = "silent".',
+            DerivedRuleNotice,
+            stacklevel=2,
+        )
+    evaluate = function
+
+    def rule(ctx: Any, *values: Any, **params: Any) -> list[Any]:
+        def on_host(*arrays: Any) -> Any:
+            results = evaluate(*arrays, **params)
+            return results if primitive.multiple_results else [results]
+
+        on_host.__name__ = f"impl of {primitive.name}"
+        results: list[Any] = ctx.callback(on_host, values, ctx.avals_out, pure=True)
+        return results
+
+    return rule
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", repr(function)))

@@ -1,0 +1,189 @@
+"""Calling a compiled program: from operands to buffers, and from results to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bindax_core.extend import Array, DeletedArrayError, ShapedArray, typeof
+from bindax_xla_backend import _jaxlib, _pending
+from bindax_xla_backend._errors import (
+    ArgumentError,
+    ExecutionError,
+    first_lines,
+)
+from bindax_xla_backend._program import LoweredProgram
+from bindax_xla_backend._types import storage_dtype
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._backend import XlaBackend
+
+
+class Executable:
+    """A compiled program on a device. Call it with one operand for each of ``in_avals``.
+
+    Operands are arrays, NumPy arrays or scalars. Those that are on the device already are used
+    where they are; results stay there until somebody looks at them.
+
+    Attributes:
+        name: the name of the function that was compiled.
+        in_avals: the types of the operands.
+        out_avals: the types of the results.
+    """
+
+    __slots__ = (
+        "_avals",
+        "_backend",
+        "_constants",
+        "_donated",
+        "_handlers",
+        "_kept",
+        "_loaded",
+        "_run",
+        "in_avals",
+        "name",
+        "out_avals",
+    )
+
+    def __init__(
+        self, backend: XlaBackend, program: LoweredProgram, loaded: Any, device: _jaxlib.Device
+    ) -> None:
+        self.name = program.name
+        self.in_avals = program.in_avals
+        self.out_avals = program.out_avals
+        self._avals = list(program.in_avals)
+        self._backend = backend
+        self._loaded = loaded
+        self._run = _pending.tracked(loaded) if program.callbacks else loaded.execute_sharded
+        self._constants = [device.put(_stored(array)) for array in program.constants]
+        everything = program.kept == tuple(range(len(program.in_avals)))
+        self._kept = None if everything else program.kept
+        self._donated = program.donated
+        self._handlers = [_handler(aval, backend, device) for aval in program.out_avals]
+
+    def __call__(self, *operands: Any) -> list[Array]:
+        """Run the program.
+
+        Args:
+            operands: one value for each of ``in_avals``, of its shape and dtype.
+
+        Raises:
+            ArgumentError: when an operand does not have the type that was compiled for.
+            DeletedArrayError: when an operand was deleted or donated before.
+            ExecutionError: when the program fails; many failures show when a result is looked at.
+        """
+        backend = self._backend
+        try:
+            # Types are interned, so this compares identities. XLA checks no types itself: it
+            # would reinterpret the bytes.
+            if [x.aval for x in operands] == self._avals:
+                used = operands if self._kept is None else [operands[i] for i in self._kept]
+                buffers = [x.buffer_on(backend) for x in used]
+            else:
+                buffers = self._buffers(operands)
+        except AttributeError:
+            buffers = self._buffers(operands)
+        if self._constants:
+            buffers = self._constants + buffers
+        if self._donated:
+            self._check_donated(operands)
+        try:
+            results = self._run(buffers)
+        except _jaxlib.RuntimeFailure as error:
+            raise self._failure(error, operands) from error
+        if self._donated:
+            self._forget_donated(operands)
+        arrays: list[Array] = results.consume_with_handlers(self._handlers)
+        return arrays
+
+    def __repr__(self) -> str:
+        types = ", ".join(aval.str_short() for aval in self.in_avals)
+        results = ", ".join(aval.str_short() for aval in self.out_avals)
+        return f"Executable({self.name}: ({types}) -> ({results}))"
+
+    def as_text(self) -> str:
+        """The program that XLA made, as HLO text."""
+        return _jaxlib.hlo_text(self._loaded)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimates: ``"flops"``, ``"bytes accessed"``, ``"transcendentals"`` and others."""
+        return _jaxlib.cost_analysis(self._backend.client(), self._loaded)
+
+    def memory_analysis(self) -> dict[str, int]:
+        """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
+        return _jaxlib.memory_analysis(self._loaded)
+
+    # ------------------------------------------------------------------------- slow paths
+
+    def _buffers(self, operands: Sequence[Any]) -> list[Any]:
+        """Check every operand, and put those that are not on the device there."""
+        if len(operands) != len(self._avals):
+            raise ArgumentError(
+                f"the compiled program {self.name} takes {len(self._avals)} operands, but got "
+                f"{len(operands)}."
+            )
+        for i, (x, aval) in enumerate(zip(operands, self._avals, strict=True)):
+            self._check(i, x, aval)
+        kept = range(len(operands)) if self._kept is None else self._kept
+        return [self._buffer(operands[i], self._avals[i]) for i in kept]
+
+    def _buffer(self, x: Any, aval: ShapedArray) -> Any:
+        if isinstance(x, Array):
+            return x.buffer_on(self._backend)
+        return self._backend.put(np.asarray(x, aval.dtype), aval)
+
+    def _check(self, i: int, x: Any, aval: ShapedArray) -> None:
+        if not isinstance(x, Array) and hasattr(x, "aval"):
+            raise ArgumentError(
+                f"operand {i} of the compiled program {self.name} is a traced value ({x!r:.80}); "
+                f"a compiled program runs, it cannot be transformed. Call the jit function."
+            )
+        given = typeof(x)
+        if given.shape == aval.shape and given.dtype == aval.dtype:
+            return
+        if type(x) in _SCALARS and aval.shape == () and aval.dtype.kind in _SCALARS[type(x)]:
+            return
+        raise ArgumentError(
+            f"operand {i} of the compiled program {self.name} is {given.str_short()}, but it was "
+            f"compiled for {aval.str_short()}. Convert the operand, or compile for its type."
+        )
+
+    def _check_donated(self, operands: Sequence[Any]) -> None:
+        for i in self._donated:
+            if any(x is operands[i] for j, x in enumerate(operands) if j != i):
+                raise ArgumentError(
+                    f"operand {i} of {self.name} is donated and is another operand of the same "
+                    f"call too; pass a copy, or do not donate it."
+                )
+
+    def _forget_donated(self, operands: Sequence[Any]) -> None:
+        # XLA keeps a donated buffer alive when a host view of it exists. That an array can or
+        # cannot be used after its donation must not depend on that.
+        for i in self._donated:
+            if isinstance(operands[i], Array):
+                operands[i].delete()
+
+    def _failure(self, error: Exception, operands: Sequence[Any]) -> Exception:
+        for i, x in enumerate(operands):
+            if isinstance(x, Array) and x.is_deleted():
+                return DeletedArrayError(
+                    f"operand {i} of {self.name}, {x.aval.str_short()}, was deleted or donated to "
+                    f"an earlier call; use the result of that call, or do not donate it."
+                )
+        return ExecutionError(f"the compiled program {self.name} failed: {first_lines(str(error))}")
+
+
+_SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}
+"""The kinds of dtype that a Python scalar can become; ``ml_dtypes`` are of kind V."""
+
+
+def _handler(aval: ShapedArray, backend: XlaBackend, device: _jaxlib.Device) -> Any:
+    wrap = Array.wrapper(aval, backend)
+    return device.result_handler(aval.shape, storage_dtype(aval.dtype), wrap)
+
+
+def _stored(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    dtype = storage_dtype(array.dtype)
+    return np.zeros(array.shape, dtype) if dtype != array.dtype else np.asarray(array, order="C")

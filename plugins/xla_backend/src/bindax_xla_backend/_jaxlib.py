@@ -1,0 +1,337 @@
+"""Everything of ``jaxlib`` that this package touches; the only module that imports it.
+
+``jaxlib`` promises no stable Python interface, so what differs between the supported versions is
+evened out here. Three habits keep a process safe in which JAX runs too, or is not installed:
+
+- nothing process-wide is set that JAX reads (dtype width, tracebacks, canonicalization handlers);
+- no method of a device buffer is called that leads to JAX's Python code. Several of them import
+  JAX behind the caller's back, and behave differently once it is imported;
+- results leave an execution through result handlers only.
+
+Buffers, executables and IR objects are opaque to the rest of the package, hence ``Any``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+
+@contextmanager
+def _quiet_start() -> Iterator[None]:
+    # XLA writes informational lines to stderr when a client starts. The variable is read once,
+    # when the library is loaded; the user's environment is left as it was.
+    name = "TF_CPP_MIN_LOG_LEVEL"
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
+
+
+with _quiet_start():
+    # Only the loaders of the dialects: their generated Python modules would cost 100 ms.
+    import jaxlib.version
+    from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
+    from jaxlib.mlir import ir as ir
+    from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
+
+VERSION: str = jaxlib.version.__version__
+
+RuntimeFailure: type[Exception] = _jax.JaxRuntimeError
+"""What jaxlib raises when compilation or execution fails."""
+
+InvalidIR: type[Exception] = ir.MLIRError
+"""What MLIR raises for text that does not parse and operations that do not verify."""
+
+
+class _BufferAval:
+    """The shape and dtype of a buffer, in the form in which jaxlib's C++ code reads them."""
+
+    __slots__ = ("dtype", "shape", "weak_type")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.weak_type = False
+
+    def str_short(self, short_dtypes: bool = False) -> str:
+        return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
+
+
+class _DeviceSharding(_jax.Sharding):  # type: ignore[misc]
+    """The whole array on one device; what jaxlib's C++ code asks a sharding for, no more."""
+
+    def __init__(self, device: Any) -> None:
+        super().__init__()
+        self._devices = (device,)
+        self._list = xla_client.DeviceList(self._devices)
+        self._replicated = _hlo.HloSharding.replicate()
+
+    @property
+    def _internal_device_list(self) -> Any:
+        return self._list
+
+    def _to_xla_hlo_sharding(self, num_dimensions: int) -> Any:
+        return self._replicated
+
+    @property
+    def _device_assignment(self) -> tuple[Any, ...]:
+        return self._devices
+
+    @property
+    def _addressable_device_assignment(self) -> tuple[Any, ...]:
+        return self._devices
+
+    @property
+    def memory_kind(self) -> None:
+        return None
+
+
+class Device:
+    """One device of a client, with what is needed to place arrays on it."""
+
+    __slots__ = ("_device_list", "_sharding", "raw")
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self._sharding = _DeviceSharding(raw)
+        self._device_list = xla_client.DeviceList((raw,))
+
+    @property
+    def id(self) -> int:
+        return int(self.raw.id)
+
+    @property
+    def platform(self) -> str:
+        return str(self.raw.platform)
+
+    def __repr__(self) -> str:
+        return f"Device({self.platform}:{self.id})"
+
+    def put(self, array: np.ndarray[Any, Any]) -> Any:
+        """Copy a C-ordered array of native byte order into a new buffer.
+
+        The default semantics of jaxlib alias the caller's memory when its alignment happens to
+        allow it; a later write would then change the buffer. The copy is finished on return.
+        """
+        return _jax.batched_device_put(
+            _BufferAval(array.shape, array.dtype),
+            self._sharding,
+            [array],
+            [self.raw],
+            True,
+            host_buffer_semantics=xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL,
+            enable_x64=True,
+        )
+
+    def result_handler(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], wrap: Callable[[Any], Any]
+    ) -> Any:
+        """What turns one raw result of an execution into ``wrap(buffer)``."""
+        arguments = (_BufferAval(shape, dtype), self._sharding, True)
+        try:
+            handler = _jax.array_result_handler(*arguments, _skip_checks=True)
+        except TypeError:  # jaxlib 0.11 and later never check, and have no such parameter
+            handler = _jax.array_result_handler(*arguments)
+        return handler.wrap(wrap)
+
+
+def make_cpu_client() -> Any:
+    """A new client of the CPU platform; several clients can live in one process."""
+    with _quiet_start():
+        return xla_client.make_cpu_client()
+
+
+def local_devices(client: Any) -> list[Device]:
+    """The devices of a client that this process can use."""
+    return [Device(raw) for raw in client.local_devices()]
+
+
+def compile_options() -> Any:
+    """Options for a program that runs on one device."""
+    options = xla_client.CompileOptions()
+    options.num_replicas = 1
+    options.num_partitions = 1
+    return options
+
+
+def compile_program(client: Any, device: Device, program: Any, options: Any) -> Any:
+    """Compile MLIR bytecode and load it onto a device."""
+    return client.compile_and_load(program, device._device_list, options)
+
+
+def compile_module(
+    client: Any, device: Device, module: Any, options: Any, callbacks: Sequence[Any]
+) -> Any:
+    """Compile a module whose custom calls name Python functions by their position.
+
+    Bytecode is not accepted together with host callbacks.
+    """
+    return client.compile_and_load(module, device._device_list, options, list(callbacks))
+
+
+def serialize_executable(executable: Any) -> bytes:
+    """The compiled program as bytes that ``load_executable`` accepts."""
+    return bytes(executable.serialize())
+
+
+def load_executable(client: Any, device: Device, serialized: bytes, options: Any) -> Any:
+    """Load what ``serialize_executable`` gave; it may run code, so the bytes must be trusted."""
+    return client.deserialize_executable(serialized, device._device_list, options)
+
+
+def run_with_token(executable: Any, buffers: Sequence[Any]) -> tuple[Any, Any]:
+    """Start an execution; give its results and a token with ``block_until_ready()``."""
+    results = executable.execute_sharded(buffers, with_tokens=True)
+    return results, results.consume_token()
+
+
+def is_deleted(buffer: Any) -> bool:
+    """Whether a buffer was deleted or donated."""
+    return bool(buffer.is_deleted())
+
+
+def delete(buffer: Any) -> None:
+    """Give a buffer's memory back, as soon as no host view needs it."""
+    # Deleting a buffer that is exported ends the process. It goes with its last reference.
+    if id(buffer) not in _held:
+        buffer.delete()
+
+
+def block_until_ready(buffers: Sequence[Any]) -> None:
+    """Wait until the buffers are computed; raises what their computation raised."""
+    _jax.batched_block_until_ready(list(buffers))
+
+
+_LAST_NUMPY_DTYPE = 23  # the dtypes of extensions have numbers from 256 on
+_SUBBYTE_NAMES = frozenset(("int1", "int2", "int4", "uint1", "uint2", "uint4", "float4_e2m1fn"))
+
+
+def to_numpy(buffer: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A read-only host array of a buffer's values, without a copy where the memory allows it.
+
+    The array keeps the memory alive, also when the buffer is deleted or donated later. The
+    buffer must not be deleted.
+    """
+    if dtype.num <= _LAST_NUMPY_DTYPE:
+        # Not np.asarray(buffer): it falls back to JAX's __array__ when the protocol fails.
+        return np.asarray(memoryview(buffer))
+    if dtype.name in _SUBBYTE_NAMES:
+        return _unpacked(buffer)
+    block_until_ready([buffer])
+    if 0 in shape:
+        return _read_only(np.empty(shape, dtype))
+    # NumPy knows no buffer format for the dtypes of ml_dtypes, so its memory is given by address.
+    held = _held.get(id(buffer))
+    if held is None:
+        held = _held[id(buffer)] = _HeldMemory(buffer, shape, dtype.itemsize)
+    return np.asarray(held).view(dtype)
+
+
+class _HeldMemory:
+    """Memory of a buffer, for NumPy to look at.
+
+    A DLPack export that nobody imports keeps it from being freed or overwritten by a donation.
+    """
+
+    def __init__(self, buffer: Any, shape: tuple[int, ...], itemsize: int) -> None:
+        self._buffer = buffer
+        self._export = _jax.buffer_to_dlpack_managed_tensor(buffer)
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": shape,
+            "typestr": f"|V{itemsize}",
+            "data": (buffer.unsafe_buffer_pointer(), True),
+        }
+
+
+_held: weakref.WeakValueDictionary[int, _HeldMemory] = weakref.WeakValueDictionary()
+"""The memory that NumPy arrays look at, by the identity of the buffer, which it keeps alive."""
+
+
+def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _unpacked(buffer: Any) -> np.ndarray[Any, Any]:
+    with _jax_import_blocked():
+        array, _ = buffer._single_device_array_to_np_array_did_copy()
+    return _read_only(np.array(array))
+
+
+_import_lock = threading.Lock()
+
+
+@contextmanager
+def _jax_import_blocked() -> Iterator[None]:
+    # Some methods of a buffer import JAX if they can: over a second, and 200 MB.
+    with _import_lock:
+        if "jax" in sys.modules:
+            yield
+            return
+        sys.modules["jax"] = None  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            if sys.modules.get("jax", False) is None:
+                del sys.modules["jax"]
+
+
+def hlo_text(executable: Any) -> str:
+    """The optimized program of an executable."""
+    return "\n\n".join(module.to_string() for module in executable.hlo_modules())
+
+
+def cost_analysis(client: Any, executable: Any) -> dict[str, float]:
+    """XLA's estimates for a compiled program: ``flops``, ``bytes accessed`` and others."""
+    estimates: dict[str, float] = {}
+    for module in executable.hlo_modules():
+        estimates.update(_jax.hlo_module_cost_analysis(client, module))
+    estimates.update(executable.cost_analysis())
+    return estimates
+
+
+def memory_analysis(executable: Any) -> dict[str, int]:
+    """The bytes that a compiled program needs, by purpose."""
+    stats = executable.get_compiled_memory_stats()
+    return {
+        "argument_size_in_bytes": int(stats.argument_size_in_bytes),
+        "output_size_in_bytes": int(stats.output_size_in_bytes),
+        "alias_size_in_bytes": int(stats.alias_size_in_bytes),
+        "temp_size_in_bytes": int(stats.temp_size_in_bytes),
+        "generated_code_size_in_bytes": int(stats.generated_code_size_in_bytes),
+    }
+
+
+_registry = ir.DialectRegistry()
+_jax_mlir_ext.register_dialects(_registry)
+_thread_pool = ir.ThreadPool()
+
+
+class _PlainContext(ir.Context):
+    # The initializer of ir.Context loads more dialects, and Python modules for them.
+    def __init__(self) -> None:
+        super(ir.Context, self).__init__()
+
+
+def make_context() -> Any:
+    """A new MLIR context with the dialects that programs use; takes milliseconds."""
+    context = _PlainContext()
+    context.append_dialect_registry(_registry)
+    context.load_all_available_dialects()
+    context.set_thread_pool(_thread_pool)
+    for dialect in (_stablehlo, _chlo, _sdy):
+        dialect.register_dialect(context)
+    return context

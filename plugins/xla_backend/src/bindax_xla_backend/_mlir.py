@@ -1,0 +1,180 @@
+"""Building programs in MLIR: contexts, functions, attributes, text.
+
+The bindings come from ``_jaxlib``; what they return is opaque to the rest of the package.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from bindax_xla_backend import _jaxlib
+from bindax_xla_backend._jaxlib import InvalidIR, ir
+
+__all__ = [
+    "Context",
+    "InvalidIR",
+    "create_operation",
+    "end_of",
+    "quoted",
+    "to_bytecode",
+    "to_text",
+    "verify",
+]
+
+create_operation: Callable[..., Any] = ir.Operation.create
+"""``(name, result types, operands, attributes, successors, regions, location, point)``."""
+
+
+class Context:
+    """An MLIR context with the dialects that programs use, and caches of what it has parsed.
+
+    A context is used by one thread at a time: borrow one, and give it back. Making one takes
+    milliseconds, so a few are kept.
+    """
+
+    _idle: list[Context] = []  # noqa: RUF012 -- the pool; append and pop are atomic
+    _MOST_IDLE = 4
+    _MOST_USES = 200
+
+    def __init__(self) -> None:
+        self.raw = _jaxlib.make_context()
+        self.unknown_location = ir.Location.unknown(context=self.raw)
+        self._uses = 0
+        self._types: dict[str, Any] = {}
+        self._attributes: dict[str, Any] = {}
+        self._locations: dict[Any, Any] = {}
+        self.tensor_types: dict[Any, Any] = {}
+
+    @classmethod
+    @contextmanager
+    def borrow(cls) -> Iterator[Context]:
+        """A context that nobody else uses inside the ``with`` block."""
+        try:
+            context = cls._idle.pop()
+        except IndexError:
+            context = cls()
+        context._uses += 1
+        yield context
+        # After an exception the context is dropped. It is also dropped when it has been used
+        # often, because what a context has interned is freed only with it.
+        if context._uses < cls._MOST_USES and len(cls._idle) < cls._MOST_IDLE:
+            cls._idle.append(context)
+
+    def type(self, text: str) -> Any:
+        """The type with this text."""
+        parsed = self._types.get(text)
+        if parsed is None:
+            parsed = self._types[text] = ir.Type.parse(text, context=self.raw)
+        return parsed
+
+    def tensor_type(self, shape: Sequence[int], element: str) -> Any:
+        """The type of tensors of a shape."""
+        return ir.RankedTensorType.get(list(shape), self.type(element), loc=self.unknown_location)
+
+    def attribute(self, text: str) -> Any:
+        """The attribute with this text."""
+        parsed = self._attributes.get(text)
+        if parsed is None:
+            parsed = ir.Attribute.parse(text, context=self.raw)
+            self._attributes[text] = parsed
+        return parsed
+
+    def dense(self, array: np.ndarray[Any, Any], element: str) -> Any:
+        """The elements of a C-ordered array as an attribute.
+
+        Args:
+            array: the elements, at least one; of a dtype NumPy knows itself, or integers of the
+                same width.
+            element: the text of the element type.
+        """
+        elements: Any = array
+        return ir.DenseElementsAttr.get(
+            elements, type=self.type(element), shape=list(array.shape), context=self.raw
+        )
+
+    def location(
+        self, key: tuple[Any, ...], describe: Callable[[], tuple[str, str | None, int]]
+    ) -> Any:
+        """A named place in the user's program, made on the first request for a key.
+
+        Args:
+            key: what identifies the place; the first member by identity.
+            describe: gives its name, file and line.
+        """
+        # Hashing a code object hashes all of its constants; its identity will do, as long as
+        # the key is stored and keeps it alive.
+        identity = (id(key[0]), *key[1:])
+        made = self._locations.get(identity)
+        if made is None:
+            name, file, line = describe()
+            inner: Any = self.unknown_location
+            if file is not None:
+                inner = ir.Location.file(file, line, 0, context=self.raw)
+            made = (ir.Location.name(name, childLoc=inner, context=self.raw), key)
+            self._locations[identity] = made
+        return made[0]
+
+    def new_module(self, name: str) -> Any:
+        """An empty module."""
+        module = ir.Module.create(self.unknown_location)
+        module.operation.attributes["sym_name"] = self.attribute(quoted(name))
+        return module
+
+    def parse_module(self, source: bytes | str) -> Any:
+        """A module from bytecode or text."""
+        return ir.Module.parse(source, context=self.raw)
+
+    def function(
+        self,
+        module: Any,
+        name: str,
+        types: tuple[Sequence[Any], Sequence[Any]],
+        attributes: dict[str, str],
+        location: Any,
+    ) -> Any:
+        """Append a ``func.func`` to a module; give its empty entry block."""
+        inputs, results = types
+        kind = ir.FunctionType.get(list(inputs), list(results), context=self.raw)
+        parsed = {key: self.attribute(text) for key, text in attributes.items()}
+        parsed["sym_name"] = self.attribute(quoted(name))
+        parsed["function_type"] = ir.TypeAttr.get(kind, context=self.raw)
+        point = ir.InsertionPoint(module.body)
+        operation = create_operation("func.func", [], [], parsed, None, 1, location, point)
+        return self.block(operation.regions[0], inputs)
+
+    def block(self, region: Any, types: Sequence[Any]) -> Any:
+        """Append a block with arguments of these types to a region."""
+        return region.blocks.append(*types, arg_locs=[self.unknown_location] * len(types))
+
+
+def end_of(block: Any) -> Any:
+    """The insertion point at the end of a block."""
+    return ir.InsertionPoint(block)
+
+
+def quoted(text: str) -> str:
+    """A string as MLIR attribute text."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def verify(module: Any) -> None:
+    """Raise ``InvalidIR`` when an operation of a module is wrong, with its location."""
+    module.operation.verify()
+
+
+def to_bytecode(module: Any) -> bytes:
+    """A module, locations included, as bytes."""
+    stream = io.BytesIO()
+    module.operation.write_bytecode(stream)
+    return stream.getvalue()
+
+
+def to_text(module: Any, *, debug_info: bool) -> str:
+    """A module as text, with or without locations."""
+    return str(module.operation.get_asm(enable_debug_info=debug_info))

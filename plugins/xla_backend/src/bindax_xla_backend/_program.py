@@ -1,0 +1,160 @@
+"""Lowering a whole program: which operands it takes, which memory it reuses, and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
+from bindax_xla_backend import _mlir
+from bindax_xla_backend._errors import LoweringError, first_lines
+from bindax_xla_backend._lowering import (
+    EMBEDDED_CONSTANT_SIZE,
+    LoweringContext,
+    ModuleBuilder,
+    host_constant,
+    symbol_name,
+)
+
+
+@attrs.frozen(eq=False)
+class LoweredProgram:
+    """A StableHLO program and what is needed to call it.
+
+    Attributes:
+        name: the name of the function that was staged.
+        bytecode: the module.
+        text: the module as text without locations; programs with one text are the same.
+        in_avals: the types of all operands.
+        out_avals: the types of the results.
+        kept: the positions of the operands that are parameters of the program.
+        donated: the positions of the operands whose memory the program reuses.
+        constants: the arrays that are its first parameters.
+        callbacks: the host functions that it calls.
+    """
+
+    name: str
+    bytecode: bytes
+    text: str
+    in_avals: tuple[ShapedArray, ...]
+    out_avals: tuple[ShapedArray, ...]
+    kept: tuple[int, ...]
+    donated: tuple[int, ...]
+    constants: tuple[np.ndarray[Any, Any], ...]
+    callbacks: tuple[Callable[..., Any], ...]
+
+
+def lower_program(
+    jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool, platform: str
+) -> LoweredProgram:
+    """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
+
+    Args:
+        jaxpr: the program.
+        name: its name, for the module and for messages.
+        donated: for each operand, whether its memory may be reused.
+        keep_unused: whether operands that have no use stay parameters.
+        platform: the platform to lower for.
+
+    Raises:
+        LoweringError: when a rule built something that is wrong.
+        MissingRuleError: when a primitive has neither a lowering nor an ``impl`` rule.
+    """
+    in_avals, out_avals = tuple(jaxpr.in_avals), tuple(jaxpr.out_avals)
+    used = None if keep_unused else _used_variables(jaxpr.jaxpr)
+    kept = tuple(i for i, v in enumerate(jaxpr.jaxpr.invars) if used is None or v in used)
+    aliases = _aliases(in_avals, out_avals, kept, donated)
+    constants = [np.asarray(host_constant(const)) for const in jaxpr.consts]
+    # Large constants are parameters, so that the program does not depend on their values.
+    hoisted = [i for i, array in enumerate(constants) if array.size > EMBEDDED_CONSTANT_SIZE]
+    with _mlir.Context.borrow() as context:
+        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform)
+        ctx, arguments = _open_main(
+            builder,
+            [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted],
+            [in_avals[i] for i in kept],
+            out_avals,
+            [aliases.get(i) for i in kept],
+        )
+        given = dict(zip(hoisted, arguments, strict=False))
+        consts = [
+            given[i] if i in given else ctx.constant(array) for i, array in enumerate(constants)
+        ]
+        values: list[Any] = [None] * len(in_avals)
+        for i, argument in zip(kept, arguments[len(hoisted) :], strict=True):
+            values[i] = argument
+        ctx.finish("func.return", ctx.lower(jaxpr.jaxpr, consts, values))
+        _verify(builder.module, name)
+        return LoweredProgram(
+            name=name,
+            bytecode=_mlir.to_bytecode(builder.module),
+            text=_mlir.to_text(builder.module, debug_info=False),
+            in_avals=in_avals,
+            out_avals=out_avals,
+            kept=kept,
+            donated=tuple(sorted(aliases)),
+            constants=tuple(constants[i] for i in hoisted),
+            callbacks=tuple(builder.callbacks),
+        )
+
+
+def _open_main(
+    builder: ModuleBuilder,
+    constants: Sequence[ShapedArray],
+    operands: Sequence[ShapedArray],
+    results: Sequence[ShapedArray],
+    aliases: Sequence[int | None],
+) -> tuple[LoweringContext, list[Any]]:
+    """Start the function that is called from outside; gives its context and its arguments."""
+    attributes = ["{}"] * len(constants)
+    attributes += [
+        "{}" if result is None else f"{{tf.aliasing_output = {result} : i32}}" for result in aliases
+    ]
+    block = builder.context.function(
+        builder.module,
+        "main",
+        (builder.types([*constants, *operands]), builder.types(results)),
+        {"sym_visibility": '"public"', "arg_attrs": f"[{', '.join(attributes)}]"},
+        builder.context.unknown_location,
+    )
+    return LoweringContext(builder, block), list(block.arguments)
+
+
+def _verify(module: Any, name: str) -> None:
+    try:
+        _mlir.verify(module)
+    except _mlir.InvalidIR as error:
+        raise LoweringError(
+            f"the lowering of {name} is not a valid program; the first line names the operation "
+            f"and the place in your program it comes from. The lowering rule of that primitive is "
+            f"wrong, report it to its package.\n{first_lines(str(error))}"
+        ) from error
+
+
+def _used_variables(jaxpr: Jaxpr) -> set[Any]:
+    used = {atom for eqn in jaxpr.eqns for atom in eqn.invars if type(atom) is not Literal}
+    used.update(atom for atom in jaxpr.outvars if type(atom) is not Literal)
+    return used
+
+
+def _aliases(
+    in_avals: Sequence[ShapedArray],
+    out_avals: Sequence[ShapedArray],
+    kept: Sequence[int],
+    donated: Sequence[bool],
+) -> dict[int, int]:
+    """Which result takes over the memory of which donated operand."""
+    free: dict[tuple[Any, Any], list[int]] = {}
+    for position in reversed(range(len(out_avals))):
+        aval = out_avals[position]
+        free.setdefault((aval.shape, aval.dtype), []).append(position)
+    aliases: dict[int, int] = {}
+    for i in kept:
+        if i < len(donated) and donated[i]:
+            results = free.get((in_avals[i].shape, in_avals[i].dtype))
+            if results:
+                aliases[i] = results.pop()
+    return aliases

@@ -1,0 +1,33 @@
+"""What other packages may use of this one.
+
+Lowering rules need nothing of it: they get all they need from the context that they are called
+with.
+"""
+
+from __future__ import annotations
+
+from bindax_xla_backend._backend import XlaBackend
+from bindax_xla_backend._cache import compilation_cache_dir, set_compilation_cache_dir
+from bindax_xla_backend._errors import (
+    ArgumentError,
+    CallbackResultError,
+    CompilationError,
+    ExecutionError,
+    LoweringError,
+    UnsupportedTypeError,
+)
+from bindax_xla_backend._types import element_type, tensor_text
+
+__all__ = [
+    "ArgumentError",
+    "CallbackResultError",
+    "CompilationError",
+    "ExecutionError",
+    "LoweringError",
+    "UnsupportedTypeError",
+    "XlaBackend",
+    "compilation_cache_dir",
+    "element_type",
+    "set_compilation_cache_dir",
+    "tensor_text",
+]

@@ -1,0 +1,170 @@
+"""Test what is installed, instead of the workspace, in environments with only what is declared.
+
+A workspace hides missing dependencies: every package can import what any other one installed. So
+the wheels are built, and each one is installed into a fresh environment with its declared
+dependencies and the test runner alone, where its own tests run. The facade is installed without its
+`xla` extra and with it, both times without JAX, and on each supported Python that is there.
+
+    uv run python scripts/isolated.py             # everything
+    uv run python scripts/isolated.py bindax-core # runs whose name contains a word
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = {
+    "bindax": ROOT,
+    "bindax-core": ROOT / "core",
+    "bindax-lax-basic": ROOT / "plugins/lax_basic",
+    "bindax-control-flow": ROOT / "plugins/control_flow",
+    "bindax-xla-backend": ROOT / "plugins/xla_backend",
+}
+ALL_TESTS = ("tests", "core/tests", "plugins/lax_basic/tests", "plugins/control_flow/tests")
+SMOKE = """
+import sys
+import numpy as np
+import bindax
+from bindax import lax
+
+f = lambda x: lax.sin(x) * x
+x = np.float32(2.0)
+assert np.allclose(bindax.grad(f)(x), np.cos(x) * x + np.sin(x))
+assert np.allclose(bindax.vmap(bindax.grad(f))(np.full(3, x)), bindax.jit(bindax.grad(f))(x))
+assert "jax" not in sys.modules
+print("smoke:", sys.version.split()[0], bindax.default_backend())
+"""
+
+
+class Run(NamedTuple):
+    """One fresh environment and what happens in it.
+
+    Attributes:
+        name: what the output calls it.
+        requirements: what is installed, by distribution name.
+        absent: modules that must not be importable there.
+        tests: directories whose tests run, relative to the repository.
+        smoke: whether a few lines use the facade.
+        demo: whether `bindax demo` runs.
+        python: the version, or None for the one that runs this script.
+    """
+
+    name: str
+    requirements: tuple[str, ...]
+    absent: tuple[str, ...]
+    tests: tuple[str, ...] = ()
+    smoke: bool = False
+    demo: bool = False
+    python: str | None = None
+
+
+RUNS = (
+    Run("bindax-core alone", ("bindax-core",), ("jax", "jaxlib", "ml_dtypes"), ("core/tests",)),
+    Run(
+        "bindax-lax-basic alone",
+        ("bindax-lax-basic",),
+        ("jax", "jaxlib", "bindax_control_flow"),
+        ("plugins/lax_basic/tests",),
+    ),
+    Run(
+        "bindax-control-flow alone",
+        ("bindax-control-flow",),
+        ("jax", "jaxlib"),
+        ("plugins/control_flow/tests",),
+    ),
+    Run(
+        "bindax-xla-backend alone",
+        ("bindax-xla-backend",),
+        ("jax",),
+        ("plugins/xla_backend/tests",),
+    ),
+    Run("bindax without jaxlib", ("bindax",), ("jax", "jaxlib"), ALL_TESTS, smoke=True, demo=True),
+    Run("bindax[xla] without JAX", ("bindax[xla]",), ("jax",), ALL_TESTS, smoke=True, demo=True),
+    Run("bindax on 3.12", ("bindax[xla]",), ("jax",), smoke=True, python="3.12"),
+    Run("bindax on 3.13", ("bindax[xla]",), ("jax",), smoke=True, python="3.13"),
+)
+
+
+def call(*command: str | Path, cwd: Path, check: bool = True) -> int:
+    """Run a command; its output is printed."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "VIRTUAL_ENV": ""}
+    return subprocess.run([*map(str, command)], cwd=cwd, env=environment, check=check).returncode
+
+
+def build_wheels(directory: Path) -> None:
+    """Build the wheel of every package."""
+    for package in PACKAGES.values():
+        call("uv", "build", "--quiet", "--wheel", "--out-dir", directory, package, cwd=ROOT)
+
+
+def interpreter(version: str | None) -> str | None:
+    """Return the path of an installed Python of a version, or None when there is none."""
+    if version is None:
+        return sys.executable
+    command = ["uv", "python", "find", "--no-python-downloads", "--system", version]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path.home())
+    if found.returncode == 0:
+        return found.stdout.strip()
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    return next((str(p) for p in sorted(pyenv.glob(f"versions/{version}.*/bin/python"))), None)
+
+
+def create(run: Run, python: str, directory: Path, wheels: Path) -> Path:
+    """Make the environment of a run; return its Python."""
+    call("uv", "venv", "--quiet", "--python", python, directory, cwd=directory.parent)
+    created = directory / "bin" / "python"
+    groups = [f"--group={ROOT / 'pyproject.toml'}:test"] if run.tests else []
+    install = ("uv", "pip", "install", "--quiet", "--no-sources", "--find-links", wheels)
+    call(*install, "--python", created, *run.requirements, *groups, cwd=directory.parent)
+    for module in run.absent:
+        probe = f"from importlib.util import find_spec; assert find_spec({module!r}) is None"
+        if call(created, "-c", probe, cwd=directory.parent, check=False):
+            raise SystemExit(f"{run.name}: {module} must not be installed, and is")
+    return created
+
+
+def perform(run: Run, python: Path, directory: Path) -> None:
+    """Do what a run is for."""
+    if run.tests:
+        # The sources are under `src` directories, which nothing here puts on the path.
+        pytest = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+        call(*pytest, *(ROOT / tests for tests in run.tests), cwd=ROOT)
+    if run.smoke:
+        call(python, "-c", SMOKE, cwd=directory)
+    if run.demo:
+        call(python.parent / "bindax", "demo", "--epochs", "3", cwd=directory)
+
+
+def main(words: list[str]) -> None:
+    """Perform the runs whose names contain one of the words; all without words."""
+    with tempfile.TemporaryDirectory() as name:
+        temporary = Path(name)
+        wheels = temporary / "wheels"
+        build_wheels(wheels)
+        for number, run in enumerate(RUNS):
+            if words and not any(word in run.name for word in words):
+                continue
+            started = time.monotonic()
+            print(f"\n--- {run.name}", flush=True)
+            python = interpreter(run.python)
+            if python is None:
+                print(f"--- {run.name}: not run, there is no Python {run.python} here", flush=True)
+                continue
+            directory = temporary / str(number)
+            directory.mkdir()
+            perform(run, create(run, python, directory / "venv", wheels), directory)
+            print(f"--- {run.name}: passed in {time.monotonic() - started:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"failed with status {error.returncode}: {' '.join(error.cmd)}")

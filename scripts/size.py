@@ -1,0 +1,104 @@
+"""Print the size of each package, and fail where a file, a function or the kernel is too long.
+
+Small files and functions are what lets a reader hold one of them in mind. The limits are in lines,
+as an editor counts them: comments, docstrings and blank lines included, so that nobody saves lines
+by explaining less than the code needs.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+MAX_FILE = 450
+MAX_FUNCTION = 60
+MAX_KERNEL = 3000
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = {
+    "bindax": ROOT / "src/bindax",
+    "bindax_core": ROOT / "core/src/bindax_core",
+    "bindax_lax_basic": ROOT / "plugins/lax_basic/src/bindax_lax_basic",
+    "bindax_control_flow": ROOT / "plugins/control_flow/src/bindax_control_flow",
+    "bindax_xla_backend": ROOT / "plugins/xla_backend/src/bindax_xla_backend",
+}
+# Not the kernel: the transformations, which could be plugins, and the kit that checks plugins.
+BESIDE_KERNEL = ("interpreters", "testing")
+
+
+class Function(NamedTuple):
+    """A function, where it is and how long it is."""
+
+    name: str
+    path: Path
+    line: int
+    lines: int
+
+
+def line_count(path: Path) -> int:
+    """Return the number of lines of a file."""
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def functions(path: Path) -> Iterator[Function]:
+    """Yield every function of a file, the nested ones too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), filename=str(path))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            end = node.end_lineno or node.lineno
+            yield Function(node.name, path, node.lineno, end - node.lineno + 1)
+
+
+def kernel_lines() -> int:
+    """Return the size of the kernel: `bindax_core` without what stands beside it."""
+    package = PACKAGES["bindax_core"]
+    return sum(
+        line_count(path)
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0].removesuffix(".py") not in BESIDE_KERNEL
+    )
+
+
+def report(name: str, package: Path) -> list[str]:
+    """Print the row of one package; return what is too long in it."""
+    files = {path: line_count(path) for path in sorted(package.rglob("*.py"))}
+    if not files:
+        return [f"{name}: no Python file under {package.relative_to(ROOT)}"]
+    longest_file = max(files, key=lambda path: files[path])
+    all_functions = [function for path in files for function in functions(path)]
+    longest = max(all_functions, key=lambda f: f.lines, default=Function("-", longest_file, 0, 0))
+    print(
+        f"{name:<20} {len(files):>5} {sum(files.values()):>7} "
+        f"{files[longest_file]:>5} {longest_file.relative_to(package)!s:<32} "
+        f"{longest.lines:>3} {longest.name}"
+    )
+    problems = [
+        f"{path.relative_to(ROOT)}: {lines} lines, at most {MAX_FILE}"
+        for path, lines in files.items()
+        if lines > MAX_FILE
+    ]
+    problems += [
+        f"{f.path.relative_to(ROOT)}:{f.line}: {f.name} has {f.lines} lines, at most {MAX_FUNCTION}"
+        for f in all_functions
+        if f.lines > MAX_FUNCTION
+    ]
+    return problems
+
+
+def main() -> int:
+    """Print the table and the problems; return the exit status."""
+    print(f"{'package':<20} {'files':>5} {'lines':>7} {'longest file':<38} longest function")
+    problems = [problem for name, path in PACKAGES.items() for problem in report(name, path)]
+    kernel = kernel_lines()
+    print(f"kernel (bindax_core without {', '.join(BESIDE_KERNEL)}): {kernel} of {MAX_KERNEL}")
+    if kernel > MAX_KERNEL:
+        problems.append(f"the kernel has {kernel} lines, at most {MAX_KERNEL}")
+    for problem in problems:
+        print(f"too long: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,83 @@
+"""Draws what the demo found: the loss curve, some predictions, and the hardest images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+ROWS, COLUMNS = 4, 7
+
+
+class Findings(NamedTuple):
+    """What is drawn.
+
+    Attributes:
+        losses: mean training loss of each epoch.
+        accuracies: test accuracy after each epoch, from 0 to 1.
+        images: `float32[n,64]`, the test images.
+        labels: `int[n]`, the digits that they show.
+        predictions: `int[n]`, the digits that were recognized.
+        norms: `float32[n]`, the norm of the gradient of each image.
+    """
+
+    losses: list[float]
+    accuracies: list[float]
+    images: NDArray[np.float32]
+    labels: NDArray[np.int32]
+    predictions: NDArray[np.int32]
+    norms: NDArray[np.float32]
+
+    @property
+    def hardest(self) -> NDArray[np.intp]:
+        """The positions of the images, those with the largest gradient first."""
+        return np.argsort(-self.norms)
+
+
+def draw(findings: Findings, path: Path) -> None:
+    """Write the picture.
+
+    Args:
+        findings: what to draw.
+        path: of the file; its suffix (`.png`, `.svg`, `.pdf`) says the format.
+    """
+    # A figure of its own, not pyplot's: no window system is asked for, and no global state is left.
+    figure = Figure(figsize=(12, 4.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.35))
+    _draw_curves(left.subplots(), findings)
+    right.suptitle("Test images: digit and prediction")
+    grid = right.subplots(ROWS, COLUMNS)
+    samples = np.arange((ROWS - 1) * COLUMNS)
+    hardest = findings.hardest[:COLUMNS]
+    for axes, position in zip(grid.flat, [*samples, *hardest], strict=True):
+        _draw_image(axes, findings, position)
+    grid[-1, 0].set_ylabel("hardest", fontsize=11)
+    figure.savefig(path, dpi=120)
+
+
+def _draw_curves(axes: Axes, findings: Findings) -> None:
+    epochs = np.arange(1, len(findings.losses) + 1)
+    axes.set_title("Training")
+    axes.set_xlabel("epoch")
+    axes.set_ylabel("training loss", color="tab:blue")
+    axes.semilogy(epochs, findings.losses, color="tab:blue")
+    axes.grid(alpha=0.3)
+    accuracy = axes.twinx()
+    accuracy.set_ylabel("test accuracy in %", color="tab:orange")
+    accuracy.plot(epochs, 100 * np.asarray(findings.accuracies), color="tab:orange")
+    accuracy.set_ylim(top=100)
+
+
+def _draw_image(axes: Axes, findings: Findings, position: int) -> None:
+    label, prediction = findings.labels[position], findings.predictions[position]
+    axes.imshow(findings.images[position].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    color = "tab:green" if label == prediction else "tab:red"
+    axes.set_title(f"{label} → {prediction}", color=color, fontsize=11)

@@ -1,0 +1,181 @@
+"""Trains the classifier, and reports what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import bindax
+from bindax.demo import classifier, digits
+from bindax.demo.picture import Findings, draw
+
+BATCH_SIZE = 64
+
+TrainStep: TypeAlias = Callable[..., tuple[classifier.State, bindax.Array]]
+
+
+def run(
+    output: Path,
+    backend: str | None = None,
+    seed: int = 0,
+    epochs: int = 30,
+    console: Console | None = None,
+) -> float:
+    """Train, report and draw.
+
+    Args:
+        output: where to write the picture.
+        backend: what `jit` compiles with; None for the best that is installed.
+        seed: of the initial weights and of the order of the images.
+        epochs: how often each training image is looked at.
+        console: where to print.
+
+    Returns:
+        The accuracy on the test images, from 0 to 1.
+    """
+    console = console or Console()
+    with bindax.config.override(backend=backend):
+        training, test = digits.load()
+        console.print(
+            f"[bold]bindax demo[/bold]: {len(training.labels)} handwritten digits to learn from, "
+            f"{len(test.labels)} to test on; backend {backend_name()}"
+        )
+        started = time.perf_counter()
+        state, losses, accuracies = train(training, test, seed, epochs, console)
+        seconds = time.perf_counter() - started
+        console.print(
+            f"test accuracy [bold green]{accuracies[-1]:.1%}[/] after {epochs} epochs "
+            f"in {seconds:.1f} s, compilation included"
+        )
+        findings = examine(state, test, losses, accuracies)
+        console.print(hardest_table(findings))
+        console.print(timing_table(state, training))
+    draw(findings, output)
+    console.print(f"picture written to [bold]{output}[/bold]")
+    return accuracies[-1]
+
+
+def backend_name() -> str:
+    """Return the name of the backend that `jit` uses here."""
+    return bindax.default_backend()
+
+
+def train(
+    training: digits.Digits, test: digits.Digits, seed: int, epochs: int, console: Console
+) -> tuple[classifier.State, list[float], list[float]]:
+    """Train for some epochs, with a progress bar.
+
+    Args:
+        training: what to learn from.
+        test: what to measure the accuracy on.
+        seed: of the initial weights and of the order of the images.
+        epochs: how often each training image is looked at.
+        console: where to show the progress.
+
+    Returns:
+        The trained state, and for each epoch the mean training loss and the test accuracy.
+    """
+    state = classifier.initial_state(seed)
+    step: TrainStep = bindax.jit(classifier.train_step)
+    classify = bindax.jit(classifier.classify)
+    losses: list[float] = []
+    accuracies: list[float] = []
+    columns = (
+        TextColumn("training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("epochs, loss {task.fields[loss]:.4f}, accuracy {task.fields[accuracy]:.1%}"),
+        TimeElapsedColumn(),
+    )
+    random = np.random.default_rng(seed)
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=epochs, loss=np.nan, accuracy=0.0)
+        for _ in range(epochs):
+            epoch_losses = []
+            for images, targets in batches(training, random):
+                state, loss = step(state, images, targets)
+                epoch_losses.append(loss)
+            predictions = np.asarray(classify(state.parameters, test.images))
+            losses.append(float(np.mean([float(loss) for loss in epoch_losses])))
+            accuracies.append(float(np.mean(predictions == test.labels)))
+            progress.update(task, advance=1, loss=losses[-1], accuracy=accuracies[-1])
+    return state, losses, accuracies
+
+
+def batches(
+    data: digits.Digits, random: np.random.Generator
+) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """Yield images and targets in random order; a batch that would not be full is left out."""
+    order = random.permutation(len(data.labels))
+    for start in range(0, len(order) - BATCH_SIZE + 1, BATCH_SIZE):
+        chosen = order[start : start + BATCH_SIZE]
+        yield data.images[chosen], data.targets[chosen]
+
+
+def examine(
+    state: classifier.State, test: digits.Digits, losses: list[float], accuracies: list[float]
+) -> Findings:
+    """Classify the test images, and measure the gradient of each one on its own."""
+    parameters = state.parameters
+    norms = bindax.jit(classifier.gradient_norms)(parameters, test.images, test.targets)
+    predictions = bindax.jit(classifier.classify)(parameters, test.images)
+    return Findings(
+        losses, accuracies, test.images, test.labels, np.asarray(predictions), np.asarray(norms)
+    )
+
+
+def hardest_table(findings: Findings, rows: int = 5) -> Table:
+    """Tabulate the images with the largest gradients, beside one that is easy."""
+    table = Table(title="Hardest test images (vmap of grad)")
+    for column in ("test image", "shows", "recognized as", "norm of its gradient"):
+        table.add_column(column, justify="right")
+    order = findings.hardest
+    for position in (*order[:rows], order[len(order) // 2]):
+        label, prediction = findings.labels[position], findings.predictions[position]
+        style = "" if label == prediction else "red"
+        cells = (
+            str(position),
+            str(label),
+            f"[{style}]{prediction}[/]" if style else str(prediction),
+        )
+        table.add_row(*cells, f"{findings.norms[position]:.4f}")
+    table.caption = "last row: the median image"
+    return table
+
+
+def timing_table(state: classifier.State, training: digits.Digits) -> Table:
+    """Tabulate how long a step takes as plain Python calls, and compiled by `jit`."""
+    images, targets = training.images[:BATCH_SIZE], training.targets[:BATCH_SIZE]
+
+    def one_step(step: TrainStep) -> Callable[[], Any]:
+        return lambda: float(step(state, images, targets)[1])
+
+    eager = milliseconds(one_step(classifier.train_step), repeats=5)
+    compiled = milliseconds(one_step(bindax.jit(classifier.train_step)), repeats=50)
+    table = Table(title=f"One training step on {BATCH_SIZE} images")
+    table.add_column("")
+    table.add_column("time", justify="right")
+    table.add_row("eager: each operation by NumPy", f"{eager:.2f} ms")
+    table.add_row(f"jit: {backend_name()}", f"{compiled:.2f} ms")
+    table.add_row("ratio", f"{eager / compiled:.1f}")
+    return table
+
+
+def milliseconds(function: Callable[[], Any], repeats: int) -> float:
+    """Return the median time of a call, after one that is not counted."""
+    function()
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - started)
+    return 1000 * median(times)

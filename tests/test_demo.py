@@ -1,0 +1,87 @@
+"""`bindax demo`: the main job, with the compiler and without."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import bindax
+from bindax._cli import main
+from bindax.demo import classifier, digits
+
+BACKENDS = ["numpy", *(["xla"] if find_spec("jaxlib") else [])]
+
+
+def run_demo(*arguments: str) -> Result:
+    result = CliRunner().invoke(main, ["demo", *arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_demo_recognizes_digits_and_draws_a_picture(backend: str, tmp_path: Path) -> None:
+    picture = tmp_path / "digits.png"
+    output = run_demo("--backend", backend, "--output", str(picture)).output
+    accuracy = re.search(r"test accuracy ([\d.]+)%", output)
+    assert accuracy is not None
+    assert float(accuracy[1]) >= 95
+    assert backend in output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 10_000
+
+
+def test_same_seed_gives_same_accuracy_and_other_seed_another_order(tmp_path: Path) -> None:
+    def report(seed: str) -> list[str]:
+        arguments = ("--backend", "numpy", "--epochs", "1", "--seed", seed)
+        output = run_demo(*arguments, "--output", str(tmp_path / "p.png")).output
+        return re.findall(r"│ +(\d+) │ +(\d) │ +(\d) │ +([\d.]+) │", output)
+
+    assert report("3") == report("3") != report("4")
+
+
+def test_digits_are_the_1797_images_and_the_parts_do_not_overlap() -> None:
+    training, test = digits.load()
+    assert len(training.labels) + len(test.labels) == 1797
+    assert training.images.dtype == np.float32
+    assert 0 == training.images.min() < training.images.max() == 1
+    assert sorted(set(training.labels)) == sorted(set(test.labels)) == list(range(10))
+    rows = {image.tobytes() for image in training.images}
+    assert sum(image.tobytes() in rows for image in test.images) <= 2
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_per_example_gradients_agree_with_one_gradient_at_a_time(backend: str) -> None:
+    training, _ = digits.load()
+    parameters = classifier.initial_state(1, (64, 5, 10)).parameters
+    images, targets = training.images[:4], training.targets[:4]
+    one_at_a_time = [
+        np.sqrt(sum(float((np.asarray(leaf) ** 2).sum()) for leaf in bindax.tree.leaves(gradient)))
+        for gradient in (
+            bindax.grad(classifier.loss)(parameters, image, target)
+            for image, target in zip(images, targets, strict=True)
+        )
+    ]
+    with bindax.config.override(backend=backend):
+        norms = bindax.jit(classifier.gradient_norms)(parameters, images, targets)
+    np.testing.assert_allclose(np.asarray(norms), one_at_a_time, rtol=1e-5)
+
+
+def test_backends_train_alike() -> None:
+    if BACKENDS == ["numpy"]:
+        pytest.skip("jaxlib is not installed, and there is nothing to compare")
+    training, _ = digits.load()
+    losses = []
+    for backend in BACKENDS:
+        state = classifier.initial_state()
+        with bindax.config.override(backend=backend):
+            step = bindax.jit(classifier.train_step)
+            for start in range(0, 640, 64):
+                part = slice(start, start + 64)
+                state, loss = step(state, training.images[part], training.targets[part])
+        losses.append(float(loss))
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)

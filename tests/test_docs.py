@@ -1,0 +1,45 @@
+"""The code in README.md and docs/ runs, and prints what the page shows."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def as_doctest(page: str) -> str:
+    """Keep the code blocks of a page, on the lines where they stand there."""
+    kept = [""] * (page.count("\n") + 1)
+    for block in BLOCK.finditer(page):
+        first = page.count("\n", 0, block.start(1))
+        lines = block[1].splitlines()
+        kept[first : first + len(lines)] = lines
+    return "\n".join(kept)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_code_on_page_prints_what_the_page_shows(page: Path) -> None:
+    if "jaxlib" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("jaxlib", reason="the page shows what XLA compiles")
+    text = as_doctest(page.read_text(encoding="utf-8"))
+    test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    assert test.examples, f"{page.name} has no code"
+    output: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(test, out=output.append)
+    assert not runner.failures, "".join(output)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    local = [target for target in targets if "://" not in target]
+    missing = [target for target in local if not (page.parent / target).exists()]
+    assert not missing

@@ -1,0 +1,48 @@
+"""The packages fit together: one set of versions, and contracts that forget no module."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECTS = [ROOT, ROOT / "core", *sorted((ROOT / "plugins").iterdir())]
+
+
+def project(directory: Path) -> dict[str, Any]:
+    return tomllib.loads((directory / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("directory", PROJECTS, ids=lambda directory: directory.name)
+def test_package_declares_what_the_others_declare(directory: Path) -> None:
+    metadata, root = project(directory)["project"], project(ROOT)["project"]
+    for key in ("version", "requires-python", "license", "license-files"):
+        assert metadata[key] == root[key]
+    assert (directory / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    for requirement in metadata["dependencies"]:
+        lower_and_upper = re.fullmatch(r"[\w-]+>=[\d.]+,<[\d.]+", requirement)
+        assert lower_and_upper, f"{requirement} is not a range"
+
+
+@pytest.mark.parametrize("directory", PROJECTS, ids=lambda directory: directory.name)
+def test_package_is_typed(directory: Path) -> None:
+    (package,) = project(directory)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert (directory / package / "py.typed").is_file()
+
+
+def test_contract_on_public_doors_names_every_private_module() -> None:
+    contracts = project(ROOT)["tool"]["importlinter"]["contracts"]
+    (contract,) = (c for c in contracts if c["id"] == "public-doors")
+    package = ROOT / "core/src/bindax_core"
+    private = {path.stem for path in package.glob("_*") if not path.name.startswith("__")}
+    assert set(contract["forbidden_modules"]) == {f"bindax_core.{name}" for name in private}
+
+
+def test_sources_name_no_registry() -> None:
+    for directory in PROJECTS:
+        text = (directory / "pyproject.toml").read_text(encoding="utf-8")
+        assert not re.search(r"https?://\S*(simple|pypi)|\[\[tool\.uv\.index\]\]", text)
