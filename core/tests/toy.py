@@ -46,13 +46,23 @@ def unary(bind: Any, derivative: Any) -> list[Any]:
     ]
 
 
+def mapped(shape: tuple[int, ...], dim: int | None) -> tuple[int, ...]:
+    return shape if dim is None else shape[:dim] + shape[dim + 1 :]
+
+
 def batch_binary(bind: Any) -> Any:
     def rule(size: int, operands: Any, dims: Any) -> Any:
-        moved = [x if d is None else move_axis(x, d, 0) for x, d in zip(operands, dims)]
-        ndim = max(typeof(x).ndim + (d is None) for x, d in zip(moved, dims))
-        full = [
-            broadcast_axis(x, size, 0) if d is None and ndim > 1 else x for x, d in zip(moved, dims)
-        ]
+        shapes = [mapped(typeof(x).shape, d) for x, d in zip(operands, dims, strict=True)]
+        shape = max(shapes, key=len)
+        full = []
+        for x, d, own in zip(operands, dims, shapes, strict=True):
+            if d is not None:
+                x = move_axis(x, d, 0)
+                for axis, length in enumerate(shape if not own else ()):
+                    x = broadcast_axis(x, length, axis + 1)
+            elif own:
+                x = broadcast_axis(x, size, 0)
+            full.append(x)
         return bind(*full), 0
 
     return vmap(rule)
@@ -185,9 +195,7 @@ def _reduce_sum_vmap(size: int, operands: Any, dims: Any, *, axis: int) -> Any:
 reduce_sum_p = primitive(
     "toy.reduce_sum",
     impl(lambda x, *, axis: np.sum(x, axis, dtype=x.dtype)),
-    abstract_eval(
-        lambda x, *, axis: ShapedArray(_without(x.shape, axis), x.dtype, x.weak_type)
-    ),
+    abstract_eval(lambda x, *, axis: ShapedArray(_without(x.shape, axis), x.dtype, x.weak_type)),
     jvp(lambda p, t, *, axis: (reduce_sum(p[0], axis), reduce_sum(t[0], axis))),
     vmap(_reduce_sum_vmap),
     transpose(lambda ct, x, *, axis: [broadcast_axis(ct, x.aval.shape[axis], axis)]),

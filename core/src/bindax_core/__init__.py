@@ -5,7 +5,7 @@ packages that bring operations, containers, backends or transformations, and
 ``bindax_core.testing`` the one that checks them.
 """
 
-from bindax_core import _errors as errors
+from bindax_core import _errors
 from bindax_core._array import Array as Array
 from bindax_core._aval import ShapedArray as ShapedArray
 from bindax_core._aval import float0 as float0
@@ -20,6 +20,11 @@ from bindax_core._jaxpr_check import JaxprType as JaxprType
 from bindax_core._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
+from bindax_core._transfer import block_until_ready as block_until_ready
+from bindax_core._transfer import default_backend as default_backend
+from bindax_core._transfer import device_get as device_get
+from bindax_core._transfer import device_put as device_put
+from bindax_core._transfer import devices as devices
 from bindax_core.interpreters.batching import DerivedRuleNotice as DerivedRuleNotice
 from bindax_core.interpreters.batching import vmap as vmap
 from bindax_core.interpreters.batching import vmap_jaxpr as vmap_jaxpr
@@ -42,6 +47,20 @@ from bindax_core.interpreters.partial_eval import partial_eval_jaxpr as partial_
 from bindax_core.interpreters.staging import trace_to_jaxpr as trace_to_jaxpr
 from bindax_core.interpreters.transposition import linear_transpose as linear_transpose
 from bindax_core.interpreters.transposition import transpose_jaxpr as transpose_jaxpr
+from bindax_core.registry import _wiring
+from bindax_core.registry._api import configure_plugins as configure_plugins
+from bindax_core.registry._api import diagnose_plugins as diagnose_plugins
+from bindax_core.registry._api import find_primitive as find_primitive
+from bindax_core.registry._api import installed_plugins as installed_plugins
+from bindax_core.registry._api import load_plugins as load_plugins
+from bindax_core.registry._api import plugin_settings as plugin_settings
+from bindax_core.registry._api import refresh_plugins as refresh_plugins
+from bindax_core.registry._api import rule_coverage as rule_coverage
+
+errors = _errors
+"""The module of the errors that bindax raises."""
 
 ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""
+
+_wiring.connect()

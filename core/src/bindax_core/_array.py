@@ -183,7 +183,9 @@ class Array(ArrayOperators):
         host = self.numpy()
         if dtype is not None and host.dtype != dtype:
             if copy is False:
-                raise ValueError(f"converting {host.dtype} to {dtype} needs a copy; pass copy=None.")
+                raise ValueError(
+                    f"converting {host.dtype} to {dtype} needs a copy; pass copy=None."
+                )
             return host.astype(dtype)
         return host.copy() if copy else host
 

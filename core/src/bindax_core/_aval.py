@@ -58,9 +58,7 @@ class ShapedArray(AbstractValue):
     weak_type: bool
     _hash: int
 
-    def __new__(
-        cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False
-    ) -> ShapedArray:
+    def __new__(cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> ShapedArray:
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
         key = (shape, dtype, weak_type)
         interned = _interned.get(key)
@@ -78,7 +76,9 @@ class ShapedArray(AbstractValue):
         return _interned.setdefault(key, self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"ShapedArray is immutable; use .update({name}=...) for a changed one.")
+        raise AttributeError(
+            f"ShapedArray is immutable; use .update({name}=...) for a changed one."
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ShapedArray, (self.shape, self.dtype, self.weak_type))

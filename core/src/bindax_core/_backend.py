@@ -12,12 +12,12 @@ import attrs
 import numpy as np
 
 from bindax_core import _primitive
+from bindax_core._aval import typeof
 from bindax_core._config import config
 from bindax_core._errors import BackendError
 from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core._jaxpr_eval import eval_jaxpr
 from bindax_core._primitive import Primitive
-from bindax_core._aval import typeof
 
 Executable = Callable[..., Sequence[Any]]
 
@@ -101,9 +101,7 @@ class LoweringContext(Protocol):
     def call(self, jaxpr: ClosedJaxpr, values: Sequence[Any], name: str) -> list[Any]:
         """A call of a program that becomes a function, shared by its calls."""
 
-    def broadcast(
-        self, value: Any, aval_from: Any, aval_to: Any, dimensions: Sequence[int]
-    ) -> Any:
+    def broadcast(self, value: Any, aval_from: Any, aval_to: Any, dimensions: Sequence[int]) -> Any:
         """A value repeated along new axes; axis i becomes axis ``dimensions[i]``."""
 
     def callback(
@@ -141,9 +139,9 @@ class _Interpreter:
     def lower(
         self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
     ) -> Any:
-        return InterpretedProgram(jaxpr, self.compile(
-            jaxpr, name=name, donated=donated, keep_unused=keep_unused
-        ))
+        return InterpretedProgram(
+            jaxpr, self.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
+        )
 
     def to_host(self, buffer: Any, aval: Any) -> np.ndarray[Any, Any]:
         return np.asarray(buffer)
@@ -187,11 +185,11 @@ class InterpretedProgram:
 
 
 backends: dict[str, Backend] = {"numpy": _Interpreter()}
-_load_backends: Callable[[], None] | None = None
+_load_backends: Callable[[str | None], None] | None = None
 
 
-def set_missing_backend_hook(hook: Callable[[], None] | None) -> None:
-    """Set what loads the plugins that offer backends; asked at the first use of one."""
+def set_missing_backend_hook(hook: Callable[[str | None], None] | None) -> None:
+    """Set what loads the plugin of a named backend, or of all; asked when one is missing."""
     global _load_backends
     _load_backends = hook
 
@@ -222,7 +220,7 @@ def find_backend(name: str | None = None) -> Backend:
     if name is not None and name in backends:
         return backends[name]
     if _load_backends is not None:
-        _load_backends()
+        _load_backends(name)
     if name is None:
         return max(list(backends.values()), key=lambda backend: backend.priority)
     if name not in backends:

@@ -1,6 +1,7 @@
 """Process-wide settings, each with an environment variable for its initial value.
 
-Public as ``bindax.config``. A setting is changed by assignment, or for a while with ``config.override``.
+Public as ``bindax.config``. A setting is changed by assignment, or for a while with
+``config.override``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Jaxprs: programs as data, and their printed form. Typed, functional, first-order, in A-normal form.
+"""Jaxprs, programs as data: typed, functional, first-order, in A-normal form; and how they print.
 
 A ``Jaxpr`` binds constants and arguments, applies primitives one equation at a time, and returns
 atoms. A ``ClosedJaxpr`` has the values of the constants with it.

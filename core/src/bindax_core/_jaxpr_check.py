@@ -1,4 +1,4 @@
-"""The type checker of jaxprs: variables bound once and before use, equations typed by their rules."""
+"""The type checker of jaxprs: each variable bound once and before use, equations well typed."""
 
 from __future__ import annotations
 

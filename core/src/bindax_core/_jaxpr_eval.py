@@ -31,7 +31,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     env.update(zip(jaxpr.invars, args, strict=True))
     last_use = _last_uses(jaxpr)
     for i, eqn in enumerate(jaxpr.eqns):
-        operands = [env[x] if type(x) is Var else x.val for x in eqn.invars]
+        operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
         outs = eqn.primitive.bind(*operands, **eqn.params)
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, outs, strict=True))
@@ -40,7 +40,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
         del operands, outs
         for v in last_use[i]:
             env.pop(v, None)
-    return [env[x] if type(x) is Var else x.val for x in jaxpr.outvars]
+    return [env[x] if isinstance(x, Var) else x.val for x in jaxpr.outvars]
 
 
 def _last_uses(jaxpr: Jaxpr) -> list[list[Var]]:

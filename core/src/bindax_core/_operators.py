@@ -14,14 +14,27 @@ from bindax_core._errors import MissingOperationsError
 from bindax_core._operations import load_operations
 
 _BINARY = (
-    "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift".split()
+    "add",
+    "and",
+    "divmod",
+    "floordiv",
+    "lshift",
+    "matmul",
+    "mod",
+    "mul",
+    "or",
+    "pow",
+    "rshift",
+    "sub",
+    "truediv",
+    "xor",
 )
+_OTHERS = ("abs", "eq", "ge", "gt", "invert", "iter", "le", "lt", "ne", "neg", "pos", "round")
 OPERATOR_NAMES: tuple[str, ...] = (
     *(f"__{name}__" for name in _BINARY),
     *(f"__r{name}__" for name in _BINARY),
-    *(f"__{name}__" for name in "lt le gt ge eq ne neg pos abs invert round".split()),
+    *(f"__{name}__" for name in _OTHERS),
     "__getitem__",
-    "__iter__",
 )
 
 
@@ -115,7 +128,8 @@ def _placeholder(name: str) -> Callable[..., Any]:
 _placeholders = {name: _placeholder(name) for name in OPERATOR_NAMES}
 for _name, _operator in _placeholders.items():
     setattr(ArrayOperators, _name, _operator)
-ArrayOperators.__hash__ = None  # type: ignore[assignment] -- `==` is elementwise, as for NumPy
+# `==` is elementwise, so arrays are not hashable, as NumPy's are not.
+ArrayOperators.__hash__ = None
 
 
 def install_array_attributes(attributes: Mapping[str, Any]) -> None:

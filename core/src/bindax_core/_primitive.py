@@ -9,19 +9,25 @@ import numpy as np
 
 from bindax_core import _rule_kinds as kinds
 from bindax_core._array import Array
-from bindax_core._aval import AbstractionError, find_value_type, unknown_type_message, value_types
-from bindax_core._errors import PluginConflictError, RuleOutputError, UnexpectedTracerError
+from bindax_core._aval import find_value_type, unknown_type_message, value_types
+from bindax_core._errors import (
+    AbstractionError,
+    PluginConflictError,
+    RuleOutputError,
+    UnexpectedTracerError,
+)
 from bindax_core._trace import Tracer, escaped_message, full_raise, trace_state
 from bindax_core.registry import _rules
 from bindax_core.registry._site import Site, caller_site
+from bindax_core.registry._transaction import record_undo
 
 if TYPE_CHECKING:
     from bindax_core._aval import ShapedArray
 
 _SIGNATURE_LIMIT = 4096
 
-declared_primitives: dict[str, Primitive] = {}
-"""Every primitive declared in this process, by name."""
+declared_primitives: dict[str, list[Primitive]] = {}
+"""Every primitive declared in this process, by name; more than one where packages clash."""
 
 run_compiled: Callable[[Primitive, Sequence[Any], dict[str, Any]], Sequence[Any]] | None = None
 """Runs one primitive through a backend; set by what knows backends."""
@@ -137,13 +143,10 @@ class Primitive:
             wrapped.append(Array(aval, result))
         return wrapped
 
-    def _evaluate_compiled(
-        self, operands: Sequence[Any], params: dict[str, Any]
-    ) -> Sequence[Any]:
-        if run_compiled is None or kinds.stablehlo.find(self) is None:
-            kinds.impl.get(self)  # raises the error that says what is missing
-        assert run_compiled is not None
-        return run_compiled(self, operands, params)
+    def _evaluate_compiled(self, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
+        if run_compiled is not None and kinds.stablehlo.find(self) is not None:
+            return run_compiled(self, operands, params)
+        return kinds.impl.get(self)(*operands, **params)  # type: ignore[no-any-return]  # raises
 
     def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
         """The types of the results, from the ``abstract_eval`` rule; remembered."""
@@ -183,15 +186,32 @@ def _host_operand(x: Any) -> tuple[Any, Any]:
 
 
 def _declare(primitive: Primitive) -> None:
-    """Claim the primitive's name for the module that declares it."""
-    present = declared_primitives.setdefault(primitive.name, primitive)
-    if present is primitive:
-        return
-    if present.site.module != primitive.site.module:
+    """Remember a primitive under its name.
+
+    Two packages may declare one name, and each computes with its own primitive; the error comes
+    when something is looked up by the name.
+    """
+    declared = declared_primitives.setdefault(primitive.name, [])
+    for present in declared:
+        if present.site.module == primitive.site.module:
+            # The same module again: a reload, or a notebook cell that was run twice.
+            declared.remove(present)
+            break
+    declared.append(primitive)
+    record_undo(lambda: declared.remove(primitive))
+
+
+def find_declared(name: str) -> Primitive | None:
+    """The primitive declared under a name in this process, whether a plugin offers it or not.
+
+    Raises:
+        PluginConflictError: when more than one package declared it.
+    """
+    declared = declared_primitives.get(name, [])
+    if len(declared) > 1:
+        places = " and by ".join(_rules.describe_site(one.site) for one in declared)
         raise PluginConflictError(
-            f"the primitive {primitive.name!r} declared by "
-            f"{_rules.describe_site(primitive.site)} is already declared by "
-            f"{_rules.describe_site(present.site)}. Rename one of them, or uninstall a package."
+            f"the primitive {name!r} is declared by {places}. Rename one of them, or uninstall a "
+            f"package."
         )
-    # The same module again: a reload, or a notebook cell that was run twice.
-    declared_primitives[primitive.name] = primitive
+    return declared[0] if declared else None

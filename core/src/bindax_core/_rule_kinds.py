@@ -65,10 +65,8 @@ def _transpose(primitive: Primitive, function: Function, options: dict[str, Any]
     return rule
 
 
-impl = RuleKind(
-    "impl", adapt=_impl, canonical=True, signature="(*arrays, **params) -> array"
-)
-"""How to compute a primitive on NumPy arrays; with ``on_values=True`` on the operands as they are."""
+impl = RuleKind("impl", adapt=_impl, canonical=True, signature="(*arrays, **params) -> array")
+"""How to compute a primitive on NumPy arrays; with ``on_values=True``, on the operands as given."""
 
 abstract_eval = RuleKind(
     "abstract_eval", adapt=_list_result, canonical=True, signature="(*avals, **params) -> aval"

@@ -80,7 +80,7 @@ def describe_function(function: Callable[..., Any]) -> str:
     while (wrapped := getattr(inner, "__wrapped__", None)) is not None:
         inner = wrapped
     inner = getattr(inner, "func", inner)
-    name = getattr(function, "__name__", None) or getattr(inner, "__name__", repr(function))
+    name = str(getattr(function, "__name__", None) or getattr(inner, "__name__", function))
     code = getattr(inner, "__code__", None)
     if code is None:
         return name

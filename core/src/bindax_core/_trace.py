@@ -254,7 +254,7 @@ class TraceState(threading.local):
 trace_state = TraceState()
 
 
-class new_main:  # noqa: N801 -- a context manager, used like a function
+class new_main:
     """Push an interpreter on the trace stack inside a ``with`` block.
 
     Args:
@@ -302,7 +302,7 @@ class new_main:  # noqa: N801 -- a context manager, used like a function
             self.state.dynamic = self.previous
 
 
-class new_base:  # noqa: N801 -- a context manager, used like a function
+class new_base:
     """Evaluate inside a ``with`` block even while something is being staged.
 
     Plugins are loaded so, or a constant that a module makes at import would be traced.

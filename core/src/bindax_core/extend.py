@@ -65,6 +65,7 @@ from bindax_core._rule_kinds import vmap as vmap
 from bindax_core._source_info import SourceInfo as SourceInfo
 from bindax_core._source_info import api_boundary as api_boundary
 from bindax_core._source_info import describe_function as describe_function
+from bindax_core._source_info import hide_internal_frames as hide_internal_frames
 from bindax_core._source_info import register_internal as register_internal
 from bindax_core._source_info import user_source_info as user_source_info
 from bindax_core._trace import MainTrace as MainTrace

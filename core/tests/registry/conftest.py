@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bindax_core.registry import _control
+from bindax_core.registry import _control, _manifest
 from bindax_core.registry._declarations import Staged
 from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
@@ -61,6 +61,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     before = set(sys.modules)
     made = Site(tmp_path / "site")
     monkeypatch.syspath_prepend(str(made.directory))
+    monkeypatch.setattr(_manifest, "_manifest", None)  # this process's search path has changed
     yield made
     for name in set(sys.modules) - before:
         file = getattr(sys.modules[name], "__file__", None) or ""
@@ -105,7 +106,9 @@ class FakeInstaller:
             key=key,
             label=f"the {self.kind} {name!r}",
             value=value,
-            provenance=Provenance(distribution.name, distribution.version, plugin.module, "f.py", 3),
+            provenance=Provenance(
+                distribution.name, distribution.version, plugin.module, "f.py", 3
+            ),
             install=install,
             remove=lambda: self.table.pop(key),
             name=name,

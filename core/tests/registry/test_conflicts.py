@@ -37,7 +37,7 @@ def test_using_the_name_raises_and_names_both_sides(site: Any, tables: Any) -> N
     message = str(caught.value)
 
     for name, version in (("one", "1.0"), ("two", "2.0")):
-        assert f"{name}-dist {version} ({name}:p in {site.directory / name}.py, " in message
+        assert f"{name}-dist {version} ({name}:p by {site.directory / name}.py, " in message
         assert f"{name}_dist-{version}.dist-info/entry_points.txt:4" in message
     assert "BINDAX_PLUGINS_PREFER=one-dist,two-dist" in message
     assert "BINDAX_PLUGINS_DENY=two-dist" in message
@@ -101,7 +101,7 @@ def test_a_conflict_that_manifests_do_not_show_is_found_when_both_are_loaded(
     tables.loader.load_all()
 
     assert tables.rules == {}
-    with pytest.raises(PluginConflictError, match="one-dist 1.0 .* and by three-dist 1.0 .* two-"):
+    with pytest.raises(PluginConflictError, match=r"one-dist 1.0 .* and by three-dist 1.0 .* two-"):
         tables.loader.claims.check("rule", "rule")
 
 
@@ -109,7 +109,9 @@ def test_a_failed_plugin_is_no_party_to_a_conflict_found_while_loading(
     site: Any, tables: Any
 ) -> None:
     site.plugin("one", "@hookimpl\ndef bindax_extensions():\n    return ['rule']")
-    site.plugin("two", "@hookimpl\ndef bindax_extensions():\n    return ['rule', 'fails to install']")
+    site.plugin(
+        "two", "@hookimpl\ndef bindax_extensions():\n    return ['rule', 'fails to install']"
+    )
     with pytest.warns(PluginWarning):
         tables.loader.load_all()
 
@@ -178,7 +180,7 @@ def test_types_of_broken_and_refused_plugins_raise_on_use(site: Any, tables: Any
 
 def test_a_refused_primitive_says_so(site: Any, tables: Any) -> None:
     site.distribution("future", "[bindax.v2]\nf = f\n[bindax.v2.primitives]\nf.p = f:p\n")
-    with pytest.raises(PluginVersionError, match="future 1.0 was written for plugin API version 2"):
+    with pytest.raises(PluginVersionError, match=r"future 1\.0 was written for plugin API"):
         tables.discovery.find_primitive("f.p")
 
     assert tables.discovery.find_primitive("unknown") is None

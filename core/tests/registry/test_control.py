@@ -11,7 +11,6 @@ from bindax_core._errors import PluginError
 from bindax_core.registry._control import configured, reload_settings, settings
 
 
-
 def test_defaults() -> None:
     found = settings()
 

@@ -193,10 +193,11 @@ def test_differences_between_manifest_and_hooks_are_noted(site: Any, tables: Any
     site.plugin("empty", "")
     tables.loader.load_all()
 
-    assert only(tables, "good").notes == [
+    (note,) = only(tables, "good").notes
+    assert note == (
         "the primitive 'good.q' is not in the group bindax.v1.primitives of the manifest of "
         "good-dist, so it is not found before the plugin is loaded"
-    ]
+    )
     assert only(tables, "empty").notes == ["empty has no hooks, so it brings nothing"]
 
 

@@ -16,7 +16,6 @@ import pytest
 from bindax_core.registry import _manifest
 from bindax_core.registry._manifest import Manifest
 
-
 ENTRY_POINTS = """\
     [console_scripts]
     run = first.cli:main
@@ -53,7 +52,9 @@ def test_reads_entries_sorted_with_lines(tmp_path: Path, write_distribution: Any
     assert manifest.problems == ()
 
 
-def test_any_order_of_the_search_path_gives_the_same_listing(tmp_path: Path, write_distribution: Any) -> None:
+def test_any_order_of_the_search_path_gives_the_same_listing(
+    tmp_path: Path, write_distribution: Any
+) -> None:
     directories = []
     for name in ("one", "two", "three"):
         directories.append(str(tmp_path / name))
@@ -63,7 +64,9 @@ def test_any_order_of_the_search_path_gives_the_same_listing(tmp_path: Path, wri
     assert len(listings) == 1
 
 
-def test_a_distribution_found_twice_counts_once_from_the_first_directory(tmp_path: Path, write_distribution: Any) -> None:
+def test_a_distribution_found_twice_counts_once_from_the_first_directory(
+    tmp_path: Path, write_distribution: Any
+) -> None:
     editable, stale = tmp_path / "editable", tmp_path / "stale"
     write_distribution(editable, "my-plugin", "2.0", "[bindax.v1]\nnew = my.plugin\n")
     write_distribution(stale, "My_Plugin", "1.0", "[bindax.v1]\nold = my.plugin\n")
@@ -72,7 +75,9 @@ def test_a_distribution_found_twice_counts_once_from_the_first_directory(tmp_pat
     assert [e.name for e in Manifest([str(stale), str(editable)]).entries("plugins")] == ["old"]
 
 
-def test_a_first_copy_that_is_no_plugin_hides_a_later_one_that_is(tmp_path: Path, write_distribution: Any) -> None:
+def test_a_first_copy_that_is_no_plugin_hides_a_later_one_that_is(
+    tmp_path: Path, write_distribution: Any
+) -> None:
     write_distribution(tmp_path / "a", "my-plugin", "1.0", "[console_scripts]\nx = y:z\n")
     write_distribution(tmp_path / "b", "my-plugin", "2.0", "[bindax.v1]\nnew = my.plugin\n")
 
@@ -113,10 +118,15 @@ def test_what_is_not_a_distribution_is_skipped(tmp_path: Path, write_distributio
     (tmp_path / "file.dist-info").write_text("not a directory")
     missing = str(tmp_path / "missing")
 
-    assert Manifest([missing, str(tmp_path), str(tmp_path / "file.dist-info")]).entries("plugins") == ()
+    assert (
+        Manifest([missing, str(tmp_path), str(tmp_path / "file.dist-info")]).entries("plugins")
+        == ()
+    )
 
 
-def test_an_unsupported_version_is_refused_with_the_remedy(tmp_path: Path, write_distribution: Any) -> None:
+def test_an_unsupported_version_is_refused_with_the_remedy(
+    tmp_path: Path, write_distribution: Any
+) -> None:
     write_distribution(
         tmp_path,
         "future",
@@ -135,7 +145,9 @@ def test_an_unsupported_version_is_refused_with_the_remedy(tmp_path: Path, write
     assert [entry.value for entry in manifest.refused("primitives", "f")] == ["future:f_p"]
 
 
-def test_a_distribution_for_two_versions_is_used_through_the_supported_one(tmp_path: Path, write_distribution: Any) -> None:
+def test_a_distribution_for_two_versions_is_used_through_the_supported_one(
+    tmp_path: Path, write_distribution: Any
+) -> None:
     text = "[bindax.v1]\nboth = both.v1\n[bindax.v2]\nboth = both.v2\n"
     write_distribution(tmp_path, "both", "1.0", text)
     manifest = Manifest([str(tmp_path)])
@@ -156,9 +168,7 @@ def test_problems_name_file_line_and_reason(tmp_path: Path, write_distribution: 
     assert problems[3].text == "'y' is declared twice in one group; line 5 counts"
 
 
-def test_one_scan_per_process_also_from_threads(
-    site: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_scan_per_process_also_from_threads(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     scans = []
     monkeypatch.setattr(_manifest, "_manifest", None)
     monkeypatch.setattr(_manifest, "Manifest", lambda path: scans.append(path) or object())

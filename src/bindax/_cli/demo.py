@@ -37,5 +37,9 @@ def demo(backend: str, seed: int, epochs: int, output: Path) -> None:
     and without compilation; draws the loss curve and some predictions.
     """
     from bindax.demo.program import run
+    from bindax.errors import BackendError
 
-    run(output, None if backend == "auto" else backend, seed, epochs)
+    try:
+        run(output, None if backend == "auto" else backend, seed, epochs)
+    except BackendError as error:
+        raise click.ClickException(str(error)) from error

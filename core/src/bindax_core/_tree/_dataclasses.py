@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import keyword
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -87,17 +88,17 @@ def register_dataclass(
     else:
         data, meta = tuple(data_fields), tuple(meta_fields)
     _check_fields(nodetype, data, meta, tuple(drop_fields))
-    register_node(
-        NodeDefinition(
-            nodetype,
-            _flatten(data, meta),
-            _unflatten_without_init(nodetype, data, meta)
-            if bypass_init
-            else _unflatten(nodetype, data, meta),
-            _flatten_with_keys(data, meta),
-            attributes=data,
-        )
+    unflatten = _unflatten_without_init if bypass_init else _unflatten
+    definition = NodeDefinition(
+        nodetype,
+        _flatten(data, meta),
+        unflatten(nodetype, data, meta),
+        _flatten_with_keys(data, meta),
+        attributes=data,
     )
+    if all(name.isidentifier() and not keyword.iskeyword(name) for name in (*data, *meta)):
+        definition._fields = data, meta, not bypass_init
+    register_node(definition)
     return nodetype
 
 

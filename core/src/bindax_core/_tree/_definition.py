@@ -53,7 +53,9 @@ class NodeDefinition:
 
     __slots__ = (
         "__weakref__",
+        "_assemble",
         "_automatic",
+        "_fields",
         "_kind",
         "_site",
         "attributes",
@@ -107,6 +109,10 @@ class NodeDefinition:
         self.decode_metadata = decode_metadata
         self._kind: Kind = "custom"
         self._automatic = False
+        self._assemble: Any = None
+        # Of dataclasses: the names of the children and of the metadata, and whether __init__ is
+        # called, which lets generated code do without the functions.
+        self._fields: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None
         self._site: Site = calling_site()
 
     def __repr__(self) -> str:

@@ -8,8 +8,12 @@ from typing import Any, TypeAlias
 from bindax_core._tree._general import flatten_general
 from bindax_core._tree._keys import KeyPath
 from bindax_core._tree._paths import unlink
-from bindax_core._tree._table import kind_of
+from bindax_core._tree._specialize import missed
+from bindax_core._tree._table import SPECIALIZED, kind_of
 from bindax_core._tree._treedef import LEAF, PyTreeDef
+
+_WIDE = 16
+"""Of roots with more children, only the number of children is looked at."""
 
 IsLeaf: TypeAlias = Callable[[Any], bool] | None
 
@@ -34,14 +38,30 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     if is_leaf is not None:
         leaves, _, structure = flatten_general(tree, is_leaf)
         return leaves, structure
-    walk = kind_of(type(tree))
+    kind: Any = type(tree)
+    walk = kind_of(kind)
     if walk is None:
         return [tree], LEAF
+    # What the root looks like: it selects the generated functions that are tried.
+    key: Any = kind
+    if kind is dict:
+        key = (*tree,) if len(tree) <= _WIDE else len(tree)
+    elif kind is tuple or kind is list:
+        key = (kind, *map(type, tree)) if len(tree) <= _WIDE else (kind, len(tree))
+    entry = SPECIALIZED.get(key)
+    if entry is not None:
+        for function in entry.functions:
+            result: tuple[list[Any], PyTreeDef] | None = function(tree)
+            if result is not None:
+                return result
     leaves = []
     try:
-        return leaves, walk(tree, leaves)
+        structure = walk(tree, leaves)
     except Exception as error:
         failure = error
+    else:
+        missed(key, entry, structure)
+        return leaves, structure
     # Outside of the handler, so that the thousand frames of a RecursionError are not shown.
     return _again(tree, failure)
 

@@ -39,6 +39,7 @@ class _Frame:
             self.order,
             tuple(self.structures),
             leaves - self.before,
+            all([structure is LEAF for structure in self.structures]),
         )
 
     def expand(self, with_keys: bool) -> None:

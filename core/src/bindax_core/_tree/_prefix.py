@@ -76,26 +76,30 @@ def _check_node(
     root: PyTreeDef, node: PyTreeDef, data: Any, children: list[Any], link: Link
 ) -> None:
     definition = node._definition
-    if definition is None:
-        return
-    where = position(unlink(link))
-    kind = definition._kind
+    problem = None if definition is None else _difference(root, node, definition, data, children)
+    if problem is not None:
+        # The path is made only now: making one for each node would cost the square of the depth.
+        raise TreeError(f"{problem[0]} {position(unlink(link))}: {problem[1]}")
+
+
+def _difference(
+    root: PyTreeDef, node: PyTreeDef, definition: NodeDefinition, data: Any, children: list[Any]
+) -> tuple[str, str] | None:
+    """In what a node that was taken apart differs from the structure's; None if in nothing."""
+    kind, name = definition._kind, type_name(definition.type)
     if kind == "dict" and node._data != data:
-        raise TreeError(f"Dict key mismatch {where}: {_key_difference(node._data, data)}")
+        return "Dict key mismatch", _key_difference(node._data, data)
     if kind == "defaultdict" and node._data[1] != data[1]:
-        raise TreeError(f"Dict key mismatch {where}: {_key_difference(node._data[1], data[1])}")
+        return "Dict key mismatch", _key_difference(node._data[1], data[1])
     if kind not in ("list", "tuple", "namedtuple", "dict") and not same_metadata(
         root, node._data, data, node
     ):
-        raise TreeError(
-            f"The metadata of {type_name(definition.type)} differs {where}: expected "
-            f"{short(node._data)}, got {short(data)}."
-        )
+        text = f"expected {short(node._data)}, got {short(data)}."
+        return f"The metadata of {name} differs", text
     if len(children) != len(node._children):
-        raise TreeError(
-            f"{type_name(definition.type)} arity mismatch {where}: expected "
-            f"{len(node._children)} children, got {len(children)}."
-        )
+        text = f"expected {len(node._children)} children, got {len(children)}."
+        return f"{name} arity mismatch", text
+    return None
 
 
 def _key_difference(expected: tuple[Any, ...], present: tuple[Any, ...]) -> str:
@@ -154,55 +158,65 @@ def _match(
     """Match one node of a prefix with a structure; the pairs of children with their paths."""
     what, full_name = names
     full = node._definition
-    where = position(unlink(link), what)
-    start = f"{what} is not a tree prefix of {full_name}: {where}, "
+    name = type_name(definition.type)
     if full is None or full.type is not definition.type:
-        ours = "a leaf" if full is None else f"a node of type {type_name(full.type)}"
-        raise TreeError(
-            f"{start}{what} has a node of type {type_name(definition.type)} ({short(prefix)}), "
-            f"but {full_name} has {ours} there. Use a single leaf for the whole subtree, or the "
-            f"same container."
+        theirs = "a leaf" if full is None else f"a node of type {type_name(full.type)}"
+        raise _no_prefix(
+            names,
+            link,
+            f"{what} has a node of type {name} ({short(prefix)}), but {full_name} has {theirs} "
+            f"there. Use a single leaf for the whole subtree, or the same container.",
         )
     children, data = _expand(definition, prefix, link)
     kind = definition._kind
     if kind in ("dict", "OrderedDict", "defaultdict"):
-        return _match_keys(prefix, definition, (children, data), node, (link, start, names))
+        return _match_keys(definition, (children, data), node, link, names)
     if len(children) != len(node._children):
-        raise TreeError(
-            f"{start}{what} has a {type_name(definition.type)} of length {len(children)} "
-            f"({short(prefix)}), but {full_name} has one of length {len(node._children)} "
-            f"({short(node)})."
+        raise _no_prefix(
+            names,
+            link,
+            f"{what} has a {name} of length {len(children)} ({short(prefix)}), but {full_name} has "
+            f"one of length {len(node._children)} ({short(node)}).",
         )
     if kind == "custom" and not same_metadata(node, node._data, data):
-        raise TreeError(
-            f"{start}{what} has a {type_name(definition.type)} with metadata {short(data)}, but "
-            f"{full_name} has one with metadata {short(node._data)}."
+        raise _no_prefix(
+            names,
+            link,
+            f"{what} has a {name} with metadata {short(data)}, but {full_name} has one with "
+            f"metadata {short(node._data)}.",
         )
     below = children_with_links(node, link)
     return [(part, child, path) for part, (child, path) in zip(children, below, strict=True)]
 
 
+def _no_prefix(names: tuple[str, str], link: Link, text: str) -> TreeError:
+    what, full_name = names
+    where = position(unlink(link), what)
+    return TreeError(f"{what} is not a tree prefix of {full_name}: {where}, {text}")
+
+
 def _match_keys(
-    prefix: Any,
     definition: NodeDefinition,
     parts: tuple[list[Any], Any],
     node: PyTreeDef,
-    context: tuple[Link, str, tuple[str, str]],
+    link: Link,
+    names: tuple[str, str],
 ) -> list[tuple[Any, PyTreeDef, Link]]:
-    link, start, (what, full_name) = context
     children, data = parts
     keys = data[1] if definition._kind == "defaultdict" else data
     full_keys = node._data[1] if definition._kind == "defaultdict" else node._data
     values = dict(zip(keys, children, strict=True))
     if values.keys() != set(full_keys):
-        raise TreeError(
-            f"{start}{what} has a {type_name(definition.type)} with the keys {list(keys)}, but "
-            f"{full_name} has one with the keys {list(full_keys)}."
+        what, full_name = names
+        raise _no_prefix(
+            names,
+            link,
+            f"{what} has a {type_name(definition.type)} with the keys {list(keys)}, but "
+            f"{full_name} has one with the keys {list(full_keys)}.",
         )
     below = children_with_links(node, link)
     return [
-        (values[key], child, path)
-        for key, (child, path) in zip(full_keys, below, strict=True)
+        (values[key], child, path) for key, (child, path) in zip(full_keys, below, strict=True)
     ]
 
 

@@ -108,7 +108,9 @@ def checked_node(
         raise _unfit(definition, f"has {expected} children, got {count}")
     if order is not None:
         order = _checked_order(definition, data, order)
-    return make(definition, data, order, children, sum(child.num_leaves for child in children))
+    count = sum(child.num_leaves for child in children)
+    flat = all(child is LEAF for child in children)
+    return make(definition, data, order, children, count, flat)
 
 
 def _expected_count(definition: NodeDefinition) -> int | None:

@@ -12,6 +12,7 @@ from bindax_core._errors import TreeError
 from bindax_core._tree import _table
 from bindax_core._tree._definition import NodeDefinition, type_name
 from bindax_core._tree._table import Walk, lock
+from bindax_core._tree._unflatten import assembler
 from bindax_core._tree._walkers import walker
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def _classify(kind: type) -> Walk | None:
         if definition is None:
             _table.set_leaf(kind)
             return None
+        definition._assemble = assembler(definition)
         walk = walker(definition)
         _table.TABLE[kind] = walk
         return walk
@@ -169,6 +171,7 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
         return
     _definitions[kind] = definition
     _by_name[definition.serialized_name] = definition
+    definition._assemble = assembler(definition)
     _table.set_node(kind, walker(definition))
 
 
@@ -248,12 +251,12 @@ def unregister_pytree_node(nodetype: type) -> NodeDefinition:
         TreeError: the type is not registered, or is a built-in container.
 
     >>> import bindax_core._tree as tree
-    >>> class Pair(list):
+    >>> class Couple(list):
     ...     pass
-    >>> tree.register_pytree_node(Pair, lambda p: (tuple(p), None), lambda _, xs: Pair(xs))
-    >>> tree.unregister_pytree_node(Pair).type.__name__
-    'Pair'
-    >>> tree.is_registered(Pair)
+    >>> tree.register_pytree_node(Couple, lambda p: (tuple(p), None), lambda _, xs: Couple(xs))
+    >>> tree.unregister_pytree_node(Couple).type.__name__
+    'Couple'
+    >>> tree.is_registered(Couple)
     False
     """
     with lock:

@@ -36,22 +36,30 @@ class _Table(dict[type, "Walk | None"]):
 TABLE = _Table()
 kind_of = TABLE.__getitem__
 
+SPECIALIZED: dict[Any, Any] = {}
+"""Generated flatten functions by what the root of a tree looks like; see ``_specialize``."""
+
 version = [0]
 """Counts changes of the set of node types; what was compiled for an older one is not used."""
+
+
+def _changed() -> None:
+    version[0] += 1
+    SPECIALIZED.clear()
 
 
 def set_node(kind: type, walk: Walk) -> None:
     """Make a type a node type; the lock is held."""
     LEAF_TYPES.discard(kind)
     TABLE[kind] = walk
-    version[0] += 1
+    _changed()
 
 
 def forget(kind: type) -> None:
     """Forget what a type is; the lock is held."""
     LEAF_TYPES.discard(kind)
     TABLE.pop(kind, None)
-    version[0] += 1
+    _changed()
 
 
 def set_leaf(kind: type) -> None:
@@ -69,4 +77,4 @@ def forget_leaves() -> None:
     for kind in list(LEAF_TYPES):
         TABLE.pop(kind, None)
     LEAF_TYPES.clear()
-    version[0] += 1
+    _changed()

@@ -35,6 +35,7 @@ class PyTreeDef:
         "_children",
         "_data",
         "_definition",
+        "_flat",
         "_hash",
         "_order",
         "_postorder",
@@ -46,6 +47,8 @@ class PyTreeDef:
     _data: Any
     _order: tuple[Any, ...] | None
     _children: tuple[PyTreeDef, ...]
+    _flat: bool
+    """Whether all children are leaves."""
     _hash: int | None
     _postorder: tuple[PyTreeDef, ...] | None
     _build: Callable[[list[Any]], Any] | None
@@ -318,13 +321,25 @@ def make(
     order: tuple[Any, ...] | None,
     children: tuple[PyTreeDef, ...],
     num_leaves: int,
+    flat: bool = False,
 ) -> PyTreeDef:
-    """Make a node; the caller has checked that the arguments fit together."""
+    """Make a node; the caller has checked that the arguments fit together.
+
+    Args:
+        definition: the definition of its type; None for a leaf.
+        data: the metadata.
+        order: the keys of a mapping in the order of insertion, if that is not the order of its
+            leaves.
+        children: the structures of the children.
+        num_leaves: the number of leaves below.
+        flat: True if all children are leaves, which lets ``unflatten`` take a short cut.
+    """
     node = _new(PyTreeDef)
     node._definition = definition
     node._data = data
     node._order = order
     node._children = children
+    node._flat = flat
     node.num_leaves = num_leaves
     node._hash = None
     node._postorder = None
@@ -385,7 +400,8 @@ def rebuild(root: PyTreeDef, leaves: list[PyTreeDef]) -> PyTreeDef:
         children = tuple(stack[start:])
         del stack[start:]
         count = sum(child.num_leaves for child in children)
-        stack.append(make(node._definition, node._data, node._order, children, count))
+        flat = all([child is LEAF for child in children])
+        stack.append(make(node._definition, node._data, node._order, children, count, flat))
     return stack[0]
 
 

@@ -56,7 +56,7 @@ def _walk_children(
 
 
 def _none_walker(definition: NodeDefinition) -> Walk:
-    structure = make(definition, None, None, (), 0)
+    structure = make(definition, None, None, (), 0, True)
 
     def walk_none(node: None, leaves: list[Any]) -> PyTreeDef:
         return structure
@@ -65,7 +65,7 @@ def _none_walker(definition: NodeDefinition) -> Walk:
 
 
 def _sequence_walker(definition: NodeDefinition) -> Walk:
-    shared = [make(definition, None, None, _leaves[n], n) for n in range(_SHARED)]
+    shared = [make(definition, None, None, _leaves[n], n, True) for n in range(_SHARED)]
 
     def walk_sequence(node: Sequence[Any], leaves: list[Any]) -> PyTreeDef:
         for child in node:
@@ -76,14 +76,14 @@ def _sequence_walker(definition: NodeDefinition) -> Walk:
         count = len(leaves) - before
         if count < _SHARED:
             return shared[count]
-        return make(definition, None, None, (LEAF,) * count, count)
+        return make(definition, None, None, (LEAF,) * count, count, True)
 
     return walk_sequence
 
 
 def _namedtuple_walker(definition: NodeDefinition) -> Walk:
     count = len(definition.type._fields)  # type: ignore[attr-defined]
-    of_leaves = make(definition, None, None, (LEAF,) * count, count)
+    of_leaves = make(definition, None, None, (LEAF,) * count, count, True)
 
     def walk_namedtuple(node: tuple[Any, ...], leaves: list[Any]) -> PyTreeDef:
         for child in node:
@@ -112,7 +112,7 @@ def _dict_walker(definition: NodeDefinition) -> Walk:
         leaves += children
         count = len(children)
         below = _leaves[count] if count < _SHARED else (LEAF,) * count
-        return make(definition, tuple(keys), order, below, count)
+        return make(definition, tuple(keys), order, below, count, True)
 
     return walk_dict
 
@@ -135,7 +135,7 @@ def _custom_walker(definition: NodeDefinition) -> Walk:
         leaves.extend(children)
         count = len(children)
         below = _leaves[count] if count < _SHARED else (LEAF,) * count
-        return make(definition, data, order, below, count)
+        return make(definition, data, order, below, count, True)
 
     return walk_custom
 

@@ -6,7 +6,13 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from bindax_core.extend import PyTreeDef, keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from bindax_core.extend import (
+    PyTreeDef,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+)
 
 T = TypeVar("T")
 

@@ -251,7 +251,7 @@ def _axis_size(
     }
     found = set(sizes.values()) | ({given} if given is not None else set())
     if len(found) == 1:
-        return int(found.pop())  # type: ignore[arg-type]
+        return int(found.pop())
     if not found:
         raise ValueError(
             "vmap needs at least one mapped argument, or axis_size=...: every entry of in_axes is "
@@ -318,7 +318,8 @@ def _vmap_jaxpr(
         axis = AxisData(axis_size)
         outs, dims = vmap_flat(jaxpr_as_fun(jaxpr), axis, operands, in_dims, Origin("vmap"))
         wanted = [
-            0 if d is not None or force else None for d, force in zip(dims, instantiate, strict=True)
+            0 if d is not None or force else None
+            for d, force in zip(dims, instantiate, strict=True)
         ]
         dims_out.extend(wanted)
         return [
@@ -327,8 +328,7 @@ def _vmap_jaxpr(
         ]
 
     in_avals = [
-        unmapped_aval(axis_size, d, aval)
-        for d, aval in zip(in_dims, jaxpr.in_avals, strict=True)
+        unmapped_aval(axis_size, d, aval) for d, aval in zip(in_dims, jaxpr.in_avals, strict=True)
     ]
     return trace_to_jaxpr(function, in_avals, Origin("vmap")), dims_out
 
@@ -336,7 +336,9 @@ def _vmap_jaxpr(
 def _loop_rule(primitive: Primitive) -> Rule:
     """The derived rule of a primitive without one: one element after the other."""
 
-    def rule(axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], **params: Any) -> Any:
+    def rule(
+        axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], **params: Any
+    ) -> Any:
         _notice(primitive)
         if axis_size == 0:
             return _empty(primitive, operands, dims, params)
@@ -378,5 +380,3 @@ def _notice(primitive: Primitive) -> None:
 
 
 kinds.vmap.derive(_loop_rule)
-
-

@@ -30,7 +30,7 @@ Argnums = int | Sequence[int]
 
 
 def _positions(argnums: Argnums, args: Sequence[Any], name: str) -> tuple[int, ...]:
-    given = (argnums,) if hasattr(argnums, "__index__") else tuple(argnums)  # type: ignore[arg-type]
+    given: tuple[Any, ...] = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     positions = []
     for i in given:
         if not hasattr(i, "__index__") or isinstance(i, bool):
@@ -63,7 +63,13 @@ def _with_arguments(
 
 
 def _check_inputs(
-    leaves: Sequence[Any], args: Any, positions: Sequence[int], name: str, *, allow_int: bool, holomorphic: bool
+    leaves: Sequence[Any],
+    args: Any,
+    positions: Sequence[int],
+    name: str,
+    *,
+    allow_int: bool = False,
+    holomorphic: bool = False,
 ) -> None:
     for i, x in enumerate(leaves):
         dtype = typeof(x).dtype if is_value(x) else None
@@ -105,8 +111,8 @@ def _check_output(out: Any, name: str, holomorphic: bool) -> None:
     if not is_value(out):
         raise TypeError(
             f"{name} needs a function that returns one scalar, but it returned "
-            f"{type(out).__name__}: {out!r:.80}. Return the scalar alone, use has_aux=True for more "
-            f"outputs, or jacrev for several."
+            f"{type(out).__name__}: {out!r:.80}. Return the scalar alone, use has_aux=True for "
+            f"more outputs, or jacrev for several."
         )
     aval = typeof(out)
     if aval.shape != ():
@@ -187,7 +193,7 @@ def _value_and_grad(
     one = operations_for(aval).ones(aval)
     in_avals = [typeof(x).tangent_aval() for x in leaves]
     gradients = unflatten_cotangents(lin, in_tree, in_avals, [one])
-    gradient = gradients[0] if hasattr(argnums, "__index__") else gradients
+    gradient = gradients[0] if isinstance(argnums, int) else gradients
     return ((value, lower_aux(aux[-1])) if has_aux else value), gradient
 
 
@@ -275,7 +281,7 @@ def jacfwd(
         positions = _positions(argnums, args, "jacfwd")
         dynamic = tuple([args[i] for i in positions])
         leaves, tree = tree_flatten(dynamic)
-        _check_inputs(leaves, dynamic, positions, "jacfwd", allow_int=False, holomorphic=holomorphic)
+        _check_inputs(leaves, dynamic, positions, "jacfwd", holomorphic=holomorphic)
         partial = _with_arguments(fun, positions, args, kwargs)
         basis = _standard_basis(leaves)
 
@@ -284,7 +290,7 @@ def jacfwd(
 
         axes = (None, -1, None) if has_aux else (None, -1)
         out, tangents_out, *aux = vmap(pushforward, out_axes=axes)(*basis)
-        single = hasattr(argnums, "__index__")
+        single = isinstance(argnums, int)
 
         def columns(x: Any, tangent: Any) -> Any:
             blocks = _cut(tangent, leaves, axis=-1)
@@ -344,7 +350,9 @@ def jacrev(
         positions = _positions(argnums, args, "jacrev")
         dynamic = tuple([args[i] for i in positions])
         leaves, _ = tree_flatten(dynamic)
-        _check_inputs(leaves, dynamic, positions, "jacrev", allow_int=allow_int, holomorphic=holomorphic)
+        _check_inputs(
+            leaves, dynamic, positions, "jacrev", allow_int=allow_int, holomorphic=holomorphic
+        )
         partial = _with_arguments(fun, positions, args, kwargs)
         out, pullback, *aux = vjp(partial, *dynamic, has_aux=has_aux)
         out_leaves, out_tree = tree_flatten(out)
@@ -354,7 +362,7 @@ def jacrev(
             return pullback(tree_unflatten(out_tree, cotangents))
 
         rows = vmap(pull)(*basis)
-        single = hasattr(argnums, "__index__")
+        single = isinstance(argnums, int)
         rows = rows[0] if single else rows
         row_leaves, row_tree = tree_flatten(rows)
         blocks = [_cut(x, out_leaves, axis=0) for x in row_leaves]
@@ -390,5 +398,3 @@ def hessian(
     """
     first = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(first, argnums, has_aux=has_aux, holomorphic=holomorphic)
-
-

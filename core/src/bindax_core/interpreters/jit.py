@@ -77,9 +77,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
     return primals_out, tangents_out
 
 
-def bind_jit(
-    jaxpr: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]
-) -> list[Any]:
+def bind_jit(jaxpr: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """Bind ``jit`` with a transformed program, whose constants become leading operands."""
     hoisted, consts = hoist_consts(jaxpr)
     return jit_p.bind(*consts, *operands, **jit_params(params, hoisted))  # type: ignore[no-any-return]
@@ -103,9 +101,7 @@ def _partial_eval(
     outs = jit_p.bind(*known_args, **jit_params(params, parts.known))
     known_outs, residuals = residual_values(parts, known_args, outs)
     unknown_outs = [trace.unknown(aval) for aval in parts.unknown.out_avals]
-    trace.add_eqn(
-        jit_p, [*residuals, *unknown], unknown_outs, jit_params(params, parts.unknown)
-    )
+    trace.add_eqn(jit_p, [*residuals, *unknown], unknown_outs, jit_params(params, parts.unknown))
     return merge_outputs(parts, known_outs, unknown_outs)
 
 
@@ -182,5 +178,3 @@ jit_p = primitive(
 """A call of a program that a backend compiles. Parameters: ``jaxpr``, a program without constants;
 ``name``; ``donated``, for each operand whether its bytes may be reused; ``inline``, whether tracing
 an outer function dissolves the call; ``keep_unused``; ``backend``, its name or None."""
-
-

@@ -23,6 +23,7 @@ from bindax_core.extend import (
     describe_function,
     executable_of,
     find_backend,
+    hide_internal_frames,
     hoist_consts,
     is_value,
     keystr,
@@ -52,14 +53,31 @@ class CacheInfo(NamedTuple):
 class _Entry:
     """A traced function for one type of arguments."""
 
-    __slots__ = ("consts", "executable", "jaxpr", "out_tree", "params")
+    __slots__ = (
+        "closes_over_tracers",
+        "consts",
+        "executable",
+        "jaxpr",
+        "out_is_leaf",
+        "out_tree",
+        "params",
+        "tree",
+    )
 
     def __init__(
-        self, jaxpr: ClosedJaxpr, consts: list[Any], out_tree: PyTreeDef, params: dict[str, Any]
+        self,
+        jaxpr: ClosedJaxpr,
+        consts: list[Any],
+        tree: PyTreeDef,
+        out_tree: PyTreeDef,
+        params: dict[str, Any],
     ) -> None:
         self.jaxpr = jaxpr
         self.consts = consts
+        self.closes_over_tracers = any(isinstance(c, Tracer) for c in consts)
+        self.tree = tree
         self.out_tree = out_tree
+        self.out_is_leaf = out_tree.num_leaves == out_tree.num_nodes == 1
         self.params = params
         self.executable: Callable[..., Sequence[Any]] | None = None
 
@@ -77,16 +95,19 @@ class _Options(NamedTuple):
 class _Shared:
     """What all ``jit(fun)`` of one function and the same options have in common."""
 
-    __slots__ = ("entries", "hits", "misses")
+    __slots__ = ("entries", "flat", "hits", "misses")
 
     def __init__(self) -> None:
         self.entries: dict[Any, _Entry] = {}
+        # The entries again, by the types of positional arguments that are arrays, not trees.
+        self.flat: dict[Any, _Entry] = {}
         self.hits = 0
         self.misses = 0
 
 
 _shared: weakref.WeakKeyDictionary[Any, dict[_Options, _Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
+_entries_lock = threading.Lock()
 
 
 def _shared_of(fun: Callable[..., Any], options: _Options) -> _Shared:
@@ -114,16 +135,40 @@ class JittedFunction(Generic[P, R]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)
 
-    @api_boundary
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        # An api_boundary written out: on this path each microsecond shows.
+        try:
+            if kwargs or self._has_static or trace_state.dynamic is not None:
+                return self._call(args, kwargs)
+            avals = [x.aval for x in args if type(x) is Array]
+            if len(avals) != len(args):
+                return self._call(args, kwargs)
+            key = (config.default_dtype_bits, config.backend, *avals)
+            entry = self._shared.flat.get(key)
+            if entry is None:
+                return self._call(args, kwargs, key)
+            self._shared.hits += 1
+            return self._run(entry, args)
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
+
+    def _call(self, args: Any, kwargs: Any, flat_key: Any = None) -> R:
         entry, leaves, traced = self._lookup(args, kwargs)
-        if traced or any(isinstance(c, Tracer) for c in entry.consts):
+        if traced or entry.closes_over_tracers:
             outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
-        else:
-            executable = entry.executable
-            if executable is None:
-                executable = self._compile(entry)
-            outs = executable(*entry.consts, *leaves)
+            return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
+        if flat_key is not None:
+            self._shared.flat[flat_key] = entry
+        return self._run(entry, leaves)
+
+    def _run(self, entry: _Entry, leaves: Sequence[Any]) -> R:
+        executable = entry.executable
+        if executable is None:
+            executable = self._compile(entry)
+        outs = executable(*entry.consts, *leaves) if entry.consts else executable(*leaves)
+        if entry.out_is_leaf:
+            return outs[0]  # type: ignore[no-any-return]
         return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
 
     def _compile(self, entry: _Entry) -> Callable[..., Sequence[Any]]:
@@ -162,7 +207,17 @@ class JittedFunction(Generic[P, R]):
             entry = self._trace(key, args, kwargs, tree, avals)
         else:
             shared.hits += 1
+            if entry.tree is not tree:
+                self._rename(entry, key, tree)
         return entry, leaves, traced
+
+    def _rename(self, entry: _Entry, key: Any, tree: PyTreeDef) -> None:
+        """Store an entry under an equal key, so that the next lookup compares identities."""
+        with _entries_lock:
+            entries = {k: e for k, e in self._shared.entries.items() if e is not entry}
+            entries[key] = entry
+            entry.tree = tree
+            self._shared.entries = entries
 
     def _operand_aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
@@ -194,8 +249,9 @@ class JittedFunction(Generic[P, R]):
         finally:
             active.discard(mark)
         # A constant that is a tracer of an outer transformation dies with that.
-        if not any(isinstance(c, Tracer) for c in entry.consts):
-            shared.entries[key] = entry
+        if not entry.closes_over_tracers:
+            with _entries_lock:
+                shared.entries[key] = entry
         return entry
 
     def _traced_entry(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> _Entry:
@@ -215,15 +271,15 @@ class JittedFunction(Generic[P, R]):
             "keep_unused": options.keep_unused,
             "backend": options.backend,
         }
-        return _Entry(jaxpr, consts, out_tree(), params)
+        return _Entry(jaxpr, consts, tree, out_tree(), params)
 
     def _donated(self, tree: PyTreeDef, args: Any, kwargs: Any, size: int) -> tuple[bool, ...]:
         options = self._options
         if not options.donate_argnums and not options.donate_argnames:
             return (False,) * size
         flags: list[bool] = []
-        donated_positions = {i % len(args) for i in options.donate_argnums if -len(args) <= i < len(args)}
-        statics = {i % len(args) for i in options.static_argnums if -len(args) <= i < len(args)}
+        donated_positions = _present(options.donate_argnums, args)
+        statics = _present(options.static_argnums, args)
         for i, arg in enumerate(args):
             if i not in statics:
                 flags += [i in donated_positions] * len(tree_flatten(arg)[0])
@@ -267,6 +323,7 @@ class JittedFunction(Generic[P, R]):
     def clear_cache(self) -> None:
         """Forget all traces and executables of the function."""
         self._shared.entries.clear()
+        self._shared.flat.clear()
 
 
 class _BoundJit:
@@ -360,7 +417,7 @@ def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tupl
 def _positions(given: int | Iterable[int] | None) -> tuple[int, ...]:
     if given is None:
         return ()
-    return (int(given),) if hasattr(given, "__index__") else tuple(given)  # type: ignore[call-overload, arg-type]
+    return (given,) if isinstance(given, int) else tuple(given)
 
 
 def _words(given: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -386,20 +443,21 @@ def _complete(
         if name not in known and not takes_any:
             raise ValueError(
                 f"jit of {describe_function(fun)} was given the argument name {name!r}, but its "
-                f"parameters are {', '.join(known)}."
+                f"parameters are {', '.join(sorted(known))}."
             )
     more = tuple(ordered.index(n) for n in names if n in ordered)
     other = tuple(ordered[i] for i in positions if -len(ordered) <= i < len(ordered))
     return tuple(dict.fromkeys(positions + more)), tuple(dict.fromkeys(names + other))
 
 
-def _static_positions(options: _Options, args: Any) -> set[int]:
-    return {i % len(args) for i in options.static_argnums if -len(args) <= i < len(args)}
+def _present(positions: Sequence[int], args: Any) -> set[int]:
+    """Positions counted from the front, without those that a call does not reach."""
+    return {i % len(args) for i in positions if -len(args) <= i < len(args)}
 
 
 def _split_static(fun: Callable[..., Any], options: _Options, args: Any, kwargs: Any) -> Any:
     """The arguments without the static ones, and the static ones as a part of the cache key."""
-    static = _static_positions(options, args)
+    static = _present(options.static_argnums, args)
     dynamic_args = tuple([x for i, x in enumerate(args) if i not in static])
     dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
     statics = [(i, args[i]) for i in sorted(static)]
@@ -421,7 +479,7 @@ def _with_static(
     fun: Callable[..., Any], options: _Options, args: Any, kwargs: Any
 ) -> Callable[..., Any]:
     """The function of the arguments that are not static."""
-    static = _static_positions(options, args)
+    static = _present(options.static_argnums, args)
     static_kwargs = {k: v for k, v in kwargs.items() if k in options.static_argnames}
 
     def dynamic(*dynamic_args: Any, **dynamic_kwargs: Any) -> Any:
@@ -437,19 +495,42 @@ class _Abstract(Tracer):
 
     __slots__ = ("aval",)
 
+    aval: Any  # a slot, in place of the property of the base
+
     def __init__(self, aval: Any) -> None:
-        self.aval = aval  # type: ignore[misc] -- a slot in place of the property of the base
+        self.aval = aval
 
 
 def _abstract(args: Any, kwargs: Any) -> tuple[Any, Any]:
     leaves, tree = tree_flatten((args, kwargs))
-    return tree_unflatten(tree, [_Abstract(x) if isinstance(x, AbstractValue) else x for x in leaves])  # type: ignore[no-any-return]
+    stand_ins = [_Abstract(x) if isinstance(x, AbstractValue) else x for x in leaves]
+    return tree_unflatten(tree, stand_ins)  # type: ignore[no-any-return]
 
 
 @overload
-def jit(fun: Callable[P, R], **options: Any) -> JittedFunction[P, R]: ...
+def jit(
+    fun: Callable[P, R],
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    inline: bool = False,
+) -> JittedFunction[P, R]: ...
 @overload
-def jit(**options: Any) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
+def jit(
+    fun: None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    inline: bool = False,
+) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
 def jit(
     fun: Callable[..., Any] | None = None,
     *,

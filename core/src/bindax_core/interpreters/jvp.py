@@ -136,7 +136,8 @@ def jvp(
         for i, (x, t) in enumerate(zip(flat_primals, flat_tangents, strict=True))
     ]
     aux: list[Any] = []
-    flat_function, out_tree = flatten_function(split_aux(fun, aux, "jvp") if has_aux else fun, in_tree)
+    fun_main = split_aux(fun, aux, "jvp") if has_aux else fun
+    flat_function, out_tree = flatten_function(fun_main, in_tree)
     origin = Origin("jvp", fun)
     primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
     tangents_out = [instantiate_zeros(t) for t in tangents_out]
@@ -144,7 +145,9 @@ def jvp(
     return (*results, lower_aux(aux[-1])) if has_aux else results
 
 
-def check_tangent(primal: Any, tangent: Any, index: int, primals: Any, what: str = "tangent") -> Any:
+def check_tangent(
+    primal: Any, tangent: Any, index: int, primals: Any, what: str = "tangent"
+) -> Any:
     """A tangent with exactly the type that belongs to its primal; ``Zero`` for float0."""
     for x in (primal, tangent):
         if not is_value(x):
@@ -152,7 +155,7 @@ def check_tangent(primal: Any, tangent: Any, index: int, primals: Any, what: str
             raise TypeError(f"{name}: {unknown_type_message(x)}")
     expected, given = typeof(primal).tangent_aval(), typeof(tangent)
     if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:
-        return Zero(expected) if expected.dtype == float0 else Zero(expected)
+        return Zero(expected)
     if given.strip_weak_type() == expected.strip_weak_type():
         return tangent
     if given.weak_type and given.shape == expected.shape and expected.dtype != float0:

@@ -62,7 +62,9 @@ class Linearized:
     def apply(self, tangents: Sequence[Any]) -> list[Any]:
         """The derivative along tangents, one for each argument; gives values or ``Zero``."""
         used = [
-            instantiate_zeros(t) for t, nonzero in zip(tangents, self.nonzeros_in, strict=True) if nonzero
+            instantiate_zeros(t)
+            for t, nonzero in zip(tangents, self.nonzeros_in, strict=True)
+            if nonzero
         ]
         outs = iter(eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *used))
         return [
@@ -92,9 +94,7 @@ def linearize_flat(
         ]
         primals_out, tangents_out = jvp_flat(function, primals, tangents, origin)
         primals_out = [full_lower(x) for x in primals_out]
-        atoms = [
-            full_raise(trace, t) for t in tangents_out if type(t) is not Zero
-        ]
+        atoms = [full_raise(trace, t) for t in tangents_out if type(t) is not Zero]
         jaxpr = dce_closed(builder.build([trace.instantiate(t) for t in atoms]))
     return Linearized(primals_out, jaxpr, nonzeros, tangents_out)
 
@@ -114,9 +114,7 @@ def _checked_primals(name: str, flat: Sequence[Any], args: Any) -> list[Any]:
 
 
 @api_boundary
-def linearize(
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False
-) -> tuple[Any, ...]:
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of a function, and its derivative there as a linear function.
 
     Applying the linear function again costs no new linearization.
@@ -221,5 +219,3 @@ def unflatten_cotangents(
     ]
     args, _ = tree_unflatten(in_tree, outs)
     return args  # type: ignore[no-any-return]
-
-

@@ -225,9 +225,9 @@ def _partial_eval_jaxpr(jaxpr: Jaxpr, in_unknowns: list[bool], instantiate: list
     out_unknowns = [
         x in unknown or force for x, force in zip(jaxpr.outvars, instantiate, strict=True)
     ]
-    known_outs, unknown_outs = partition(out_unknowns, jaxpr.outvars)
-    for x in unknown_outs:
-        need(x)
+    for x, flag in zip(jaxpr.outvars, out_unknowns, strict=True):
+        if flag:
+            need(x)
     return _split(jaxpr, in_unknowns, out_unknowns, known_eqns, unknown_eqns, residuals)
 
 
@@ -262,7 +262,9 @@ def _split(
     )
 
 
-def residual_values(split: Split, known_args: Sequence[Any], outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def residual_values(
+    split: Split, known_args: Sequence[Any], outs: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
     """The known results and the residuals, from the known part's arguments and outputs."""
     num_known = sum(not unknown for unknown in split.out_unknowns)
     known_outs, computed = list(outs[:num_known]), iter(outs[num_known:])

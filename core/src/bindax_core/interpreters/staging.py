@@ -33,9 +33,11 @@ class JaxprTracer(Tracer):
 
     __slots__ = ("atom", "aval", "eqn")
 
+    aval: Any  # a slot, in place of the property of the base
+
     def __init__(self, trace: Trace, aval: Any, atom: Atom, eqn: JaxprEqn | None = None) -> None:
         self._trace = trace
-        self.aval = aval  # type: ignore[misc] -- a slot in place of the property of the base
+        self.aval = aval
         self.atom = atom
         self.eqn = eqn
 
@@ -87,9 +89,7 @@ class JaxprBuilder:
 
     def build(self, outs: Sequence[Atom]) -> ClosedJaxpr:
         """The program that returns the given atoms."""
-        closed = ClosedJaxpr(
-            Jaxpr(self.constvars, self.invars, outs, self.eqns), self.constvals
-        )
+        closed = ClosedJaxpr(Jaxpr(self.constvars, self.invars, outs, self.eqns), self.constvals)
         if config.check_jaxprs:
             typecheck_jaxpr(closed)
         return closed
@@ -97,9 +97,7 @@ class JaxprBuilder:
 
 def is_literal(value: Any, aval: Any) -> bool:
     """Whether a constant is a scalar whose value is known without waiting for a device."""
-    return getattr(aval, "shape", None) == () and (
-        type(value) is not Array or value.on_host
-    )
+    return getattr(aval, "shape", None) == () and (type(value) is not Array or value.on_host)
 
 
 class JaxprTrace(Trace):
@@ -125,9 +123,7 @@ class JaxprTrace(Trace):
     ) -> list[JaxprTracer]:
         out_avals = primitive.out_avals(tuple([t.aval for t in tracers]), params)
         outvars = [Var(aval) for aval in out_avals]
-        eqn = JaxprEqn(
-            primitive, [t.atom for t in tracers], outvars, params, user_source_info(2)
-        )
+        eqn = JaxprEqn(primitive, [t.atom for t in tracers], outvars, params, user_source_info(2))
         self.main.global_data.eqns.append(eqn)
         return [JaxprTracer(self, v.aval, v, eqn) for v in outvars]
 

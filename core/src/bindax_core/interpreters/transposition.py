@@ -130,9 +130,11 @@ def transpose_jaxpr(
 def _transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero_cts: tuple[bool, ...]
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    residual_avals, linear_avals = partition(linear, jaxpr.in_avals)
+    residual_avals, _ = partition(linear, jaxpr.in_avals)
     ct_avals = [
-        aval.tangent_aval() for aval, nonzero in zip(jaxpr.out_avals, nonzero_cts, strict=True) if nonzero
+        aval.tangent_aval()
+        for aval, nonzero in zip(jaxpr.out_avals, nonzero_cts, strict=True)
+        if nonzero
     ]
     nonzero_out: list[bool] = []
 

@@ -1,1 +1,1 @@
-"""Rule tables, cards, provenance and the discovery of plugins; private, see ``bindax_core.extend``."""
+"""Rule tables, cards, provenance, discovery of plugins; private, see ``bindax_core.extend``."""

@@ -5,7 +5,7 @@ A package that brings rules for a primitive it does not own uses the same words 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import attrs
 
@@ -14,13 +14,13 @@ from bindax_core._rule_kinds import CANONICAL
 from bindax_core.registry._rules import Rule
 from bindax_core.registry._site import Site, caller_site
 
-RuleOrRules = Rule | Iterable[Rule]
+RuleOrRules = Rule | Sequence[Rule]
 
 
 def _flatten(name: str, rules: tuple[RuleOrRules, ...], site: Site) -> list[Rule]:
     flat: list[Rule] = []
     for entry in rules:
-        for rule in (entry,) if isinstance(entry, Rule) else entry:
+        for rule in entry if isinstance(entry, (list, tuple)) else (entry,):
             if not isinstance(rule, Rule):
                 raise TypeError(
                     f"the card of {name!r} ({site}) holds {rule!r}, which is not a rule: write "
@@ -43,7 +43,6 @@ def primitive(name: str, *rules: RuleOrRules, multiple_results: bool = False) ->
 
     Raises:
         TypeError: when a canonical kind is not mentioned.
-        PluginConflictError: when another package declared a primitive of this name.
 
     >>> from bindax_core.extend import (
     ...     abstract_eval, impl, jvp, lowering, primitive, transpose, vmap)

@@ -127,7 +127,7 @@ class Claims:
             for entry, one in known
         }
         for entry in self.offers(staged.kind, staged.name):
-            rivals.setdefault(entry.distribution.name, claimant_of(entry))
+            rivals.setdefault(entry.distribution.name, claimant_of(entry, self._manifest()))
         rivals.pop(plugin.distribution.name, None)
         return rivals
 
@@ -194,10 +194,14 @@ class Claims:
         self.conflicts[place] = Conflict(staged.kind, staged.label, ordered, winner, why)
 
 
-def claimant_of(entry: Entry) -> Claimant:
+def claimant_of(entry: Entry, current: Manifest) -> Claimant:
     """A side of a conflict, as its manifest names it; nothing is imported."""
-    file = file_of(entry.module) or "a file that was not found"
-    text = f"{entry.distribution.label} ({entry.value} in {file}, {entry.place})"
+    module = entry.module
+    if entry.kind in ("pytrees", "values"):
+        # The type may belong to anybody; what counts is who defines its behaviour.
+        module = next((one.module for one in current.plugins_behind(entry)), module)
+    file = file_of(module) or f"the module {module}, which was not found"
+    text = f"{entry.distribution.label} ({entry.value} by {file}, offered in {entry.place})"
     return Claimant(entry.distribution, text)
 
 

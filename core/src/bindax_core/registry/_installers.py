@@ -62,10 +62,10 @@ class PrimitiveInstaller:
 
     def _staged(self, primitive: Any) -> Staged:
         name = primitive.name
-        present = _primitive.declared_primitives.get(name)
         owner = None
-        if present is not None and present is not primitive and _is_kernel(present.site):
-            owner = provenance_of(present.site)
+        for present in _primitive.declared_primitives.get(name, ()):
+            if present is not primitive and _is_kernel(present.site):
+                owner = provenance_of(present.site)
         return Staged(
             kind="primitive",
             key=name,

@@ -126,14 +126,8 @@ class Loader:
         return found if found is not None else self._plugins.setdefault(key, Plugin(entry))
 
     def plugins_behind(self, entry: Entry) -> list[Plugin]:
-        """The plugins to load for what an entry offers.
-
-        That is the plugin whose module the entry names, or else all of its distribution.
-        """
-        entries = self.manifest().entries(PLUGINS)
-        ours = [one for one in entries if one.distribution.name == entry.distribution.name]
-        same = [one for one in ours if one.value == entry.value]
-        return [self.plugin(one) for one in same or ours]
+        """The plugins to load for what an entry offers; see ``Manifest.plugins_behind``."""
+        return [self.plugin(one) for one in self.manifest().plugins_behind(entry)]
 
     def may_load(self, plugin: Plugin) -> bool:
         """Whether the settings let a plugin load."""

@@ -48,7 +48,7 @@ class Discovery:
         loaded = self._answer(f"rule {kind}", lambda: self._rule_entries(kind))
         if self.loader.claims.conflicts:
             for (one, key), conflict in list(self.loader.claims.conflicts.items()):
-                if one == "rule" and conflict.winner is None and key[:2] == (kind, primitive):  # type: ignore[index]
+                if one == "rule" and conflict.winner is None and key[:2] == (kind, primitive):
                     raise PluginConflictError(conflict.message)
         return loaded
 
@@ -264,7 +264,7 @@ class Discovery:
             return entries
         best = self.loader.claims.best(names)
         if best is None:
-            claimants = tuple(claimant_of(entry) for entry in entries)
+            claimants = tuple(claimant_of(entry, self.loader.manifest()) for entry in entries)
             raise PluginConflictError(Conflict(kind, label, claimants).message)
         return [entry for entry in entries if entry.distribution.name == best]
 
@@ -350,7 +350,7 @@ def _static_conflicts(loader: Loader) -> Iterable[tuple[str, str, Conflict]]:
                 continue
             label = f"the {kind} type {name}" if group in ("pytrees", "values") else ""
             label = label or f"the {kind} {name!r}"
-            claimants = tuple(claimant_of(entry) for entry in entries)
+            claimants = tuple(claimant_of(entry, current) for entry in entries)
             winner = claims.best(names)
             why = "" if winner is None else "it is ranked first"
             yield kind, label, Conflict(kind, label, claimants, winner, why)

@@ -232,6 +232,16 @@ class Manifest:
             self._types = index
         return self._types.get(qualified_name, ())
 
+    def plugins_behind(self, entry: Entry) -> tuple[Entry, ...]:
+        """The plugins to load for what an entry offers.
+
+        That is the plugin whose module the entry names, or else all of its distribution.
+        """
+        distribution = entry.distribution.name
+        ours = tuple(one for one in self.entries(PLUGINS) if one.distribution.name == distribution)
+        same = tuple(one for one in ours if one.value == entry.value)
+        return same or ours
+
     @property
     def refusals(self) -> tuple[Refusal, ...]:
         """The distributions that were refused, by name."""

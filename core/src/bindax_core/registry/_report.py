@@ -102,20 +102,14 @@ def _offered_name(entry: Entry) -> str:
     return entry.name.partition("@")[0] if entry.kind == "rules" else entry.name
 
 
-def rules_report(discovery: Discovery, name: str) -> Report | None:
-    """The rules of a primitive, one record for each kind, or None when there is no such primitive.
+def rules_report(discovery: Discovery, primitive: Any) -> Report:
+    """The rules of a primitive, one record for each kind.
 
-    Loads the plugin that offers the primitive, but none of those that could bring further rules;
-    these are named as candidates. Each record has ``kind``, ``platform``, ``status`` (present,
-    derived, absent, elsewhere or missing), ``distribution``, ``version``, ``file``, ``line``,
-    ``why`` and ``candidates``.
-
-    Raises:
-        PluginError: as ``find_primitive``.
+    Loads none of the plugins that could bring further rules; these are named as candidates. Each
+    record has ``kind``, ``platform``, ``status`` (present, derived, absent, elsewhere or missing),
+    ``distribution``, ``version``, ``file``, ``line``, ``why`` and ``candidates``.
     """
-    primitive = discovery.find_primitive(name)
-    if primitive is None:
-        return None
+    name = primitive.name
     kinds = dict(rule_kinds)
     entries = discovery.loader.manifest().entries("rules")
     offered = {entry.name.partition("@")[0] for entry in entries}

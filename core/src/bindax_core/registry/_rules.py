@@ -96,9 +96,7 @@ class RuleKind:
     def __repr__(self) -> str:
         return f"RuleKind({self.name!r})"
 
-    def __call__(
-        self, function: Function, *, platform: str | None = None, **options: Any
-    ) -> Rule:
+    def __call__(self, function: Function, *, platform: str | None = None, **options: Any) -> Rule:
         """Make a rule of this kind from a function with the kind's signature."""
         if not callable(function):
             raise TypeError(
@@ -253,7 +251,12 @@ def set_missing_rule_hook(hook: Callable[[str, Primitive], bool] | None) -> None
 describe_site: Callable[[Site], str] = str
 """Formats a site for messages, with its distribution and version when discovery is there."""
 
-describe_candidates: Callable[[str, str], list[str]] = lambda kind, primitive: []
+
+def _no_candidates(kind: str, primitive: str) -> list[str]:
+    return []
+
+
+describe_candidates: Callable[[str, str], list[str]] = _no_candidates
 """The installed distributions that offer a rule kind, for messages."""
 
 
@@ -277,9 +280,7 @@ def duplicate_rule_message(primitive: Primitive, old: Rule, new: Rule) -> str:
 
 def missing_rule_message(kind: RuleKind, primitive: Primitive, platform: str | None) -> str:
     placeholder = kind.rule_of(primitive, platform)
-    have = sorted(
-        other.name for other in rule_kinds.values() if primitive in other.functions
-    )
+    have = sorted(other.name for other in rule_kinds.values() if primitive in other.functions)
     on = f" on {platform}" if platform else ""
     lines = [
         f"{primitive.name} has no {kind.name} rule{on}"

@@ -20,6 +20,4 @@ class Site(NamedTuple):
 def caller_site(depth: int = 1) -> Site:
     """The site of the call ``depth`` frames above the function that asks."""
     frame = sys._getframe(depth + 1)
-    return Site(
-        frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno
-    )
+    return Site(frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno)

@@ -40,7 +40,7 @@ def _make() -> Discovery:
         if _discovery is None:
             ready = installers()
             loader = Loader(lambda: ready, outside_traces=_import_scope)
-            _discovery = Discovery(loader, _primitive.declared_primitives.get)
+            _discovery = Discovery(loader, _primitive.find_declared)
         return _discovery
 
 
@@ -60,7 +60,8 @@ def _load_for_rule(kind: str, primitive: Any) -> bool:
     return discovery().load_for_rule(kind, primitive)
 
 
-def _load_for_type(type_: type) -> bool:
+def load_for_type(type_: type) -> bool:
+    """Load the plugin that offers a type; see ``Discovery``."""
     return discovery().load_for_type(type_)
 
 
@@ -86,7 +87,7 @@ def connect() -> None:
     """Have the kernel ask for plugins on a miss."""
     _rules.set_missing_rule_hook(_load_for_rule)
     _rules.set_descriptions(_describe_site, _candidates)
-    _aval.set_missing_value_type_hook(_load_for_type)
+    _aval.set_missing_value_type_hook(load_for_type)
     _operations.set_missing_operations_hook(_load_for_operations)
     _backend.set_missing_backend_hook(_load_backends)
-    tree.set_missing_type_hook(_load_for_type)
+    tree.set_missing_type_hook(load_for_type)

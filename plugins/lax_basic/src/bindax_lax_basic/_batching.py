@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import Rule, typeof, vmap
-
 from bindax_lax_basic.axes import broadcast_axis, broadcast_in_dim_p, moveaxis
 
 Function = Callable[..., Any]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import Rule, Zero, add_tangents, jvp, typeof
-
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic.arithmetic import mul_p

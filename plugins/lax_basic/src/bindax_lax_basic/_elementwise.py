@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bindax_core import trace_to_jaxpr
-from bindax_core.extend import LoweringContext, Rule, abstract_eval, impl
-
+from bindax_core.extend import LoweringContext, Origin, Rule, abstract_eval, impl
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._lowering import Lowering
 from bindax_lax_basic._numpy import exact, exact_binary, exact_unary, quiet
@@ -60,8 +59,9 @@ def composition(function: Function) -> Lowering:
     """
 
     def rule(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
-        jaxpr = trace_to_jaxpr(lambda *xs: function(*xs, **params), ctx.avals_in)
+        jaxpr = trace_to_jaxpr(
+            lambda *xs: [function(*xs, **params)], ctx.avals_in, Origin("lowering", function)
+        )
         return ctx.inline(jaxpr, list(values))[0]
 
     return rule
-

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import LoweringContext, ShapedArray
 
 Lowering = Callable[..., Any]
@@ -63,4 +64,3 @@ def full(ctx: LoweringContext, aval: ShapedArray, value: Any) -> Any:
     scalar = aval.update(shape=(), weak_type=False)
     constant = ctx.constant(np.asarray(value).astype(aval.dtype))
     return constant if not aval.shape else ctx.broadcast(constant, scalar, aval, ())
-

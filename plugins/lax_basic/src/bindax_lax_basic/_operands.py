@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.extend import ShapedArray, config, typeof
-
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import (
     DType,
-    bool_,
     promote_avals,
     promotes_within_kind,
     scalar_array,
@@ -27,7 +25,7 @@ def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
     """
     avals = [typeof(x) for x in operands]
     first = avals[0].dtype
-    if all([aval.dtype == first for aval in avals]):
+    if all(aval.dtype == first for aval in avals):
         return operands
     strong = [aval.dtype for aval in avals if not aval.weak_type]
     dtype = strong[0] if strong else min((a.dtype for a in avals), key=lambda d: d.itemsize)
@@ -47,21 +45,24 @@ def _convert_weak(x: Any, aval: ShapedArray, dtype: DType) -> Any:
     return convert(x, dtype, True)
 
 
-def convert_operand(x: Any, aval: ShapedArray, dtype: DType) -> Any:
-    """An operand of an array operator in the dtype that the operator promotes to."""
+def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) -> Any:
+    """An operand of an array operator in the dtype and weak type that the operator promotes to."""
     if aval.dtype == dtype:
         return x
     if type(x) in PYTHON_SCALARS:
         return scalar_array(x, dtype)
-    return convert(x, dtype, aval.weak_type and dtype != bool_)
+    return convert(x, dtype, weak_type)
 
 
 def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
     """Operands converted to the dtype that they promote to together."""
     avals = [typeof(x) for x in operands]
+    first = avals[0].dtype
+    if all(aval.dtype == first for aval in avals):
+        return operands
     pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
-    dtype, _ = promote_avals(pairs, config.default_dtype_bits)
-    return tuple([convert_operand(x, a, dtype) for x, a in zip(operands, avals, strict=True)])
+    dtype, weak = promote_avals(pairs, config.default_dtype_bits)
+    return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from bindax_core.extend import ShapedArray, typeof
 
+from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 
@@ -121,9 +121,7 @@ def static_int(name: str, argument: str, value: Any) -> int:
         return operator.index(value)
     except TypeError as error:
         if isinstance(value, float):
-            raise TypeError(
-                f"{name} takes an integer for {argument}, but got {value!r}."
-            ) from None
+            raise TypeError(f"{name} takes an integer for {argument}, but got {value!r}.") from None
         # A tracer says more about itself than we could.
         if type(error) is not TypeError:
             raise

@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     Region,
     Rule,
     ShapedArray,
@@ -21,7 +23,6 @@ from bindax_core.extend import (
     typeof,
     vmap,
 )
-
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import no_derivative
@@ -106,9 +107,7 @@ def _arg_batch(function: Callable[..., Any]) -> Rule:
 def _arg_lowering(direction: str, initial: Callable[[DType], Any]) -> Rule:
     """A reduction of pairs of value and index; nan wins, and of equals the lower index."""
 
-    def rule(
-        ctx: LoweringContext, x: Any, *, axes: tuple[int, ...], index_dtype: DType
-    ) -> Any:
+    def rule(ctx: LoweringContext, x: Any, *, axes: tuple[int, ...], index_dtype: DType) -> Any:
         aval = ctx.avals_in[0].strip_weak_type()
         value, index = ShapedArray((), aval.dtype), ShapedArray((), index_dtype)
         flag = ShapedArray((), dtypes.bool_)
@@ -158,7 +157,7 @@ def _arg_lowering(direction: str, initial: Callable[[DType], Any]) -> Rule:
     return lowering["stablehlo"](rule)
 
 
-argmax_p = primitive(
+argmax_p: Primitive = primitive(
     "argmax",
     _arg_impl(np.argmax),
     _arg_type("argmax"),
@@ -167,7 +166,7 @@ argmax_p = primitive(
     DISCRETE,
     _arg_lowering("GT", dtypes.smallest),
 )
-argmin_p = primitive(
+argmin_p: Primitive = primitive(
     "argmin",
     _arg_impl(np.argmin),
     _arg_type("argmin"),

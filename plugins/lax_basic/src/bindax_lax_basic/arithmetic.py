@@ -1,13 +1,17 @@
 """The ring operations: negation, addition, subtraction, multiplication. All are multilinear."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
+    Primitive,
     UndefPrimal,
     Zero,
     abstract_eval,
@@ -18,7 +22,6 @@ from bindax_core.extend import (
     transpose,
     typeof,
 )
-
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._linear import linear, multilinear, zero_tangent
 from bindax_lax_basic._lowering import operation
@@ -44,7 +47,7 @@ def neg(x: Any) -> Array:
     return neg_p.bind(x)
 
 
-neg_p = primitive(
+neg_p: Primitive = primitive(
     "neg",
     impl(exact_unary(np.negative)),
     abstract_eval(elementwise_type("neg", NUMBER)),
@@ -101,7 +104,7 @@ def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     return [unbroadcast(ct, z) if type(z) is UndefPrimal else None for z in (x, y)]
 
 
-add_p = primitive(
+add_p: Primitive = primitive(
     "add",
     impl(exact_binary(np.add)),
     abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
@@ -142,7 +145,7 @@ def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     ]
 
 
-sub_p = primitive(
+sub_p: Primitive = primitive(
     "sub",
     impl(exact_binary(np.subtract)),
     abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
@@ -174,7 +177,7 @@ def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     return [None, unbroadcast(mul_p.bind(x, ct), y)]
 
 
-mul_p = primitive(
+mul_p: Primitive = primitive(
     "mul",
     impl(exact_binary(np.multiply)),
     abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
@@ -183,4 +186,3 @@ mul_p = primitive(
     transpose(_mul_transpose),
     lowering["stablehlo"](operation("stablehlo.multiply")),
 )
-

@@ -1,14 +1,19 @@
 """Permuting, adding and summing axes: the linear maps that the rules of all others are made of."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     Region,
     ShapedArray,
     UndefPrimal,
@@ -16,11 +21,12 @@ from bindax_core.extend import (
     impl,
     lowering,
     primitive,
-    transpose as transpose_rule,
     typeof,
     vmap,
 )
-
+from bindax_core.extend import (
+    transpose as transpose_rule,
+)
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import linear
@@ -88,7 +94,7 @@ def _transpose_lowering(ctx: LoweringContext, x: Any, *, permutation: tuple[int,
     return ctx.op("stablehlo.transpose", [x], attributes=attributes)[0]
 
 
-transpose_p = primitive(
+transpose_p: Primitive = primitive(
     "transpose",
     impl(lambda x, *, permutation: x.transpose(permutation)),
     abstract_eval(_transpose_type),
@@ -158,9 +164,7 @@ def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = N
     if axes is None:
         shape = typeof(operand).shape
         kept = tuple(range(len(sizes), len(sizes) + len(shape)))
-        return broadcast_in_dim_p.bind(
-            operand, shape=(*sizes, *shape), broadcast_dimensions=kept
-        )
+        return broadcast_in_dim_p.bind(operand, shape=(*sizes, *shape), broadcast_dimensions=kept)
     new = axes_argument("broadcast", axes, len(sizes))
     kept = tuple(i for i in range(len(sizes)) if i not in new)
     return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=kept)
@@ -175,7 +179,7 @@ def _broadcast_type(
             f"broadcast_in_dim: broadcast_dimensions {dims} must name one axis of the result for "
             f"each of the {x.ndim} axes of {x.str_short()}."
         )
-    ordered = all(a < b for a, b in zip(dims, dims[1:], strict=False))
+    ordered = all(a < b for a, b in itertools.pairwise(dims))
     if not ordered or any(not 0 <= d < len(shape) for d in dims):
         raise ValueError(
             f"broadcast_in_dim: broadcast_dimensions {dims} must be strictly increasing and within "
@@ -219,9 +223,7 @@ def _broadcast_transpose(
     ct: Any, x: UndefPrimal, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
 ) -> list[Any]:
     sizes = x.aval.shape
-    stretched = [
-        d for size, d in zip(sizes, broadcast_dimensions, strict=True) if size != shape[d]
-    ]
+    stretched = [d for size, d in zip(sizes, broadcast_dimensions, strict=True) if size != shape[d]]
     new = [d for d in range(len(shape)) if d not in broadcast_dimensions]
     summed = sum_axes(ct, tuple(sorted([*new, *stretched])))
     if stretched:
@@ -240,7 +242,7 @@ def _broadcast_lowering(
     return ctx.broadcast(x, ctx.avals_in[0], ctx.avals_out[0], broadcast_dimensions)
 
 
-broadcast_in_dim_p = primitive(
+broadcast_in_dim_p: Primitive = primitive(
     "broadcast_in_dim",
     impl(_broadcast_impl),
     abstract_eval(_broadcast_type),
@@ -367,7 +369,7 @@ def reduction_lowering(name: str, initial: Any) -> lower.Lowering:
     return rule
 
 
-reduce_sum_p = primitive(
+reduce_sum_p: Primitive = primitive(
     "reduce_sum",
     impl(_sum_impl),
     abstract_eval(_sum_type),

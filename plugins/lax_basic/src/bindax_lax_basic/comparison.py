@@ -1,12 +1,14 @@
 """Comparisons, and the bitwise and logical operations. None has a derivative."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from bindax_core.extend import Array, LoweringContext, lowering, primitive, transpose
 
+from bindax_core.extend import Array, LoweringContext, Primitive, lowering, primitive, transpose
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import no_derivative
@@ -46,7 +48,7 @@ def eq(x: Any, y: Any) -> Array:
     return eq_p.bind(*adopt_dtype(x, y))
 
 
-eq_p = primitive(
+eq_p: Primitive = primitive(
     "eq",
     *elementwise("eq", eq, np.equal, ANY, ANY, result=dtypes.bool_),
     no_derivative(lambda x, y: eq_p.bind(x, y)),
@@ -64,7 +66,7 @@ def ne(x: Any, y: Any) -> Array:
     return ne_p.bind(*adopt_dtype(x, y))
 
 
-ne_p = primitive(
+ne_p: Primitive = primitive(
     "ne",
     *elementwise("ne", ne, np.not_equal, ANY, ANY, result=dtypes.bool_),
     no_derivative(lambda x, y: ne_p.bind(x, y)),
@@ -74,7 +76,7 @@ ne_p = primitive(
 
 
 def lt(x: Any, y: Any) -> Array:
-    """Elementwise less-than comparison of two arrays; operands as for ``eq``; complex numbers are not ordered.
+    """Elementwise less-than comparison of two arrays; operands as for ``eq``, not complex.
 
     >>> lt(np.array([1, 2]), 1)
     Array([False, False], dtype=bool)
@@ -82,7 +84,7 @@ def lt(x: Any, y: Any) -> Array:
     return lt_p.bind(*adopt_dtype(x, y))
 
 
-lt_p = primitive(
+lt_p: Primitive = primitive(
     "lt",
     *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: lt_p.bind(x, y)),
@@ -92,7 +94,7 @@ lt_p = primitive(
 
 
 def le(x: Any, y: Any) -> Array:
-    """Elementwise less-or-equal comparison of two arrays; operands as for ``eq``; complex numbers are not ordered.
+    """Elementwise less-or-equal comparison of two arrays; operands as for ``eq``, not complex.
 
     >>> le(np.array([1, 2]), 1)
     Array([ True, False], dtype=bool)
@@ -100,7 +102,7 @@ def le(x: Any, y: Any) -> Array:
     return le_p.bind(*adopt_dtype(x, y))
 
 
-le_p = primitive(
+le_p: Primitive = primitive(
     "le",
     *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: le_p.bind(x, y)),
@@ -110,7 +112,7 @@ le_p = primitive(
 
 
 def gt(x: Any, y: Any) -> Array:
-    """Elementwise greater-than comparison of two arrays; operands as for ``eq``; complex numbers are not ordered.
+    """Elementwise greater-than comparison of two arrays; operands as for ``eq``, not complex.
 
     >>> gt(np.array([1, 2]), 1)
     Array([False,  True], dtype=bool)
@@ -118,7 +120,7 @@ def gt(x: Any, y: Any) -> Array:
     return gt_p.bind(*adopt_dtype(x, y))
 
 
-gt_p = primitive(
+gt_p: Primitive = primitive(
     "gt",
     *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: gt_p.bind(x, y)),
@@ -128,7 +130,7 @@ gt_p = primitive(
 
 
 def ge(x: Any, y: Any) -> Array:
-    """Elementwise greater-or-equal comparison of two arrays; operands as for ``eq``; complex numbers are not ordered.
+    """Elementwise greater-or-equal comparison of two arrays; operands as for ``eq``, not complex.
 
     >>> ge(np.array([1, 2]), 1)
     Array([ True,  True], dtype=bool)
@@ -136,7 +138,7 @@ def ge(x: Any, y: Any) -> Array:
     return ge_p.bind(*adopt_dtype(x, y))
 
 
-ge_p = primitive(
+ge_p: Primitive = primitive(
     "ge",
     *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: ge_p.bind(x, y)),
@@ -158,7 +160,7 @@ def is_finite(x: Any) -> Array:
     return is_finite_p.bind(x)
 
 
-is_finite_p = primitive(
+is_finite_p: Primitive = primitive(
     "is_finite",
     *elementwise("is_finite", is_finite, np.isfinite, FLOAT, result=dtypes.bool_),
     no_derivative(is_finite),
@@ -178,7 +180,7 @@ def bitwise_not(x: Any) -> Array:
     return not_p.bind(x)
 
 
-not_p = primitive(
+not_p: Primitive = primitive(
     "not",
     *elementwise("not", bitwise_not, np.invert, BITS),
     no_derivative(bitwise_not),
@@ -200,7 +202,7 @@ def bitwise_and(x: Any, y: Any) -> Array:
     return and_p.bind(*adopt_dtype(x, y))
 
 
-and_p = primitive(
+and_p: Primitive = primitive(
     "and",
     *elementwise("and", bitwise_and, np.bitwise_and, BITS, BITS),
     no_derivative(lambda x, y: and_p.bind(x, y)),
@@ -218,7 +220,7 @@ def bitwise_or(x: Any, y: Any) -> Array:
     return or_p.bind(*adopt_dtype(x, y))
 
 
-or_p = primitive(
+or_p: Primitive = primitive(
     "or",
     *elementwise("or", bitwise_or, np.bitwise_or, BITS, BITS),
     no_derivative(lambda x, y: or_p.bind(x, y)),
@@ -236,7 +238,7 @@ def bitwise_xor(x: Any, y: Any) -> Array:
     return xor_p.bind(*adopt_dtype(x, y))
 
 
-xor_p = primitive(
+xor_p: Primitive = primitive(
     "xor",
     *elementwise("xor", bitwise_xor, np.bitwise_xor, BITS, BITS),
     no_derivative(lambda x, y: xor_p.bind(x, y)),

@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     ShapedArray,
     UndefPrimal,
-    abstract_eval,
     Zero,
+    abstract_eval,
     impl,
     instantiate_zeros,
     jvp,
@@ -27,7 +29,6 @@ from bindax_core.extend import (
     transpose,
     typeof,
 )
-
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._elementwise import elementwise
@@ -55,7 +56,7 @@ def _zero_like(x: Any) -> Any:
     return broadcast_to(constant(0.0, x), typeof(x).shape)
 
 
-real_p = primitive(
+real_p: Primitive = primitive(
     "real",
     *elementwise("real", real, np.real, COMPLEX, result=dtypes.real_dtype),
     linear(real),
@@ -73,7 +74,7 @@ def imag(x: Any) -> Array:
     return imag_p.bind(x)
 
 
-imag_p = primitive(
+imag_p: Primitive = primitive(
     "imag",
     *elementwise("imag", imag, np.imag, COMPLEX, result=dtypes.real_dtype),
     linear(imag),
@@ -82,7 +83,7 @@ imag_p = primitive(
 )
 
 
-def complex(x: Any, y: Any) -> Array:  # noqa: A001 -- the field's name
+def complex(x: Any, y: Any) -> Array:
     """Elementwise complex number from its real and imaginary parts.
 
     Args:
@@ -127,7 +128,7 @@ def _complex_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     ]
 
 
-complex_p = primitive(
+complex_p: Primitive = primitive(
     "complex",
     impl(_complex_impl),
     abstract_eval(_complex_type),
@@ -177,7 +178,7 @@ def _conj_lowering(ctx: LoweringContext, x: Any, *, input_dtype: DType) -> Any:
     return ctx.op("chlo.conj", [x])[0]
 
 
-conj_p = primitive(
+conj_p: Primitive = primitive(
     "conj",
     impl(_conj_impl),
     abstract_eval(_conj_type),

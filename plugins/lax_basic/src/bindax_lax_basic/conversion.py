@@ -1,15 +1,18 @@
 """Changing the dtype of an array, copying it, and cutting it out of differentiation."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -23,7 +26,6 @@ from bindax_core.extend import (
     typeof,
     vmap,
 )
-
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import linear, no_derivative, zero_tangent
@@ -93,18 +95,18 @@ def _convert_impl(x: NumPyArray, *, new_dtype: DType, weak_type: bool) -> Any:
 
 def _saturate(x: NumPyArray, dtype: DType) -> Any:
     """Floats to integers as the hardware does it: to the nearest that fits, nan to zero."""
-    info = ml_dtypes.iinfo(dtype)
+    least, greatest = dtypes.integer_limits(dtype)
     if x.dtype.itemsize < 4:
         x = x.astype(np.float32)
-    # Bounds as powers of two are exact in every float dtype, where info.max is not.
-    above = x >= float(int(info.max) + 1)
-    below = x <= float(int(info.min) - 1) if info.bits < 24 else x < float(int(info.min))
+    # Powers of two are exact in every float dtype, where the greatest integer is not.
+    above = x >= float(greatest + 1)
+    below = x < float(least)
     bad = above | below | (x != x)
     if not bad.any():
         return x.astype(dtype)
     out = np.where(bad, x.dtype.type(0), x).astype(dtype)
-    out[above] = info.max
-    out[below] = info.min
+    out[above] = greatest
+    out[below] = least
     return out
 
 
@@ -118,15 +120,11 @@ def _convert_jvp(
     return out, convert_element_type_p.bind(t, new_dtype=new_dtype, weak_type=weak_type)
 
 
-def _convert_transpose(
-    ct: Any, x: UndefPrimal, *, new_dtype: DType, weak_type: bool
-) -> list[Any]:
+def _convert_transpose(ct: Any, x: UndefPrimal, *, new_dtype: DType, weak_type: bool) -> list[Any]:
     return [convert(ct, x.aval.dtype, x.aval.weak_type)]
 
 
-def _convert_lowering(
-    ctx: LoweringContext, x: Any, *, new_dtype: DType, weak_type: bool
-) -> Any:
+def _convert_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType, weak_type: bool) -> Any:
     aval = ctx.avals_in[0]
     if aval.dtype == new_dtype:
         return x
@@ -153,7 +151,7 @@ def compare(ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedAr
     return ctx.op("stablehlo.compare", [x, y], result_avals=[out], attributes=attributes)[0]
 
 
-convert_element_type_p = primitive(
+convert_element_type_p: Primitive = primitive(
     "convert_element_type",
     impl(_convert_impl),
     abstract_eval(_convert_type),
@@ -175,7 +173,7 @@ def copy(operand: Any) -> Array:
     return copy_p.bind(operand)
 
 
-copy_p = primitive(
+copy_p: Primitive = primitive(
     "copy",
     impl(np.copy),
     abstract_eval(lambda x: x),
@@ -205,7 +203,7 @@ def _stop_gradient(x: Any) -> Any:
     return stop_gradient_p.bind(x) if dtypes.is_inexact(typeof(x).dtype) else x
 
 
-stop_gradient_p = primitive(
+stop_gradient_p: Primitive = primitive(
     "stop_gradient",
     impl(lambda x: x),
     abstract_eval(lambda x: x),

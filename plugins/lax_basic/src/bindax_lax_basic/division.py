@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     UndefPrimal,
     Zero,
     abstract_eval,
@@ -22,7 +24,6 @@ from bindax_core.extend import (
     transpose,
     typeof,
 )
-
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import partials
@@ -96,7 +97,7 @@ def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     return [unbroadcast(div_p.bind(ct, y), x), None]
 
 
-div_p = primitive(
+div_p: Primitive = primitive(
     "div",
     impl(exact_binary(_div_impl)),
     abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
@@ -131,11 +132,9 @@ def _truncated_quotient(x: Any, y: Any) -> Any:
     return mul_p.bind(sign_p.bind(quotient), floor_p.bind(abs_p.bind(quotient)))
 
 
-rem_p = primitive(
+rem_p: Primitive = primitive(
     "rem",
-    *elementwise(
-        "rem", lambda x, y: rem_p.bind(x, y), _rem_impl, dtypes.INTEGER | FLOAT, NUMBER
-    ),
+    *elementwise("rem", lambda x, y: rem_p.bind(x, y), _rem_impl, dtypes.INTEGER | FLOAT, NUMBER),
     partials(
         lambda x, y: rem_p.bind(x, y),
         lambda x, y, out: constant(1.0, x),
@@ -166,7 +165,7 @@ def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
     return div_p.bind(z, norm)
 
 
-atan2_p = primitive(
+atan2_p: Primitive = primitive(
     "atan2",
     *elementwise("atan2", lambda x, y: atan2_p.bind(x, y), np.arctan2, FLOAT, FLOAT),
     partials(
@@ -198,7 +197,7 @@ def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:
     return ctx.op("chlo.next_after", same_shape(ctx, values))[0]
 
 
-nextafter_p = primitive(
+nextafter_p: Primitive = primitive(
     "nextafter",
     *elementwise("nextafter", lambda x, y: nextafter_p.bind(x, y), np.nextafter, FLOAT, FLOAT),
     partials(

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
+
 from bindax_core.extend import Array, ShapedArray, config, float0, typeof
 
 DType = np.dtype[Any]
@@ -74,6 +75,12 @@ def kind_of(dtype: DType) -> str:
     return _KINDS.get(dtype, "unsupported")
 
 
+def integer_limits(dtype: DType) -> tuple[int, int]:
+    """The least and greatest value of an integer dtype."""
+    info: Any = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
+    return int(info.min), int(info.max)
+
+
 def is_inexact(dtype: DType) -> bool:
     """Whether values of a dtype are real or complex floats, the ones that have derivatives."""
     return _KINDS.get(dtype) in INEXACT
@@ -99,7 +106,30 @@ def complex_dtype(dtype: DType) -> DType:
     return _COMPLEX[1] if dtype == np.float64 else _COMPLEX[0]
 
 
-_REAL_OF: Final = {_COMPLEX[0]: np.dtype(np.float32), _COMPLEX[1]: np.dtype(np.float64)}
+def inexact_dtype(dtype: DType) -> DType:
+    """The float dtype in which values of a dtype are divided: 64-bit integers need 64 bits."""
+    if is_inexact(dtype):
+        return dtype
+    return np.dtype(np.float64) if dtype.itemsize == 8 else float32
+
+
+def summed_dtype(dtype: DType) -> DType:
+    """The dtype in which arrays of a dtype are summed: at least the default for integers."""
+    if dtype == bool_:
+        return default_dtype("int")
+    kind = _KINDS.get(dtype)
+    if kind == "signed integer":
+        return max(dtype, default_dtype("int"), key=lambda d: d.itemsize)
+    if kind == "unsigned integer":
+        wide = _UNSIGNED[3] if config.default_dtype_bits == 64 else _UNSIGNED[2]
+        return max(dtype, wide, key=lambda d: d.itemsize)
+    return dtype
+
+
+_REAL_OF: Final[dict[DType, DType]] = {
+    _COMPLEX[0]: np.dtype(np.float32),
+    _COMPLEX[1]: np.dtype(np.float64),
+}
 
 _ACCUMULATOR: Final[dict[DType, DType]] = {
     **dict.fromkeys((bfloat16, np.dtype(np.float16), *_NARROW_FLOATS), float32),
@@ -117,8 +147,8 @@ def smallest(dtype: DType) -> Any:
     if dtype == bool_:
         return False
     if is_integer(dtype):
-        return ml_dtypes.iinfo(dtype).min
-    info = ml_dtypes.finfo(dtype)
+        return integer_limits(dtype)[0]
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     lowest = np.array(-np.inf).astype(dtype)
     return lowest[()] if np.isinf(lowest.astype(np.float64)) else info.min
 
@@ -128,8 +158,8 @@ def largest(dtype: DType) -> Any:
     if dtype == bool_:
         return True
     if is_integer(dtype):
-        return ml_dtypes.iinfo(dtype).max
-    info = ml_dtypes.finfo(dtype)
+        return integer_limits(dtype)[1]
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     highest = np.array(np.inf).astype(dtype)
     return highest[()] if np.isinf(highest.astype(np.float64)) else info.max
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bindax_core.extend import Array, lowering, primitive, transpose
 
+from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import composition, elementwise
 from bindax_lax_basic._lowering import operation
@@ -30,7 +30,7 @@ def exp(x: Any) -> Array:
     return exp_p.bind(x)
 
 
-exp_p = primitive(
+exp_p: Primitive = primitive(
     "exp",
     *elementwise("exp", exp, np.exp, INEXACT),
     derivative(exp, lambda x, y: y),
@@ -48,7 +48,7 @@ def exp2(x: Any) -> Array:
     return exp2_p.bind(x)
 
 
-exp2_p = primitive(
+exp2_p: Primitive = primitive(
     "exp2",
     *elementwise("exp2", exp2, np.exp2, INEXACT),
     derivative(exp2, lambda x, y: mul_p.bind(constant(LN2, x), y)),
@@ -66,7 +66,7 @@ def expm1(x: Any) -> Array:
     return expm1_p.bind(x)
 
 
-expm1_p = primitive(
+expm1_p: Primitive = primitive(
     "expm1",
     *elementwise("expm1", expm1, np.expm1, INEXACT),
     derivative(expm1, lambda x, y: add_p.bind(y, constant(1.0, x))),
@@ -84,7 +84,7 @@ def log(x: Any) -> Array:
     return log_p.bind(x)
 
 
-log_p = primitive(
+log_p: Primitive = primitive(
     "log",
     *elementwise("log", log, np.log, INEXACT),
     derivative(log, lambda x, y: div_p.bind(constant(1.0, x), x)),
@@ -102,7 +102,7 @@ def log1p(x: Any) -> Array:
     return log1p_p.bind(x)
 
 
-log1p_p = primitive(
+log1p_p: Primitive = primitive(
     "log1p",
     *elementwise("log1p", log1p, np.log1p, INEXACT),
     derivative(log1p, lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x)))),
@@ -126,7 +126,7 @@ def logistic(x: Any) -> Array:
     return logistic_p.bind(x)
 
 
-logistic_p = primitive(
+logistic_p: Primitive = primitive(
     "logistic",
     *elementwise("logistic", logistic, _logistic, INEXACT),
     derivative(logistic, lambda x, y: mul_p.bind(y, sub_p.bind(constant(1.0, x), y))),
@@ -144,7 +144,7 @@ def sqrt(x: Any) -> Array:
     return sqrt_p.bind(x)
 
 
-sqrt_p = primitive(
+sqrt_p: Primitive = primitive(
     "sqrt",
     *elementwise("sqrt", sqrt, np.sqrt, INEXACT),
     derivative(sqrt, lambda x, y: div_p.bind(constant(0.5, x), y)),
@@ -167,7 +167,7 @@ def rsqrt(x: Any) -> Array:
     return rsqrt_p.bind(x)
 
 
-rsqrt_p = primitive(
+rsqrt_p: Primitive = primitive(
     "rsqrt",
     *elementwise("rsqrt", rsqrt, _rsqrt, INEXACT),
     derivative(rsqrt, lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
@@ -185,7 +185,7 @@ def cbrt(x: Any) -> Array:
     return cbrt_p.bind(x)
 
 
-cbrt_p = primitive(
+cbrt_p: Primitive = primitive(
     "cbrt",
     *elementwise("cbrt", cbrt, np.cbrt, FLOAT),
     derivative(cbrt, lambda x, y: div_p.bind(constant(1 / 3, x), square(y))),
@@ -203,7 +203,7 @@ def square(x: Any) -> Array:
     return square_p.bind(x)
 
 
-square_p = primitive(
+square_p: Primitive = primitive(
     "square",
     *elementwise("square", square, np.square, NUMBER),
     derivative(square, lambda x, y: mul_p.bind(constant(2, x), x)),

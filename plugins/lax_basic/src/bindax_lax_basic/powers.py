@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     ShapedArray,
     Zero,
     abstract_eval,
@@ -22,7 +24,6 @@ from bindax_core.extend import (
     transpose,
     typeof,
 )
-
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import derivative
@@ -50,7 +51,7 @@ from bindax_lax_basic.selection import select_scalars
 # --------------------------------------------------------------------------------------- pow
 
 
-def pow(x: Any, y: Any) -> Array:  # noqa: A001 -- the field's name
+def pow(x: Any, y: Any) -> Array:
     """Elementwise power of two arrays.
 
     Args:
@@ -90,9 +91,7 @@ def _pow_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]
         # Where x is zero, so is the product; log(1) keeps it from being nan.
         zero, one = constant(0.0, x), constant(1.0, x)
         safe = select_scalars(eq_p.bind(x, zero), x, one)
-        total = add_tangents(
-            total, broadcast_to(mul_p.bind(mul_p.bind(log(safe), out), ty), shape)
-        )
+        total = add_tangents(total, broadcast_to(mul_p.bind(mul_p.bind(log(safe), out), ty), shape))
     return out, total
 
 
@@ -114,7 +113,7 @@ def _pow_lowering(ctx: LoweringContext, x: Any, y: Any) -> Any:
     return ctx.op("stablehlo.power", [x, y])[0]
 
 
-pow_p = primitive(
+pow_p: Primitive = primitive(
     "pow",
     impl(exact(_pow_impl)),
     abstract_eval(_pow_type),
@@ -186,7 +185,7 @@ def _integer_pow_partial(x: Any, out: Any, *, y: int) -> Any:
     return mul_p.bind(constant(y, x), x if y == 2 else integer_pow_p.bind(x, y=y - 1))
 
 
-integer_pow_p = primitive(
+integer_pow_p: Primitive = primitive(
     "integer_pow",
     impl(exact(_integer_pow_impl)),
     abstract_eval(_integer_pow_type),

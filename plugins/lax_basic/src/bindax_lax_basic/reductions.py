@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
+    Primitive,
     Rule,
     ShapedArray,
     Zero,
@@ -21,7 +23,6 @@ from bindax_core.extend import (
     transpose,
     typeof,
 )
-
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import reduction_batch
 from bindax_lax_basic._linear import no_derivative, zero_tangent
@@ -40,9 +41,8 @@ from bindax_lax_basic.comparison import DISCRETE, eq_p
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.division import div_p
 from bindax_lax_basic.dtypes import BITS, NUMBER, ORDERED
-from bindax_lax_basic.padding import pad_p
 from bindax_lax_basic.shape import reshape_p
-from bindax_lax_basic.slicing import slice_p
+from bindax_lax_basic.slicing import pad_p, slice_p
 
 Axes = tuple[int, ...]
 NOT_LINEAR = transpose.absent("not linear")
@@ -123,7 +123,7 @@ def _chooser_jvp(function: Callable[..., Any]) -> Rule:
     return jvp(rule, symbolic_zeros=True)
 
 
-reduce_max_p = primitive(
+reduce_max_p: Primitive = primitive(
     "reduce_max",
     _reduction_impl(np.maximum, dtypes.smallest),
     _reduction_type("reduce_max", ORDERED),
@@ -132,7 +132,7 @@ reduce_max_p = primitive(
     NOT_LINEAR,
     lowering["stablehlo"](reduction_lowering("stablehlo.maximum", dtypes.smallest)),
 )
-reduce_min_p = primitive(
+reduce_min_p: Primitive = primitive(
     "reduce_min",
     _reduction_impl(np.minimum, dtypes.largest),
     _reduction_type("reduce_min", ORDERED),
@@ -168,9 +168,7 @@ def _prod_impl(x: NumPyArray, *, axes: Axes) -> Any:
     return np.multiply.reduce(x, axis=axes, dtype=wide)
 
 
-def _prod_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes
-) -> tuple[Any, Any]:
+def _prod_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes) -> tuple[Any, Any]:
     """The product rule along a balanced tree of products, so that zeros need no division."""
     (x,), (t,) = primals, tangents
     out = reduce_prod_p.bind(x, axes=axes)
@@ -178,9 +176,7 @@ def _prod_jvp(
         return out, zero_tangent(out)
     if typeof(x).size == 0:
         shape = typeof(out).shape
-        return out, broadcast_in_dim_p.bind(
-            constant(0, out), shape=shape, broadcast_dimensions=()
-        )
+        return out, broadcast_in_dim_p.bind(constant(0, out), shape=shape, broadcast_dimensions=())
     x, t = _reduced_axis_first(x, axes), _reduced_axis_first(t, axes)
     while (size := typeof(x).shape[0]) > 1:
         if size % 2:
@@ -220,7 +216,7 @@ def _halves(x: Any) -> list[Any]:
     ]
 
 
-reduce_prod_p = primitive(
+reduce_prod_p: Primitive = primitive(
     "reduce_prod",
     impl(_prod_impl),
     _reduction_type("reduce_prod", NUMBER),
@@ -259,7 +255,7 @@ def _all_ones(dtype: Any) -> Any:
     return np.array(-1 if dtypes.kind_of(dtype) == "signed integer" else dtypes.largest(dtype))
 
 
-reduce_and_p = primitive(
+reduce_and_p: Primitive = primitive(
     "reduce_and",
     _reduction_impl(np.bitwise_and, _all_ones),
     _reduction_type("reduce_and", BITS),
@@ -268,7 +264,7 @@ reduce_and_p = primitive(
     DISCRETE,
     lowering["stablehlo"](reduction_lowering("stablehlo.and", _all_ones)),
 )
-reduce_or_p = primitive(
+reduce_or_p: Primitive = primitive(
     "reduce_or",
     _reduction_impl(np.bitwise_or, lambda dtype: 0),
     _reduction_type("reduce_or", BITS),

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     Zero,
     abstract_eval,
     impl,
@@ -21,7 +23,6 @@ from bindax_core.extend import (
     transpose,
     typeof,
 )
-
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import no_derivative, zero_tangent
@@ -63,7 +64,7 @@ def _sign_lowering(ctx: LoweringContext, x: Any) -> Any:
     return ctx.op("stablehlo.select", [compare(ctx, "EQ", x, zero, aval), zero, one])[0]
 
 
-sign_p = primitive(
+sign_p: Primitive = primitive(
     "sign",
     *elementwise("sign", sign, _sign_impl, NUMBER),
     no_derivative(sign),
@@ -83,7 +84,7 @@ def floor(x: Any) -> Array:
     return floor_p.bind(x)
 
 
-floor_p = primitive(
+floor_p: Primitive = primitive(
     "floor",
     *elementwise("floor", floor, np.floor, FLOAT),
     no_derivative(floor),
@@ -101,7 +102,7 @@ def ceil(x: Any) -> Array:
     return ceil_p.bind(x)
 
 
-ceil_p = primitive(
+ceil_p: Primitive = primitive(
     "ceil",
     *elementwise("ceil", ceil, np.ceil, FLOAT),
     no_derivative(ceil),
@@ -117,9 +118,7 @@ class RoundingMethod(enum.IntEnum):
     TO_NEAREST_EVEN = 1
 
 
-def round(  # noqa: A001 -- the field's name
-    x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO
-) -> Array:
+def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Array:
     """Elementwise nearest integer to a real float, as a float.
 
     Args:
@@ -148,7 +147,7 @@ def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMe
     return ctx.op(name, [x])[0]
 
 
-round_p = primitive(
+round_p: Primitive = primitive(
     "round",
     impl(exact(_round_impl)),
     abstract_eval(elementwise_type("round", FLOAT)),
@@ -161,7 +160,7 @@ round_p = primitive(
 # --------------------------------------------------------------------------------------- abs
 
 
-def abs(x: Any) -> Array:  # noqa: A001 -- the field's name
+def abs(x: Any) -> Array:
     """Elementwise absolute value; of a complex number its modulus, a real number.
 
     Args:
@@ -195,7 +194,7 @@ def _abs_impl(x: NumPyArray) -> Any:
     return out if out.dtype == dtype else out.astype(dtype)
 
 
-abs_p = primitive(
+abs_p: Primitive = primitive(
     "abs",
     impl(_abs_impl),
     abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),

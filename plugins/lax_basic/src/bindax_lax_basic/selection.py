@@ -1,14 +1,19 @@
 """Elementwise choice between arrays: select_n, clamp, max and min."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
-from collections.abc import Sequence
+import builtins
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -22,7 +27,6 @@ from bindax_core.extend import (
     transpose,
     typeof,
 )
-
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import partials
@@ -145,13 +149,13 @@ def _select_lowering(ctx: LoweringContext, which: Any, *cases: Any) -> Any:
 def _bind_select(which: Any, *cases: Any) -> Any:
     """Bind select_n to batched operands, where a scalar case may stand beside arrays."""
     shapes = [typeof(case).shape for case in cases]
-    shape = max(shapes, key=len)
+    shape = builtins.max(shapes, key=len)
     if not shape and typeof(which).shape:
         shape = typeof(which).shape
     return select_n_p.bind(which, *[broadcast_to(case, shape) for case in cases])
 
 
-select_n_p = primitive(
+select_n_p: Primitive = primitive(
     "select_n",
     impl(_select_impl),
     abstract_eval(_select_type),
@@ -164,7 +168,7 @@ select_n_p = primitive(
 # --------------------------------------------------------------------------------- max, min
 
 
-def max(x: Any, y: Any) -> Array:  # noqa: A001 -- the field's name
+def max(x: Any, y: Any) -> Array:
     """Elementwise larger of two arrays; nan where either is nan.
 
     Args:
@@ -179,7 +183,7 @@ def max(x: Any, y: Any) -> Array:  # noqa: A001 -- the field's name
     return max_p.bind(*adopt_dtype(x, y))
 
 
-def min(x: Any, y: Any) -> Array:  # noqa: A001 -- the field's name
+def min(x: Any, y: Any) -> Array:
     """Elementwise smaller of two arrays; nan where either is nan; operands as for ``max``.
 
     >>> min(np.array([1.0, 3.0]), 2.0)
@@ -212,15 +216,13 @@ def _extremum_lowering(name: str, direction: str) -> Lowering:
     return rule
 
 
-def _lexicographic(
-    ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, direction: str
-) -> Any:
+def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, direction: str) -> Any:
     """The larger (GT) or smaller (LT) complex number, by real part and then imaginary part."""
     part = aval.update(dtype=dtypes.real_dtype(aval.dtype))
     flag = aval.update(dtype=dtypes.bool_, weak_type=False)
 
     def parts(name: str) -> tuple[Any, Any]:
-        return tuple(ctx.op(name, [v], result_avals=[part])[0] for v in (x, y))  # type: ignore[return-value]
+        return tuple(ctx.op(name, [v], result_avals=[part])[0] for v in (x, y))
 
     (xr, yr), (xi, yi) = parts("stablehlo.real"), parts("stablehlo.imag")
     equal = compare(ctx, "EQ", xr, yr, part)
@@ -230,7 +232,7 @@ def _lexicographic(
     return ctx.op("stablehlo.select", [wins, x, y])[0]
 
 
-max_p = primitive(
+max_p: Primitive = primitive(
     "max",
     *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY),
     partials(
@@ -241,7 +243,7 @@ max_p = primitive(
     transpose.absent("not linear"),
     lowering["stablehlo"](_extremum_lowering("stablehlo.maximum", "GT")),
 )
-min_p = primitive(
+min_p: Primitive = primitive(
     "min",
     *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY),
     partials(
@@ -256,7 +258,7 @@ min_p = primitive(
 # ------------------------------------------------------------------------------------ clamp
 
 
-def clamp(min: Any, x: Any, max: Any) -> Array:  # noqa: A002 -- the field's names
+def clamp(min: Any, x: Any, max: Any) -> Array:
     """Elementwise ``x``, limited to between two bounds.
 
     Args:
@@ -289,7 +291,7 @@ def _clamp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, An
     low, x, high = primals
     out = clamp_p.bind(low, x, high)
     shape = typeof(out).shape
-    conditions = (
+    conditions: tuple[Callable[[], Any], ...] = (
         lambda: and_p.bind(gt_p.bind(low, x), lt_p.bind(low, high)),
         lambda: and_p.bind(gt_p.bind(x, low), lt_p.bind(x, high)),
         lambda: lt_p.bind(high, x),
@@ -314,7 +316,7 @@ def max_shape(*operands: Any) -> tuple[int, ...]:
     return next((shape for x in operands if (shape := typeof(x).shape)), ())
 
 
-clamp_p = primitive(
+clamp_p: Primitive = primitive(
     "clamp",
     impl(exact(_clamp_impl)),
     abstract_eval(_clamp_type),

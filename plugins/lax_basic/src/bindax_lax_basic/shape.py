@@ -9,20 +9,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     ShapedArray,
     UndefPrimal,
     abstract_eval,
     impl,
     lowering,
     primitive,
-    transpose as transpose_rule,
     typeof,
     vmap,
 )
-
+from bindax_core.extend import (
+    transpose as transpose_rule,
+)
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic._linear import linear
 from bindax_lax_basic._numpy import NumPyArray
@@ -85,7 +88,7 @@ def _reshape_transpose(ct: Any, x: UndefPrimal, **params: Any) -> list[Any]:
     return [reshape_p.bind(ct, new_sizes=x.aval.shape, dimensions=None)]
 
 
-reshape_p = primitive(
+reshape_p: Primitive = primitive(
     "reshape",
     impl(lambda x, *, new_sizes, dimensions: x.reshape(new_sizes)),
     abstract_eval(_reshape_type),
@@ -161,7 +164,7 @@ def _squeeze_transpose(ct: Any, x: UndefPrimal, *, dimensions: tuple[int, ...]) 
     return [expand_dims(ct, dimensions)]
 
 
-squeeze_p = primitive(
+squeeze_p: Primitive = primitive(
     "squeeze",
     impl(lambda x, *, dimensions: x.squeeze(dimensions)),
     abstract_eval(_squeeze_type),
@@ -227,7 +230,7 @@ def _rev_impl(x: NumPyArray, *, dimensions: tuple[int, ...]) -> NumPyArray:
     return np.flip(x, dimensions)
 
 
-rev_p = primitive(
+rev_p: Primitive = primitive(
     "rev",
     impl(_rev_impl),
     abstract_eval(_rev_type),

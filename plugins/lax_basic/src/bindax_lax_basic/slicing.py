@@ -1,4 +1,4 @@
-"""Cutting pieces out of arrays and putting arrays together: slice and concatenate."""
+"""Cutting boxes out of arrays and padding them; each is the transpose of the other."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
+    Primitive,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -25,7 +27,6 @@ from bindax_core.extend import (
     typeof,
     vmap,
 )
-
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic._batching import batch_first
 from bindax_lax_basic._linear import linear, zero_tangent
@@ -33,7 +34,6 @@ from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._operands import adopt_dtype, constant
 from bindax_lax_basic._types import (
     axis_argument,
-    describe,
     require_same_dtype,
     static_int,
     static_ints,
@@ -50,7 +50,7 @@ PaddingConfig = tuple[tuple[int, int, int], ...]
 # ------------------------------------------------------------------------------------- slice
 
 
-def slice(  # noqa: A001 -- the field's name
+def slice(
     operand: Any,
     start_indices: Sequence[int],
     limit_indices: Sequence[int],
@@ -212,7 +212,7 @@ def _slice_lowering(
     return ctx.op("stablehlo.slice", [x], attributes=attributes)[0]
 
 
-slice_p = primitive(
+slice_p: Primitive = primitive(
     "slice",
     impl(_slice_impl),
     abstract_eval(_slice_type),
@@ -222,89 +222,135 @@ slice_p = primitive(
     lowering["stablehlo"](_slice_lowering),
 )
 
-# ------------------------------------------------------------------------------- concatenate
+# --------------------------------------------------------------------------------------- pad
 
 
-def concatenate(operands: Sequence[Any], dimension: int) -> Array:
-    """Join arrays along an axis that they have.
+def pad(operand: Any, padding_value: Any, padding_config: Sequence[Any]) -> Array:
+    """Put a value around and between the elements of an array.
 
     Args:
-        operands: arrays of one dtype, and of one shape but for the axis; at least one.
-        dimension: the axis.
+        operand: an array of any dtype.
+        padding_value: a scalar of the same dtype.
+        padding_config: for each axis ``(low, high, interior)``: how many elements to put before
+            and after (negative ones are cut off), and how many between neighbours.
 
-    Raises:
-        TypeError: when dtypes or shapes do not agree.
-
-    >>> concatenate([np.arange(2), np.arange(3)], 0)
-    Array([0, 1, 0, 1, 2], dtype=int64)
+    >>> pad(np.array([1.0, 2.0]), 0.0, [(1, 2, 1)])
+    Array([0., 1., 0., 2., 0., 0.], dtype=float64)
     """
-    if len(operands) == 0:
-        raise ValueError("concatenate needs at least one array.")
-    axis = axis_argument("concatenate", dimension, typeof(operands[0]).ndim, "dimension")
-    return concatenate_p.bind(*operands, dimension=axis)
-
-
-def _concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
-    require_same_dtype("concatenate", avals)
-    first = avals[0]
-    others = {
-        (a.ndim, a.shape[:dimension], a.shape[dimension + 1 :]) for a in avals
-    }
-    if len(others) > 1:
+    config = tuple([static_ints("pad", "padding_config", entry) for entry in padding_config])
+    if any(len(entry) != 3 for entry in config):
         raise TypeError(
-            f"concatenate: the shapes must be equal but for axis {dimension}, but got "
-            f"{describe(avals)}."
+            f"pad: each entry of padding_config is (low, high, interior), but got {config}."
         )
-    if not 0 <= dimension < first.ndim:
-        raise ValueError(f"concatenate: {first.str_short()} has no axis {dimension}.")
-    size = sum([aval.shape[dimension] for aval in avals])
-    shape = (*first.shape[:dimension], size, *first.shape[dimension + 1 :])
-    return first.update(shape=shape, weak_type=all(aval.weak_type for aval in avals))
+    return pad_p.bind(*adopt_dtype(operand, padding_value), padding_config=config)
 
 
-def _concatenate_jvp(
-    primals: Operands, tangents: Operands, *, dimension: int
+def _pad_type(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConfig) -> ShapedArray:
+    require_same_dtype("pad", (x, value))
+    if value.shape:
+        raise TypeError(f"pad: the padding value must be a scalar, but it is {value.str_short()}.")
+    if len(padding_config) != x.ndim:
+        raise TypeError(
+            f"pad: padding_config has {len(padding_config)} entries; {x.str_short()} needs one for "
+            f"each of its {x.ndim} axes."
+        )
+    shape = []
+    for axis, (size, (low, high, interior)) in enumerate(zip(x.shape, padding_config, strict=True)):
+        out = low + high + size + max(0, size - 1) * interior
+        if interior < 0 or out < 0:
+            raise ValueError(
+                f"pad: ({low}, {high}, {interior}) on axis {axis} of {x.str_short()} would give "
+                f"size {out}; the interior padding and the size must not be negative."
+            )
+        shape.append(out)
+    return x.update(shape=tuple(shape))
+
+
+def _pad_impl(x: NumPyArray, value: NumPyArray, *, padding_config: PaddingConfig) -> NumPyArray:
+    spread = [s + max(0, s - 1) * i for s, (_, _, i) in zip(x.shape, padding_config, strict=True)]
+    shape = [s + low + high for s, (low, high, _) in zip(spread, padding_config, strict=True)]
+    out = np.full(shape, value, x.dtype)
+    target, source = [], []
+    for size, total, (low, _, interior) in zip(x.shape, shape, padding_config, strict=True):
+        step = interior + 1
+        # The elements whose place is within the result: low + k * step in [0, total).
+        first = max(0, -(low // step)) if low < 0 else 0
+        last = min(size, -(-(total - low) // step))
+        last = max(first, last)
+        start = low + first * step
+        target.append(builtins.slice(start, start + (last - first) * step, step))
+        source.append(builtins.slice(first, last))
+    if 0 not in out.shape:
+        _assign(out, tuple(target), x[tuple(source)])
+    return out
+
+
+def _assign(out: NumPyArray, where: tuple[Any, ...], values: NumPyArray) -> None:
+    if values.size:
+        out[where] = values
+
+
+def _pad_jvp(
+    primals: Operands, tangents: Operands, *, padding_config: PaddingConfig
 ) -> tuple[Any, Any]:
-    out = concatenate_p.bind(*primals, dimension=dimension)
+    out = pad_p.bind(*primals, padding_config=padding_config)
     if all(type(t) is Zero for t in tangents):
         return out, zero_tangent(out)
-    return out, concatenate_p.bind(
-        *[instantiate_zeros(t) for t in tangents], dimension=dimension
-    )
+    t, tv = (instantiate_zeros(t) for t in tangents)
+    return out, pad_p.bind(t, tv, padding_config=padding_config)
 
 
-def _concatenate_vmap(
-    size: int, operands: Operands, dims: Sequence[int | None], *, dimension: int
+def _pad_vmap(
+    size: int, operands: Operands, dims: Sequence[int | None], *, padding_config: PaddingConfig
 ) -> tuple[Any, int]:
-    aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-    return concatenate_p.bind(*aligned, dimension=dimension + 1), 0
+    (x, value), (d, value_dim) = operands, dims
+    if value_dim is None and d is not None:
+        config = (*padding_config[:d], (0, 0, 0), *padding_config[d:])
+        return pad_p.bind(x, value, padding_config=config), d
+    x = batch_first(x, d, size)
+    config = ((0, 0, 0), *padding_config)
+    zero, one = (constant(v, x) for v in (0, 1))
+    ones = broadcast_in_dim_p.bind(one, shape=typeof(x).shape, broadcast_dimensions=())
+    mask = pad_p.bind(ones, zero, padding_config=config)
+    padded = pad_p.bind(x, zero, padding_config=config)
+    values = broadcast_in_dim_p.bind(value, shape=typeof(padded).shape, broadcast_dimensions=(0,))
+    return select_scalars(eq_p.bind(mask, zero), padded, values), 0
 
 
-def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]:
-    shape = typeof(ct).shape
-    results: list[Any] = []
-    start = 0
-    for x in operands:
-        undefined = type(x) is UndefPrimal
-        stop = start + (x.aval if undefined else typeof(x)).shape[dimension]
-        starts, stops = [0] * len(shape), list(shape)
-        starts[dimension], stops[dimension] = start, stop
-        results.append(slice(ct, starts, stops) if undefined else None)
-        start = stop
-    return results
+def _pad_transpose(ct: Any, x: Any, value: Any, *, padding_config: PaddingConfig) -> list[Any]:
+    inverse = tuple([(-low, -high, 0) for low, high, _ in padding_config])
+    unpadded = pad_p.bind(ct, constant(0, ct), padding_config=inverse)
+    steps = tuple([interior + 1 for _, _, interior in padding_config])
+    shape = typeof(unpadded).shape
+    inside = slice_p.bind(
+        unpadded, start_indices=(0,) * len(shape), limit_indices=shape, strides=steps
+    )
+    to_value = None
+    if type(value) is UndefPrimal:
+        everything = sum_axes(ct, tuple(range(len(padding_config))))
+        kept = sum_axes(inside, tuple(range(len(padding_config))))
+        to_value = sub_p.bind(everything, kept)
+    return [inside if type(x) is UndefPrimal else None, to_value]
 
 
-def _concatenate_lowering(ctx: LoweringContext, *values: Any, dimension: int) -> Any:
-    attributes = {"dimension": f"{dimension} : i64"}
-    return ctx.op("stablehlo.concatenate", list(values), attributes=attributes)[0]
+def _pad_lowering(
+    ctx: LoweringContext, x: Any, value: Any, *, padding_config: PaddingConfig
+) -> Any:
+    low, high, interior = zip(*padding_config, strict=True) if padding_config else ((), (), ())
+    attributes = {
+        "edge_padding_low": lower.integers(low),
+        "edge_padding_high": lower.integers(high),
+        "interior_padding": lower.integers(interior),
+    }
+    return ctx.op("stablehlo.pad", [x, value], attributes=attributes)[0]
 
 
-concatenate_p = primitive(
-    "concatenate",
-    impl(lambda *arrays, dimension: np.concatenate(arrays, axis=dimension)),
-    abstract_eval(_concatenate_type),
-    jvp(_concatenate_jvp, symbolic_zeros=True),
-    vmap(_concatenate_vmap),
-    transpose(_concatenate_transpose),
-    lowering["stablehlo"](_concatenate_lowering),
+pad_p: Primitive = primitive(
+    "pad",
+    impl(_pad_impl),
+    abstract_eval(_pad_type),
+    jvp(_pad_jvp, symbolic_zeros=True),
+    vmap(_pad_vmap),
+    transpose(_pad_transpose),
+    lowering["stablehlo"](_pad_lowering),
 )

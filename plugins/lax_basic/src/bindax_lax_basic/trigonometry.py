@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bindax_core.extend import Array, lowering, primitive, transpose
 
+from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._lowering import operation
@@ -16,7 +16,7 @@ from bindax_lax_basic._operands import constant
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.division import div_p
 from bindax_lax_basic.dtypes import INEXACT
-from bindax_lax_basic.exponential import rsqrt, sqrt, square
+from bindax_lax_basic.exponential import rsqrt, square
 
 
 def _one_minus(x: Any) -> Any:
@@ -44,7 +44,7 @@ def sin(x: Any) -> Array:
     return sin_p.bind(x)
 
 
-sin_p = primitive(
+sin_p: Primitive = primitive(
     "sin",
     *elementwise("sin", sin, np.sin, INEXACT),
     derivative(sin, lambda x, y: cos(x)),
@@ -62,7 +62,7 @@ def cos(x: Any) -> Array:
     return cos_p.bind(x)
 
 
-cos_p = primitive(
+cos_p: Primitive = primitive(
     "cos",
     *elementwise("cos", cos, np.cos, INEXACT),
     derivative(cos, lambda x, y: neg_p.bind(sin(x))),
@@ -80,7 +80,7 @@ def tan(x: Any) -> Array:
     return tan_p.bind(x)
 
 
-tan_p = primitive(
+tan_p: Primitive = primitive(
     "tan",
     *elementwise("tan", tan, np.tan, INEXACT),
     derivative(tan, lambda x, y: _one_plus(square(y))),
@@ -98,7 +98,7 @@ def asin(x: Any) -> Array:
     return asin_p.bind(x)
 
 
-asin_p = primitive(
+asin_p: Primitive = primitive(
     "asin",
     *elementwise("asin", asin, np.arcsin, INEXACT),
     derivative(asin, lambda x, y: rsqrt(_one_minus(square(x)))),
@@ -116,7 +116,7 @@ def acos(x: Any) -> Array:
     return acos_p.bind(x)
 
 
-acos_p = primitive(
+acos_p: Primitive = primitive(
     "acos",
     *elementwise("acos", acos, np.arccos, INEXACT),
     derivative(acos, lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
@@ -134,7 +134,7 @@ def atan(x: Any) -> Array:
     return atan_p.bind(x)
 
 
-atan_p = primitive(
+atan_p: Primitive = primitive(
     "atan",
     *elementwise("atan", atan, np.arctan, INEXACT),
     derivative(atan, lambda x, y: _reciprocal(_one_plus(square(x)))),
@@ -152,7 +152,7 @@ def sinh(x: Any) -> Array:
     return sinh_p.bind(x)
 
 
-sinh_p = primitive(
+sinh_p: Primitive = primitive(
     "sinh",
     *elementwise("sinh", sinh, np.sinh, INEXACT),
     derivative(sinh, lambda x, y: cosh(x)),
@@ -170,7 +170,7 @@ def cosh(x: Any) -> Array:
     return cosh_p.bind(x)
 
 
-cosh_p = primitive(
+cosh_p: Primitive = primitive(
     "cosh",
     *elementwise("cosh", cosh, np.cosh, INEXACT),
     derivative(cosh, lambda x, y: sinh(x)),
@@ -188,7 +188,7 @@ def tanh(x: Any) -> Array:
     return tanh_p.bind(x)
 
 
-tanh_p = primitive(
+tanh_p: Primitive = primitive(
     "tanh",
     *elementwise("tanh", tanh, np.tanh, INEXACT),
     derivative(tanh, lambda x, y: _one_minus(square(y))),
@@ -206,7 +206,7 @@ def asinh(x: Any) -> Array:
     return asinh_p.bind(x)
 
 
-asinh_p = primitive(
+asinh_p: Primitive = primitive(
     "asinh",
     *elementwise("asinh", asinh, np.arcsinh, INEXACT),
     derivative(asinh, lambda x, y: rsqrt(_one_plus(square(x)))),
@@ -224,10 +224,14 @@ def acosh(x: Any) -> Array:
     return acosh_p.bind(x)
 
 
-acosh_p = primitive(
+def _acosh_derivative(x: Any) -> Any:
+    return mul_p.bind(rsqrt(_minus_one(x)), rsqrt(_one_plus(x)))
+
+
+acosh_p: Primitive = primitive(
     "acosh",
     *elementwise("acosh", acosh, np.arccosh, INEXACT),
-    derivative(acosh, lambda x, y: _reciprocal(mul_p.bind(sqrt(_minus_one(x)), sqrt(_one_plus(x))))),
+    derivative(acosh, lambda x, y: _acosh_derivative(x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.acosh")),
 )
@@ -242,7 +246,7 @@ def atanh(x: Any) -> Array:
     return atanh_p.bind(x)
 
 
-atanh_p = primitive(
+atanh_p: Primitive = primitive(
     "atanh",
     *elementwise("atanh", atanh, np.arctanh, INEXACT),
     derivative(atanh, lambda x, y: _reciprocal(_one_minus(square(x)))),

@@ -15,7 +15,7 @@ from bindax_xla_backend._errors import (
     ArgumentError,
     CompilationError,
     ExecutionError,
-    first_lines,
+    excerpt,
 )
 from bindax_xla_backend._types import element_type, storage_dtype
 
@@ -267,13 +267,12 @@ class XlaBackend:
                 return _jaxlib.compile_module(client, device, module, options, program.callbacks)
         except _jaxlib.RuntimeFailure as error:
             raise CompilationError(
-                f"XLA could not compile {program.name}: {first_lines(str(error))}\n"
+                f"XLA could not compile {program.name}: {excerpt(str(error))}\n"
                 f"lower(...).as_text() shows the program that was given to it."
             ) from error
 
 
 def _failed(error: Exception) -> ExecutionError:
     return ExecutionError(
-        f"the computation of an array failed, in the program that gave it: "
-        f"{first_lines(str(error))}"
+        f"the computation of an array failed, in the program that gave it: {excerpt(str(error))}"
     )

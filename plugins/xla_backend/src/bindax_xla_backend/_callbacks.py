@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -26,31 +26,49 @@ from bindax_xla_backend._types import storage_dtype
 _noticed: set[Primitive] = set()
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class HostCallback:
     """A host function with the types it was announced with.
 
     XLA does not check what a callback returns: an array of a wrong size would leave the result
     uninitialized, so it is checked here.
+
+    Attributes:
+        function: takes and returns NumPy arrays.
+        avals_in: the types of its operands.
+        avals_out: the types of its results.
+        failure: what it raised last, until somebody takes it.
     """
 
     function: Callable[..., Any]
     avals_in: tuple[ShapedArray, ...]
     avals_out: tuple[ShapedArray, ...]
+    failure: Exception | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the function, for messages."""
+        return str(getattr(self.function, "__name__", repr(self.function)))
 
     def __call__(self, *arrays: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], ...]:
+        _pending.enter_callback()
+        try:
+            return self._call(arrays)
+        except Exception as error:
+            self.failure = error
+            raise
+        finally:
+            _pending.leave_callback()
+
+    def _call(self, arrays: Sequence[Any]) -> tuple[np.ndarray[Any, Any], ...]:
         operands = [
             np.zeros(aval.shape, float0) if aval.dtype == float0 else array
             for aval, array in zip(self.avals_in, arrays, strict=True)
         ]
-        _pending.enter_callback()
-        try:
-            results = self.function(*operands)
-        finally:
-            _pending.leave_callback()
+        results = self.function(*operands)
         if len(results) != len(self.avals_out):
             raise CallbackResultError(
-                f"the host callback {_name(self.function)} returned {len(results)} results, but "
+                f"the host callback {self.name} returned {len(results)} results, but "
                 f"{len(self.avals_out)} were announced; return one array for each."
             )
         return tuple(
@@ -63,7 +81,7 @@ class HostCallback:
     ) -> np.ndarray[Any, Any]:
         if result.shape != aval.shape or result.dtype != aval.dtype:
             raise CallbackResultError(
-                f"the host callback {_name(self.function)} returned "
+                f"the host callback {self.name} returned "
                 f"{result.dtype.name}{list(result.shape)} as result {i}, but {aval.str_short()} "
                 f"was announced; convert it before returning it."
             )
@@ -104,7 +122,3 @@ def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
         return results
 
     return rule
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__name__", repr(function)))

@@ -29,9 +29,14 @@ class CallbackResultError(BackendError, TypeError):
     """A host callback returned something else than it had announced."""
 
 
-def first_lines(text: str, count: int = 12) -> str:
-    """The start of a message of XLA, which can be thousands of lines."""
+def excerpt(text: str, count: int = 6) -> str:
+    r"""Both ends of a message of XLA, which can be thousands of lines.
+
+    >>> excerpt("a\nb\nc\nd", count=1)
+    'a\n... (2 more lines)\nd'
+    """
     lines = text.strip().splitlines()
-    if len(lines) <= count:
+    if len(lines) <= 2 * count:
         return "\n".join(lines)
-    return "\n".join([*lines[:count], f"... ({len(lines) - count} more lines)"])
+    left_out = f"... ({len(lines) - 2 * count} more lines)"
+    return "\n".join([*lines[:count], left_out, *lines[-count:]])

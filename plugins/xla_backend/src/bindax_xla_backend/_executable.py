@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from bindax_xla_backend import _jaxlib, _pending
 from bindax_xla_backend._errors import (
     ArgumentError,
     ExecutionError,
-    first_lines,
+    excerpt,
 )
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
@@ -36,6 +36,7 @@ class Executable:
     __slots__ = (
         "_avals",
         "_backend",
+        "_callbacks",
         "_constants",
         "_donated",
         "_handlers",
@@ -55,6 +56,7 @@ class Executable:
         self.out_avals = program.out_avals
         self._avals = list(program.in_avals)
         self._backend = backend
+        self._callbacks = program.callbacks
         self._loaded = loaded
         self._run = _pending.tracked(loaded) if program.callbacks else loaded.execute_sharded
         self._constants = [device.put(_stored(array)) for array in program.constants]
@@ -92,7 +94,7 @@ class Executable:
         try:
             results = self._run(buffers)
         except _jaxlib.RuntimeFailure as error:
-            raise self._failure(error, operands) from error
+            self._raise_failure(error, operands)
         if self._donated:
             self._forget_donated(operands)
         arrays: list[Array] = results.consume_with_handlers(self._handlers)
@@ -165,14 +167,23 @@ class Executable:
             if isinstance(operands[i], Array):
                 operands[i].delete()
 
-    def _failure(self, error: Exception, operands: Sequence[Any]) -> Exception:
+    def _raise_failure(self, error: Exception, operands: Sequence[Any]) -> NoReturn:
         for i, x in enumerate(operands):
             if isinstance(x, Array) and x.is_deleted():
-                return DeletedArrayError(
+                raise DeletedArrayError(
                     f"operand {i} of {self.name}, {x.aval.str_short()}, was deleted or donated to "
                     f"an earlier call; use the result of that call, or do not donate it."
-                )
-        return ExecutionError(f"the compiled program {self.name} failed: {first_lines(str(error))}")
+                ) from error
+        for callback in self._callbacks:
+            cause, callback.failure = callback.failure, None
+            if cause is not None:
+                raise ExecutionError(
+                    f"the compiled program {self.name} failed, because the host callback "
+                    f"{callback.name} raised {type(cause).__name__}: {cause}"
+                ) from cause
+        raise ExecutionError(
+            f"the compiled program {self.name} failed: {excerpt(str(error))}"
+        ) from error
 
 
 _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}

@@ -25,7 +25,7 @@ from bindax_core.extend import (
 )
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback, callback_lowering
-from bindax_xla_backend._errors import LoweringError, first_lines
+from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._types import element_type
 
 Value = Any
@@ -312,7 +312,7 @@ class LoweringContext:
         except _mlir.InvalidIR as error:
             raise LoweringError(
                 f"an attribute of {name} is not MLIR attribute text: {dict(attributes)}. "
-                f"{first_lines(str(error))}"
+                f"{excerpt(str(error))}"
             ) from error
 
     def _build_region(self, region: Region, body: Any, operation_name: str) -> None:

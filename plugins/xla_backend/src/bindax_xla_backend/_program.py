@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -10,7 +10,8 @@ import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from bindax_xla_backend import _mlir
-from bindax_xla_backend._errors import LoweringError, first_lines
+from bindax_xla_backend._callbacks import HostCallback
+from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._lowering import (
     EMBEDDED_CONSTANT_SIZE,
     LoweringContext,
@@ -44,7 +45,7 @@ class LoweredProgram:
     kept: tuple[int, ...]
     donated: tuple[int, ...]
     constants: tuple[np.ndarray[Any, Any], ...]
-    callbacks: tuple[Callable[..., Any], ...]
+    callbacks: tuple[HostCallback, ...]
 
 
 def lower_program(
@@ -130,7 +131,7 @@ def _verify(module: Any, name: str) -> None:
         raise LoweringError(
             f"the lowering of {name} is not a valid program; the first line names the operation "
             f"and the place in your program it comes from. The lowering rule of that primitive is "
-            f"wrong, report it to its package.\n{first_lines(str(error))}"
+            f"wrong, report it to its package.\n{excerpt(str(error))}"
         ) from error
 
 

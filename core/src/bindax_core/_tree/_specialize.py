@@ -1,0 +1,58 @@
+"""Which structures get a generated flatten function: those that come up again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from bindax_core._errors import TreeError
+from bindax_core._tree._compile import MAX_NODES, compile_flatten
+from bindax_core._tree._table import SPECIALIZED, lock, version
+from bindax_core._tree._treedef import PyTreeDef, postorder
+
+Flattener: TypeAlias = Callable[[Any], tuple[list[Any], PyTreeDef] | None]
+
+_FIRST = 40
+"""Trees that are walked before a function is generated; doing so costs about as much."""
+_MAX_FUNCTIONS = 4
+"""How many structures may share what their roots look like."""
+_MAX_ENTRIES = 512
+"""Generated functions keep types and metadata alive, so that their number is limited."""
+
+
+class Entry:
+    """What is known about the trees whose roots look alike."""
+
+    __slots__ = ("functions", "misses", "threshold")
+
+    def __init__(self) -> None:
+        self.functions: tuple[Flattener, ...] = ()
+        self.misses = 0
+        self.threshold = _FIRST
+
+
+def missed(key: Any, entry: Entry | None, structure: PyTreeDef) -> None:
+    """Take note of a tree that had to be walked, and generate a function if it is time."""
+    if entry is None:
+        with lock:
+            if len(SPECIALIZED) >= _MAX_ENTRIES:
+                SPECIALIZED.clear()
+            SPECIALIZED[key] = Entry()
+        return
+    entry.misses += 1
+    if entry.misses < entry.threshold:
+        return
+    entry.misses = 0
+    # Roots that look alike above ever different trees must not cost a compilation each time.
+    entry.threshold *= 4
+    before = version[0]
+    if len(postorder(structure)) > MAX_NODES:
+        return
+    try:
+        hash(structure)
+    except TreeError:
+        return  # metadata that cannot be compared cannot be recognized
+    function = compile_flatten(structure)
+    with lock:
+        if version[0] == before:
+            entry.functions = (function, *entry.functions[: _MAX_FUNCTIONS - 1])

@@ -1,0 +1,175 @@
+"""The public functions about plugins: load, control, ask; in ``bindax_core`` and in ``bindax``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from bindax_core._tree import _registry as tree
+from bindax_core.registry import _wiring
+
+if TYPE_CHECKING:
+    from bindax_core._primitive import Primitive
+
+
+def load_plugins(*names: str) -> list[str]:
+    """Load plugins now, for example before starting threads.
+
+    Args:
+        names: plugins or distributions; without any, every plugin that may load. Named plugins
+            load also when autoload is off.
+
+    Returns:
+        The names of the plugins that are loaded now.
+
+    Raises:
+        PluginError: when a named plugin is not installed, or is denied.
+        PluginLoadError: when a named plugin fails, or in strict mode when any does.
+
+    >>> load_plugins("no-such-plugin")
+    Traceback (most recent call last):
+    bindax_core._errors.PluginError: no plugin 'no-such-plugin' is installed; installed are: ...
+    """
+    loader = _wiring.discovery().loader
+    for name in names:
+        loader.load_named(name)
+    if not names:
+        loader.load_all()
+    return [plugin.name for plugin in loader.plugins() if plugin.status == "loaded"]
+
+
+def configure_plugins(
+    *,
+    allow: Iterable[str] | None = None,
+    deny: Iterable[str] | None = None,
+    autoload: bool | None = None,
+    strict: bool | None = None,
+    prefer: Iterable[str] | None = None,
+) -> None:
+    """Control which plugins may load; wins over environment variables and files.
+
+    Takes effect on what is not loaded yet; None keeps what is set.
+
+    Args:
+        allow: the plugins or distributions that may load.
+        deny: those that may not; wins over ``allow``. Environment: ``BINDAX_PLUGINS_DENY``.
+        autoload: whether a missing rule, type or primitive loads the plugins that offer it.
+        strict: whether a plugin that fails to load raises at once, instead of when it is used.
+        prefer: of two distributions that offer the same thing, the earlier one here wins.
+
+    Raises:
+        PluginError: when a value is of the wrong kind.
+    """
+    from bindax_core.registry import _control
+
+    _control.configure(allow=allow, deny=deny, autoload=autoload, strict=strict, prefer=prefer)
+    _ask_again()
+
+
+@contextmanager
+def plugin_settings(**settings: Any) -> Iterator[None]:
+    """What ``configure_plugins`` does, for a ``with`` block; for tests.
+
+    >>> with plugin_settings(autoload=False):
+    ...     pass
+    """
+    from bindax_core.registry import _control
+
+    try:
+        with _control.configured(**settings):
+            _ask_again()
+            yield
+    finally:
+        _ask_again()
+
+
+def refresh_plugins() -> None:
+    """Look for plugins again, after an installation in a running process.
+
+    What is loaded stays; environment variables and configuration files are read again.
+    """
+    import importlib
+
+    from bindax_core.registry import _control, _manifest
+
+    importlib.invalidate_caches()
+    _control.reload_settings()
+    _manifest.refresh_manifest()
+    _ask_again()
+
+
+def _ask_again() -> None:
+    """Types that were found to be leaves may be nodes under other settings."""
+    tree.set_missing_type_hook(_wiring.load_for_type)
+
+
+def find_primitive(name: str) -> Primitive:
+    """The primitive of a name, loading the plugin that offers it.
+
+    Raises:
+        PluginError: when no installed plugin offers it, or its plugin is denied.
+        PluginConflictError: when two distributions offer it, and no ranking decides.
+        PluginLoadError: when its plugin fails to load.
+        PluginVersionError: when its plugin was written for another plugin API version.
+
+    >>> find_primitive("no.such.primitive")
+    Traceback (most recent call last):
+    bindax_core._errors.PluginError: no installed plugin offers the primitive 'no.such.primitive'...
+    """
+    found = _wiring.discovery().find_primitive(name)
+    if found is None:
+        from difflib import get_close_matches
+
+        from bindax_core._errors import PluginError
+
+        entries = _wiring.discovery().loader.manifest().entries("primitives")
+        close = get_close_matches(name, sorted({entry.name for entry in entries}), 3)
+        hint = f" Did you mean {', '.join(map(repr, close))}?" if close else ""
+        raise PluginError(
+            f"no installed plugin offers the primitive {name!r}.{hint} `bindax plugins` lists what "
+            f"is installed."
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def installed_plugins() -> list[dict[str, Any]]:
+    """One record for each installed plugin; reads metadata, and imports none.
+
+    Each has the keys ``plugin``, ``distribution``, ``version``, ``status`` (available, loaded,
+    quarantined, denied, refused or conflict), ``why``, ``module``, ``file``, ``seconds`` and
+    ``offers``, the names that it offers by kind.
+    """
+    from bindax_core.registry import _report
+
+    return _report.plugins_report(_wiring.discovery())
+
+
+def rule_coverage(name: str) -> dict[str, Any]:
+    """Which rules a primitive has, and which distribution, version, file and line gave each.
+
+    Loads the plugin that offers the primitive. The key ``rules`` holds a record for each rule kind,
+    with ``kind``, ``platform``, ``status`` (present, derived, absent, elsewhere or missing),
+    ``distribution``, ``version``, ``file``, ``line``, ``why`` and ``candidates``: the installed
+    distributions that offer rules of the kind.
+
+    Raises:
+        PluginError: as ``find_primitive``.
+    """
+    from bindax_core.registry import _report
+
+    return _report.rules_report(_wiring.discovery(), find_primitive(name))
+
+
+def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
+    """What is wrong with the installed plugins; an empty list when all is well.
+
+    Each record has the keys ``severity`` (problem or notice), ``subject``, ``text``, ``remedy`` and
+    ``traceback``.
+
+    Args:
+        load: load every plugin first, to find those that fail.
+    """
+    from bindax_core.registry import _report
+
+    return _report.doctor_report(_wiring.discovery(), load=load)

@@ -1,0 +1,19 @@
+"""The hooks, called once, when something of this package is first used."""
+
+from __future__ import annotations
+
+from bindax_core.extend import NodeDefinition, Primitive, hookimpl
+from bindax_example_softsign.containers import BOUNDS
+from bindax_example_softsign.function import softsign_p
+
+
+@hookimpl
+def bindax_primitives() -> list[Primitive]:
+    """The primitives that this package owns."""
+    return [softsign_p]
+
+
+@hookimpl
+def bindax_pytree_nodes() -> list[NodeDefinition]:
+    """The container types that this package owns."""
+    return [BOUNDS]

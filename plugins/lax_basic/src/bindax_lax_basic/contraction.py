@@ -1,0 +1,352 @@
+"""Contraction of two arrays: dot_general, and dot for vectors and matrices."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    abstract_eval,
+    impl,
+    lowering,
+    primitive,
+    transpose,
+    typeof,
+    vmap,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic._linear import multilinear
+from bindax_lax_basic._numpy import NumPyArray, quiet
+from bindax_lax_basic._operands import adopt_dtype
+from bindax_lax_basic._types import describe, require_kind, require_same_dtype, static_ints
+from bindax_lax_basic.axes import moveaxis, transpose_p
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import ANY, DType
+
+Dims = tuple[int, ...]
+DimensionNumbers = tuple[tuple[Dims, Dims], tuple[Dims, Dims]]
+"""((contracting axes of lhs, of rhs), (batch axes of lhs, of rhs))."""
+
+
+class Precision(enum.Enum):
+    """How precisely a backend multiplies floats where it has a choice."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
+
+
+PrecisionPair = tuple[Precision, Precision] | None
+
+
+def dot_general(
+    lhs: Any,
+    rhs: Any,
+    dimension_numbers: Any,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """Contract two arrays over some axes, for each index of some batch axes.
+
+    Args:
+        lhs: an array.
+        rhs: an array of the same dtype.
+        dimension_numbers: ``((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))``, the
+            axes of each; paired axes have equal sizes.
+        precision: None, a ``Precision`` (or its name), or one for each operand.
+        preferred_element_type: the dtype to compute in and return; by default the operands'.
+
+    Returns:
+        An array whose axes are the batch axes, the other axes of ``lhs``, those of ``rhs``.
+
+    Raises:
+        TypeError: when dtypes, sizes or dimension numbers do not agree.
+
+    >>> a, b = np.ones((2, 3)), np.ones((3, 4))
+    >>> dot_general(a, b, (((1,), (0,)), ((), ()))).shape
+    (2, 4)
+    """
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    lhs, rhs = adopt_dtype(lhs, rhs)
+    ranks = typeof(lhs).ndim, typeof(rhs).ndim
+
+    def axes(values: Any, side: int) -> Dims:
+        numbers = static_ints("dot_general", "dimension_numbers", values)
+        return tuple([axis + ranks[side] if axis < 0 else axis for axis in numbers])
+
+    contract = axes(lhs_contract, 0), axes(rhs_contract, 1)
+    batch = axes(lhs_batch, 0), axes(rhs_batch, 1)
+    wanted = None
+    if preferred_element_type is not None:
+        wanted = dtypes.canonical_dtype(preferred_element_type)
+    return dot_general_p.bind(
+        lhs,
+        rhs,
+        dimension_numbers=(contract, batch),
+        precision=_precision(precision),
+        preferred_element_type=wanted,
+    )
+
+
+def _precision(value: Any) -> PrecisionPair:
+    if value is None:
+        return None
+    pair = value if isinstance(value, (tuple, list)) else (value, value)
+    try:
+        first, second = (p if isinstance(p, Precision) else Precision[str(p).upper()] for p in pair)
+    except (KeyError, ValueError):
+        raise ValueError(
+            f"precision must be None, one of {[p.name.lower() for p in Precision]}, or a pair of "
+            f"them, but got {value!r}."
+        ) from None
+    return first, second
+
+
+def dot(lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any = None) -> Array:
+    """Product of vectors and matrices: inner, matrix-vector or matrix product.
+
+    Args:
+        lhs: a vector or matrix.
+        rhs: a vector or matrix of the same dtype.
+        precision: as for ``dot_general``.
+        preferred_element_type: as for ``dot_general``.
+
+    >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    Array(11., dtype=float64)
+    """
+    ranks = typeof(lhs).ndim, typeof(rhs).ndim
+    if not all(rank in (1, 2) for rank in ranks):
+        raise TypeError(
+            f"dot takes vectors and matrices, but got {describe((typeof(lhs), typeof(rhs)))}; use "
+            f"dot_general, or x @ y for stacks of matrices."
+        )
+    numbers = (((ranks[0] - 1,), (0,)), ((), ()))
+    return dot_general(lhs, rhs, numbers, precision, preferred_element_type)
+
+
+# -------------------------------------------------------------------------------------- type
+
+
+def _check_numbers(lhs: ShapedArray, rhs: ShapedArray, numbers: DimensionNumbers) -> None:
+    for what, (left, right) in zip(("contracting", "batch"), numbers, strict=True):
+        if len(left) != len(right):
+            raise TypeError(
+                f"dot_general: {len(left)} {what} axes of the left operand, {left}, cannot be "
+                f"paired with {len(right)} of the right one, {right}."
+            )
+    for side, aval, position in (("left", lhs, 0), ("right", rhs, 1)):
+        used = (*numbers[0][position], *numbers[1][position])
+        if len(set(used)) < len(used) or any(not 0 <= axis < aval.ndim for axis in used):
+            raise TypeError(
+                f"dot_general: the contracting and batch axes {used} of the {side} operand "
+                f"{aval.str_short()} must be distinct and within its {aval.ndim} axes."
+            )
+    for what, (left, right) in zip(("contracting", "batch"), numbers, strict=True):
+        for i, j in zip(left, right, strict=True):
+            if lhs.shape[i] != rhs.shape[j]:
+                raise TypeError(
+                    f"dot_general: the {what} axes {i} of {lhs.str_short()} and {j} of "
+                    f"{rhs.str_short()} have different sizes, {lhs.shape[i]} and {rhs.shape[j]}."
+                )
+
+
+def _dot_type(
+    lhs: ShapedArray,
+    rhs: ShapedArray,
+    *,
+    dimension_numbers: DimensionNumbers,
+    precision: PrecisionPair,
+    preferred_element_type: DType | None,
+) -> ShapedArray:
+    require_kind("dot_general", lhs, ANY, 0)
+    require_same_dtype("dot_general", (lhs, rhs))
+    _check_numbers(lhs, rhs, dimension_numbers)
+    batch, left, right = _parts(lhs.shape, rhs.shape, dimension_numbers)
+    dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
+    if dtypes.is_complex(lhs.dtype) and not dtypes.is_complex(dtype):
+        raise TypeError(
+            f"dot_general: a product of {lhs.dtype.name} cannot be returned as {dtype.name}, which "
+            f"would drop its imaginary part; take the real part first."
+        )
+    weak = preferred_element_type is None and lhs.weak_type and rhs.weak_type
+    return ShapedArray((*batch, *left, *right), dtype, weak)
+
+
+def _parts(lhs: Dims, rhs: Dims, numbers: DimensionNumbers) -> tuple[Dims, Dims, Dims]:
+    """The sizes of the batch axes, and of the other axes of either side that remain."""
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    left = [s for i, s in enumerate(lhs) if i not in lhs_contract and i not in lhs_batch]
+    right = [s for i, s in enumerate(rhs) if i not in rhs_contract and i not in rhs_batch]
+    return tuple([lhs[i] for i in lhs_batch]), tuple(left), tuple(right)
+
+
+# ------------------------------------------------------------------------------------- rules
+
+_VECTORS: DimensionNumbers = (((0,), (0,)), ((), ()))
+_MATRIX_VECTOR: DimensionNumbers = (((1,), (0,)), ((), ()))
+_PLAIN = (_VECTORS, _MATRIX_VECTOR)
+
+
+@quiet
+def _dot_impl(
+    lhs: NumPyArray,
+    rhs: NumPyArray,
+    *,
+    dimension_numbers: DimensionNumbers,
+    precision: PrecisionPair,
+    preferred_element_type: DType | None,
+) -> Any:
+    dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
+    wide = dtypes.accumulator_dtype(dtype)
+    if lhs.dtype != wide:
+        lhs, rhs = lhs.astype(wide), rhs.astype(wide)
+    out = _contract(lhs, rhs, dimension_numbers)
+    return out if out.dtype == dtype else out.astype(dtype)
+
+
+def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> Any:
+    if numbers in _PLAIN and lhs.ndim <= 2 and rhs.ndim <= 2:
+        if numbers is _VECTORS or numbers == _VECTORS:
+            lhs = lhs.T
+        return np.matmul(lhs, rhs)
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    batch, left, right = _parts(lhs.shape, rhs.shape, numbers)
+    summed = math.prod([lhs.shape[i] for i in lhs_contract])
+    rest = [i for i in range(lhs.ndim) if i not in lhs_contract and i not in lhs_batch]
+    a = lhs.transpose(*lhs_batch, *rest, *lhs_contract)
+    rest = [i for i in range(rhs.ndim) if i not in rhs_contract and i not in rhs_batch]
+    b = rhs.transpose(*rhs_batch, *rhs_contract, *rest)
+    a = a.reshape(*batch, math.prod(left), summed)
+    b = b.reshape(*batch, summed, math.prod(right))
+    return np.matmul(a, b).reshape(*batch, *left, *right)
+
+
+def _dot_vmap(
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    dimension_numbers: DimensionNumbers,
+    **params: Any,
+) -> tuple[Any, int]:
+    (lhs, rhs), (ld, rd) = operands, dims
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    lhs, rhs = (x if d is None else moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
+
+    def shifted(axes: Dims, dim: int | None) -> Dims:
+        return axes if dim is None else tuple([axis + 1 for axis in axes])
+
+    contract = shifted(lhs_contract, ld), shifted(rhs_contract, rd)
+    left_batch, right_batch = shifted(lhs_batch, ld), shifted(rhs_batch, rd)
+    if ld is not None and rd is not None:
+        numbers = contract, ((0, *left_batch), (0, *right_batch))
+        return dot_general_p.bind(lhs, rhs, dimension_numbers=numbers, **params), 0
+    # Only one side is batched: its batch axis is one of the axes that remain.
+    numbers = contract, (left_batch, right_batch)
+    out = dot_general_p.bind(lhs, rhs, dimension_numbers=numbers, **params)
+    if ld is not None:
+        return out, len(lhs_batch)
+    lhs_free = typeof(lhs).ndim - len(lhs_contract) - len(lhs_batch)
+    return out, len(lhs_batch) + lhs_free
+
+
+def _dot_transpose(
+    ct: Any,
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: DimensionNumbers,
+    precision: PrecisionPair,
+    preferred_element_type: DType | None,
+) -> list[Any]:
+    if type(lhs) is UndefPrimal and type(rhs) is UndefPrimal:
+        raise TypeError("dot_general is linear in each operand by itself, not in both at once.")
+    if type(lhs) is UndefPrimal:
+        grad = _transpose_to_lhs(ct, lhs.aval, rhs, dimension_numbers, precision)
+        return [grad, None]
+    # The result's axes are batch, left, right; exchanging the sides exchanges the last two.
+    (contract, batch) = dimension_numbers
+    swapped = (contract[1], contract[0]), (batch[1], batch[0])
+    ranks = len(batch[0]), typeof(lhs).ndim - len(contract[0]) - len(batch[0])
+    order = list(range(typeof(ct).ndim))
+    start = ranks[0] + ranks[1]
+    order = [*order[: ranks[0]], *order[start:], *order[ranks[0] : start]]
+    ct = transpose_p.bind(ct, permutation=tuple(order))
+    pair = None if precision is None else (precision[1], precision[0])
+    return [None, _transpose_to_lhs(ct, rhs.aval, lhs, swapped, pair)]
+
+
+def _transpose_to_lhs(
+    ct: Any,
+    lhs: ShapedArray,
+    rhs: Any,
+    numbers: DimensionNumbers,
+    precision: PrecisionPair,
+) -> Any:
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    rank = typeof(rhs).ndim
+    lhs_free = [i for i in range(lhs.ndim) if i not in lhs_contract and i not in lhs_batch]
+    rhs_free = [i for i in range(rank) if i not in rhs_contract and i not in rhs_batch]
+    start = len(lhs_batch) + len(lhs_free)
+    ct_right = tuple(range(start, start + len(rhs_free)))
+    ct_batch = tuple(range(len(lhs_batch)))
+    rhs_converted = convert(rhs, typeof(ct).dtype, typeof(rhs).weak_type)
+    out = dot_general_p.bind(
+        ct,
+        rhs_converted,
+        dimension_numbers=((ct_right, tuple(rhs_free)), (ct_batch, rhs_batch)),
+        precision=precision,
+        preferred_element_type=lhs.dtype,
+    )
+    # The result's axes: batch, free of lhs, contracted ones in the order that they have in rhs.
+    by_rhs = sorted(range(len(rhs_contract)), key=rhs_contract.__getitem__)
+    places = [*lhs_batch, *lhs_free, *(lhs_contract[i] for i in by_rhs)]
+    order = tuple(sorted(range(lhs.ndim), key=places.__getitem__))
+    return transpose_p.bind(out, permutation=order) if order != tuple(range(lhs.ndim)) else out
+
+
+def _dot_lowering(
+    ctx: LoweringContext,
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: DimensionNumbers,
+    precision: PrecisionPair,
+    preferred_element_type: DType | None,
+) -> Any:
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    names = precision or (Precision.DEFAULT, Precision.DEFAULT)
+    fields = {
+        "lhs_batching_dimensions": lhs_batch,
+        "rhs_batching_dimensions": rhs_batch,
+        "lhs_contracting_dimensions": lhs_contract,
+        "rhs_contracting_dimensions": rhs_contract,
+    }
+    texts = [f"{key} = [{', '.join(map(str, axes))}]" for key, axes in fields.items()]
+    attributes = {
+        "dot_dimension_numbers": f"#stablehlo.dot<{', '.join(texts)}>",
+        "precision_config": f"[{', '.join(f'#stablehlo<precision {p.name}>' for p in names)}]",
+    }
+    return ctx.op("stablehlo.dot_general", [lhs, rhs], attributes=attributes)[0]
+
+
+dot_general_p: Primitive = primitive(
+    "dot_general",
+    impl(_dot_impl),
+    abstract_eval(_dot_type),
+    multilinear(lambda lhs, rhs, **params: dot_general_p.bind(lhs, rhs, **params)),
+    vmap(_dot_vmap),
+    transpose(_dot_transpose),
+    lowering["stablehlo"](_dot_lowering),
+)

@@ -1,0 +1,141 @@
+"""The compilation caches."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from bindax_core import ShapedArray, make_jaxpr
+from bindax_xla_backend import _cache
+from bindax_xla_backend.extend import (
+    XlaBackend,
+    compilation_cache_dir,
+    set_compilation_cache_dir,
+)
+
+AVAL = ShapedArray((5,), np.float32)
+
+
+@pytest.fixture
+def directory(tmp_path, monkeypatch):
+    path = tmp_path / "cache"
+    monkeypatch.setattr(_cache, "_directory", _cache._unset)
+    monkeypatch.setenv(_cache.ENVIRONMENT_VARIABLE, str(path))
+    return path
+
+
+def entries(directory):
+    return sorted(directory.glob("*.xla"))
+
+
+def run(ops, backend):
+    result = backend.compile(make_jaxpr(ops.sin)(AVAL), name="f")(np.ones(5, np.float32))
+    np.testing.assert_allclose(result[0], np.sin(np.ones(5)), rtol=1e-6)
+
+
+def test_one_program_is_compiled_once(ops):
+    backend = XlaBackend()
+    run(ops, backend)
+    run(ops, backend)
+    assert len(backend.compiled) == 1
+
+
+def test_stored_program_is_loaded(ops, directory, monkeypatch):
+    run(ops, XlaBackend())
+    assert len(entries(directory)) == 1
+    monkeypatch.setattr(XlaBackend, "_compile", lambda *args: pytest.fail("was compiled anew"))
+    run(ops, XlaBackend())
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "changed"])
+def test_damaged_entry_is_ignored_and_replaced(ops, directory, damage):
+    run(ops, XlaBackend())
+    (entry,) = entries(directory)
+    whole = entry.read_bytes()
+    changed = whole[:-1] + bytes([whole[-1] ^ 1])
+    entry.write_bytes({"empty": b"", "cut": whole[: len(whole) // 2], "changed": changed}[damage])
+    run(ops, XlaBackend())
+    assert entry.read_bytes()[:24] == _cache._MAGIC
+    assert len(entry.read_bytes()) == len(whole)
+    assert not list(directory.glob("*.tmp"))
+
+
+def test_entry_of_another_version_is_ignored(ops, directory):
+    run(ops, XlaBackend())
+    (entry,) = entries(directory)
+    key = bytes.fromhex(entry.stem)
+    _cache.write_entry(directory, key, b"not an executable")
+    run(ops, XlaBackend())
+    assert len(entry.read_bytes()) > 1000
+
+
+def test_directory_that_others_can_write_to_is_not_used(ops, directory):
+    directory.mkdir()
+    directory.chmod(0o777)
+    _cache._warn_once.cache_clear()
+    with pytest.warns(UserWarning, match="other users own it or can write"):
+        run(ops, XlaBackend())
+    assert not entries(directory)
+
+
+def test_directory_that_cannot_be_made(ops, directory):
+    directory.write_text("a file")
+    _cache._warn_once.cache_clear()
+    with pytest.warns(UserWarning, match="could not be stored"):
+        run(ops, XlaBackend())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(ops, XlaBackend())
+
+
+def test_setting(monkeypatch, tmp_path):
+    monkeypatch.delenv(_cache.ENVIRONMENT_VARIABLE, raising=False)
+    monkeypatch.setattr(_cache, "_directory", _cache._unset)
+    assert compilation_cache_dir() is None
+    set_compilation_cache_dir(tmp_path)
+    assert compilation_cache_dir() == tmp_path
+    set_compilation_cache_dir(None)
+    assert compilation_cache_dir() is None
+
+
+def test_limit_and_threads():
+    cache = _cache.MemoryCache(limit=2)
+    made = []
+
+    def make():
+        made.append(1)
+        return object()
+
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(cache.get(b"k", make))) for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1
+    assert len(set(map(id, found))) == 1
+    for key in (b"1", b"2", b"3"):
+        cache.get(key, object)
+    assert len(cache) == 2
+    cache.clear()
+    assert len(cache) == 0
+
+
+def test_failure_is_not_kept():
+    cache = _cache.MemoryCache()
+    with pytest.raises(ZeroDivisionError):
+        cache.get(b"k", lambda: 1 / 0)
+    assert cache.get(b"k", lambda: 3) == 3
+
+
+def test_key_depends_on_everything(monkeypatch):
+    keys = {_cache.program_key("a", b"o", "1"), _cache.program_key("b", b"o", "1")}
+    keys |= {_cache.program_key("a", b"p", "1"), _cache.program_key("a", b"o", "2")}
+    monkeypatch.setenv("XLA_FLAGS", "--xla_something")
+    keys.add(_cache.program_key("a", b"o", "1"))
+    assert len(keys) == 5

@@ -1,0 +1,52 @@
+"""Composable function transformations for Python array programs, built from plugins.
+
+``import bindax`` gives the transformations; ``bindax.lax`` the operations, ``bindax.tree`` and
+``bindax.tree_util`` the functions on nested containers, ``bindax.extend`` what packages need that
+bring operations, containers, backends or transformations of their own.
+
+>>> import bindax
+>>> from bindax import lax
+>>> def f(x):
+...     return lax.sin(x) * 2.0
+>>> float(bindax.grad(f)(0.0))
+2.0
+"""
+
+from bindax import errors as errors
+from bindax import extend as extend
+from bindax import lax as lax
+from bindax import tree as tree
+from bindax import tree_util as tree_util
+from bindax_core import Array as Array
+from bindax_core import ClosedJaxpr as ClosedJaxpr
+from bindax_core import DerivedRuleNotice as DerivedRuleNotice
+from bindax_core import Jaxpr as Jaxpr
+from bindax_core import JittedFunction as JittedFunction
+from bindax_core import ShapedArray as ShapedArray
+from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
+from bindax_core import block_until_ready as block_until_ready
+from bindax_core import config as config
+from bindax_core import default_backend as default_backend
+from bindax_core import device_get as device_get
+from bindax_core import device_put as device_put
+from bindax_core import devices as devices
+from bindax_core import eval_jaxpr as eval_jaxpr
+from bindax_core import eval_shape as eval_shape
+from bindax_core import float0 as float0
+from bindax_core import grad as grad
+from bindax_core import hessian as hessian
+from bindax_core import jacfwd as jacfwd
+from bindax_core import jacobian as jacobian
+from bindax_core import jacrev as jacrev
+from bindax_core import jit as jit
+from bindax_core import jvp as jvp
+from bindax_core import linear_transpose as linear_transpose
+from bindax_core import linearize as linearize
+from bindax_core import make_jaxpr as make_jaxpr
+from bindax_core import typecheck_jaxpr as typecheck_jaxpr
+from bindax_core import typeof as typeof
+from bindax_core import value_and_grad as value_and_grad
+from bindax_core import vjp as vjp
+from bindax_core import vmap as vmap
+
+__version__ = "0.1.0"

@@ -1,0 +1,40 @@
+"""The command ``bindax``.
+
+Commands are imported when they are run, so that ``bindax plugins`` loads no plugin and
+``bindax --help`` draws no picture.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+_COMMANDS = {
+    "demo": "bindax._cli.demo",
+    "doctor": "bindax._cli.doctor",
+    "plugins": "bindax._cli.plugins",
+    "rules": "bindax._cli.rules",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands live in modules of their own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands, sorted."""
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the module of a command."""
+        module = _COMMANDS.get(name)
+        if module is None:
+            return None
+        command = getattr(importlib.import_module(module), name)
+        return command if isinstance(command, click.Command) else None
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="bindax", prog_name="bindax")
+def main() -> None:
+    """Composable function transformations for Python array programs, built from plugins."""

@@ -1,0 +1,92 @@
+"""Printing records as tables for people and as JSON for machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+P = ParamSpec("P")
+
+STYLES = {
+    "loaded": "green",
+    "present": "green",
+    "derived": "cyan",
+    "available": "default",
+    "absent": "dim",
+    "elsewhere": "yellow",
+    "missing": "yellow",
+    "denied": "yellow",
+    "notice": "yellow",
+    "refused": "red",
+    "conflict": "red",
+    "quarantined": "red",
+    "problem": "red",
+}
+
+
+def json_option(command: Callable[P, Any]) -> Callable[P, Any]:
+    """The option ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
+        command
+    )
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON."""
+    click.echo(json.dumps(value, indent=2))
+
+
+def console() -> Console:
+    """A console as wide as the terminal; what is not a terminal gets whole lines."""
+    from rich.console import Console
+
+    found = Console(highlight=False)
+    return found if found.is_terminal else Console(highlight=False, width=240)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows; a cell that names a status is coloured by it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        # Text, so that brackets in names are not taken for markup.
+        table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
+    console().print(table)
+
+
+def place(record: Mapping[str, Any]) -> tuple[str, str]:
+    """Distribution and version, and file and line, of a record."""
+    distribution = record["distribution"]
+    owner = "" if distribution is None else f"{distribution} {record['version']}"
+    file = record["file"]
+    return owner, "" if file is None else f"{file}:{record['line']}"
+
+
+class _Failure(click.ClickException):
+    exit_code = 2
+
+
+def reports_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn the errors that users cause into a message and exit code 2."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        from bindax_core import errors
+
+        try:
+            command(*args, **kwargs)
+        except errors.BindaxError as error:
+            raise _Failure(str(error)) from error
+
+    return run

@@ -1,0 +1,58 @@
+"""`bindax plugins`: what is installed, and what became of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bindax._cli._output import json_option, print_json, print_table, reports_errors
+
+_SHOWN_NAMES = 8
+
+
+@click.command()
+@click.option("--load", is_flag=True, help="Load all plugins first; without, none is imported.")
+@json_option
+@reports_errors
+def plugins(load: bool, as_json: bool) -> None:
+    """List the installed plugins: where they come from, their status, and what they offer.
+
+    Reads package metadata alone. A status is available, loaded, quarantined (it failed to load),
+    denied (by settings), refused (written for another plugin API) or conflict (another distribution
+    offers the same).
+    """
+    import bindax_core
+
+    if load:
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the table says what failed, and why
+            bindax_core.load_plugins()
+    records = bindax_core.installed_plugins()
+    if as_json:
+        print_json(records)
+        return
+    rows = [
+        (
+            record["plugin"],
+            record["distribution"],
+            record["version"],
+            record["status"],
+            record["why"],
+            _offers(record["offers"]),
+        )
+        for record in records
+    ]
+    columns = ("plugin", "distribution", "version", "status", "why", "offers")
+    print_table(f"{len(records)} plugins", columns, rows)
+
+
+def _offers(offers: dict[str, Any]) -> str:
+    lines = []
+    for kind, names in offers.items():
+        shown = ", ".join(names[:_SHOWN_NAMES])
+        more = f", … ({len(names)} in all)" if len(names) > _SHOWN_NAMES else ""
+        lines.append(f"{kind}: {shown}{more}")
+    return "\n".join(lines)

@@ -1,0 +1,42 @@
+"""`bindax rules PRIMITIVE`: which rules a primitive has, and who gave them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bindax._cli._output import json_option, place, print_json, print_table, reports_errors
+
+
+@click.command()
+@click.argument("primitive")
+@json_option
+@reports_errors
+def rules(primitive: str, as_json: bool) -> None:
+    """Show the rules of PRIMITIVE: from which distribution, version, file and line.
+
+    Loads the plugin that offers the primitive. Rules that are absent, and those that other
+    installed distributions could bring, are listed with the reason and the candidates.
+    """
+    import bindax_core
+
+    report = bindax_core.rule_coverage(primitive)
+    if as_json:
+        print_json(report)
+        return
+    rows = []
+    for record in report["rules"]:
+        platform = record["platform"]
+        kind = record["kind"] if platform is None else f"{record['kind']} ({platform})"
+        rows.append((kind, record["status"], *place(record), _why(record)))
+    owner, where = place(report)
+    title = f"{primitive}: {owner or 'no installed distribution'}, {where}"
+    print_table(title, ("rule", "status", "distribution", "declared at", "why"), rows)
+
+
+def _why(record: dict[str, Any]) -> str:
+    parts = [record["why"]] if record["why"] else []
+    if record["candidates"]:
+        parts.append("candidates: " + ", ".join(record["candidates"]))
+    return "; ".join(parts)

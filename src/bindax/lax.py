@@ -1,0 +1,4 @@
+"""The operations of bindax: array primitives and control flow, with JAX's names."""
+
+from bindax_control_flow import *  # noqa: F403 -- the package says in __all__ what is public
+from bindax_lax_basic import *  # noqa: F403 -- the package says in __all__ what is public

@@ -1,0 +1,3 @@
+"""Functions on pytrees: nested containers of arrays."""
+
+from bindax_core.tree import *  # noqa: F403 -- the module says in __all__ what is public

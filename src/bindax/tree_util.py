@@ -1,0 +1,3 @@
+"""Functions on pytrees under their long names, key paths, and the registration of containers."""
+
+from bindax_core.tree_util import *  # noqa: F403 -- the module says in __all__ what is public

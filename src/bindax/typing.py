@@ -1,0 +1,12 @@
+"""Types for annotations."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bindax_core import Array as Array
+
+ArrayLike: TypeAlias = Array | np.ndarray[Any, Any] | np.generic | bool | int | float | complex
+"""What operations accept as an operand. Traced values have the interface of ``Array``."""

@@ -1,0 +1,124 @@
+"""A fresh environment with wheels of the workspace and of the example plugins."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "plugins"
+HAS_JAXLIB = importlib.util.find_spec("jaxlib") is not None
+
+
+def _uv(*arguments: str) -> None:
+    uv = shutil.which("uv")
+    if uv is None:
+        pytest.skip("building wheels into a fresh environment needs uv; see the README")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("UV_PROJ")}
+    done = subprocess.run(
+        [uv, *arguments], capture_output=True, text=True, check=False, env=environment
+    )
+    if done.returncode:
+        pytest.fail(f"uv {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+
+
+@attrs.frozen
+class Environment:
+    """An environment with the workspace and softsign; others are added by their directories."""
+
+    python: Path
+    extra: Path
+    work: Path
+
+    def run(
+        self,
+        *command: str,
+        plugins: Sequence[str] = (),
+        settings: dict[str, str] | None = None,
+        expect: int = 0,
+    ) -> str:
+        """Run a command of the environment's Python, and return what it printed."""
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("BINDAX_", "PYTHON", "COVERAGE"))
+        }
+        environment["PYTHONPATH"] = os.pathsep.join(str(self.extra / name) for name in plugins)
+        environment.update(settings or {})
+        done = subprocess.run(
+            [str(self.python), *command],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.work,
+            env=environment,
+        )
+        assert done.returncode == expect, done.stdout + done.stderr
+        return done.stdout
+
+    def script(self, text: str, **options: Any) -> str:
+        """Run a script."""
+        return self.run("-W", "error", "-c", text, **options)
+
+    def bindax(self, *arguments: str, **options: Any) -> Any:
+        """Run the command ``bindax`` with ``--json``, and return what it printed as data."""
+        text = self.run("-m", "bindax", *arguments, "--json", **options)
+        return json.loads(text)
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """Build wheels of everything, and install them as a user would."""
+    base = tmp_path_factory.mktemp("environment")
+    wheels = base / "wheels"
+    packages = [ROOT, ROOT / "core", ROOT / "plugins/lax_basic", ROOT / "plugins/control_flow"]
+    if HAS_JAXLIB:
+        packages.append(ROOT / "plugins/xla_backend")
+    for package in (*packages, *(EXAMPLES / name for name in ("softsign", "broken", "clashing"))):
+        _uv("build", "--wheel", "--out-dir", str(wheels), str(package))
+    python = base / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    _uv("venv", "--quiet", "--python", sys.executable, str(base / "venv"))
+    extra = {
+        name: next(wheels.glob(f"bindax_example_{name}-*.whl")) for name in ("broken", "clashing")
+    }
+    chosen = [str(wheel) for wheel in sorted(wheels.glob("*.whl")) if wheel not in extra.values()]
+    _uv("pip", "install", "--python", str(python), *chosen, "pytest")
+    for name, wheel in extra.items():
+        target = str(base / "extra" / name)
+        _uv("pip", "install", "--no-deps", "--target", target, str(wheel))
+    work = base / "work"
+    work.mkdir()
+    return Environment(python, base / "extra", work)
+
+
+@pytest.fixture(scope="session")
+def dummies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, int], Path]:
+    """Make a directory with metadata of many plugins whose import would fail."""
+
+    def make(count: int, primitives: int) -> Path:
+        directory = tmp_path_factory.mktemp("dummies")
+        for number in range(count):
+            name = f"dummy_{number:03}"
+            metadata = directory / f"{name}-1.0.dist-info"
+            metadata.mkdir()
+            (metadata / "METADATA").write_text(
+                f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+            )
+            lines = [f"[bindax.v1]\n{name} = {name}\n\n[bindax.v1.primitives]"]
+            lines += [f"{name}.p{index} = {name}:p{index}" for index in range(primitives)]
+            lines += [f"\n[bindax.v1.pytrees]\nbox = {name}:Box\n"]
+            (metadata / "entry_points.txt").write_text("\n".join(lines))
+            (directory / f"{name}.py").write_text("raise SystemExit('imported')")
+        return directory
+
+    return make

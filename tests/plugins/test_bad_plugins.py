@@ -1,0 +1,148 @@
+"""A broken and a clashing package are reported, and nothing else is disturbed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ALL_IS_WELL = """
+from bindax import grad, tree
+from bindax_example_softsign import softsign
+assert float(grad(softsign)(1.0)) == 0.25
+assert tree.leaves({"a": (1, 2)}) == [1, 2]
+"""
+
+
+def test_the_broken_one_is_quarantined_and_doctor_shows_its_traceback(environment: Any) -> None:
+    records = environment.bindax("doctor", plugins=["broken"], expect=1)
+    (record,) = [one for one in records if one["severity"] == "problem"]
+
+    assert record["subject"] == "plugin 'broken' of bindax-example-broken 0.1.0"
+    assert "RuntimeError: the example device is not plugged in" in record["text"]
+    assert "bindax_example_broken/__init__.py" in record["traceback"]
+    assert "BINDAX_PLUGINS_DENY=bindax-example-broken" in record["remedy"]
+    text = environment.run("-m", "bindax", "doctor", plugins=["broken"], expect=1)
+    assert 'raise RuntimeError("the example device is not plugged in")' in text
+
+
+def test_the_broken_one_disturbs_nothing_and_raises_when_it_is_used(environment: Any) -> None:
+    environment.script(
+        ALL_IS_WELL
+        + """
+import warnings
+import bindax_core
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    bindax_core.load_plugins()
+(warning,) = caught
+assert "the plugin 'broken' of bindax-example-broken 0.1.0" in str(warning.message)
+statuses = {r["plugin"]: r["status"] for r in bindax_core.installed_plugins()}
+assert statuses.pop("broken") == "quarantined", statuses
+assert set(statuses.values()) == {"loaded"}, statuses
+for _ in range(2):
+    try:
+        bindax_core.find_primitive("example.broken")
+    except bindax_core.errors.PluginLoadError as error:
+        assert isinstance(error.__cause__, RuntimeError), error.__cause__
+        assert "bindax doctor" in str(error)
+    else:
+        raise AssertionError("no error")
+"""
+        + ALL_IS_WELL,
+        plugins=["broken"],
+    )
+
+
+def test_strict_mode_raises(environment: Any) -> None:
+    environment.script(
+        """
+import bindax_core
+try:
+    bindax_core.load_plugins()
+except bindax_core.errors.PluginLoadError as error:
+    assert "device is not plugged in" in str(error)
+else:
+    raise AssertionError("no error")
+""",
+        plugins=["broken"],
+        settings={"BINDAX_PLUGINS_STRICT": "1"},
+    )
+
+
+def test_denied_the_broken_one_is_no_problem(environment: Any) -> None:
+    settings = {"BINDAX_PLUGINS_DENY": "broken"}
+
+    assert environment.bindax("doctor", plugins=["broken"], settings=settings) == []
+    records = environment.bindax("plugins", plugins=["broken"], settings=settings)
+    (record,) = [one for one in records if one["plugin"] == "broken"]
+    assert record["status"] == "denied"
+    assert record["why"] == "it is on the deny list (environment variable BINDAX_PLUGINS_DENY)"
+
+
+def test_the_clashing_one_is_reported_with_both_sides(environment: Any) -> None:
+    records = environment.bindax("plugins", plugins=["clashing"])
+    statuses = {record["plugin"]: record["status"] for record in records}
+
+    assert statuses.pop("clashing") == statuses.pop("softsign") == "conflict"
+    assert set(statuses.values()) == {"available"}
+    problems = [
+        one["text"]
+        for one in environment.bindax("doctor", plugins=["clashing"], expect=1)
+        if one["severity"] == "problem"
+    ]
+    assert [text.split(" is offered")[0] for text in problems] == [
+        "the primitive 'example.softsign'",
+        "the pytree type bindax_example_softsign.containers:Bounds",
+    ]
+    for text in problems:
+        assert "bindax-example-clashing 0.2.0" in text
+        assert "bindax_example_clashing/__init__.py" in text
+        assert "bindax-example-softsign 0.1.0" in text
+        assert "bindax_example_softsign/" in text
+
+
+def test_the_clash_is_an_error_on_use_of_the_name_and_disturbs_nothing_else(
+    environment: Any,
+) -> None:
+    script = """
+import bindax_core
+from bindax import grad, tree
+from bindax_example_softsign import Bounds, softsign
+uses = (
+    lambda: bindax_core.find_primitive("example.softsign"),
+    lambda: tree.leaves(Bounds(1, 2)),
+)
+for use in uses:
+    for _ in range(2):
+        try:
+            use()
+        except bindax_core.errors.PluginConflictError as error:
+            for part in ("bindax-example-clashing 0.2.0", "bindax-example-softsign 0.1.0",
+                         "bindax_example_clashing/__init__.py", "BINDAX_PLUGINS_PREFER="):
+                assert part in str(error), error
+        else:
+            raise AssertionError("no error")
+assert bindax_core.find_primitive("example.double").name == "example.double"
+assert float(grad(softsign)(1.0)) == 0.25  # the function is unambiguous
+assert tree.leaves({"a": (1, 2)}) == [1, 2]
+"""
+    environment.script(script, plugins=["clashing"])
+    environment.script(
+        "import bindax_core; bindax_core.load_plugins()" + script, plugins=["clashing"]
+    )
+
+
+def test_a_ranking_settles_the_clash(environment: Any) -> None:
+    for winner in ("softsign", "clashing"):
+        environment.script(
+            f"""
+import bindax_core
+from bindax import tree
+from bindax_example_softsign import Bounds
+bindax_core.load_plugins()
+site = bindax_core.find_primitive("example.softsign").site
+assert site.module.startswith("bindax_example_{winner}"), site
+assert len(tree.leaves(Bounds(1, 2))) == {2 if winner == "softsign" else 1}
+""",
+            plugins=["clashing"],
+            settings={"BINDAX_PLUGINS_PREFER": f"bindax-example-{winner}"},
+        )

@@ -1,0 +1,153 @@
+"""A package that nobody here knows is discovered, listed and transformed once it is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "plugins"
+HAS_JAXLIB = importlib.util.find_spec("jaxlib") is not None
+
+CHECK_NOT_IMPORTED = """
+import sys
+import bindax
+assert not [name for name in sys.modules if name.startswith("bindax_example")]
+for heavy in ("jaxlib", "pluggy", "importlib.metadata"):
+    assert heavy not in sys.modules, heavy
+"""
+
+
+def test_discovered_without_being_imported(environment: Any) -> None:
+    environment.script(
+        CHECK_NOT_IMPORTED
+        + """
+import bindax_core
+(record,) = [r for r in bindax_core.installed_plugins() if r["plugin"] == "softsign"]
+assert record["status"] == "available", record
+assert not [name for name in sys.modules if name.startswith("bindax_example")]
+primitive = bindax_core.find_primitive("example.softsign")
+assert primitive.name == "example.softsign"
+assert "bindax_example_softsign.plugin" in sys.modules
+"""
+    )
+
+
+def test_listed(environment: Any) -> None:
+    records = {record["plugin"]: record for record in environment.bindax("plugins")}
+
+    assert {"control_flow", "lax_basic", "softsign"} <= records.keys()
+    assert records["softsign"] == {
+        "plugin": "softsign",
+        "distribution": "bindax-example-softsign",
+        "version": "0.1.0",
+        "status": "available",
+        "why": "",
+        "module": "bindax_example_softsign.plugin",
+        "file": records["softsign"]["file"],
+        "seconds": 0.0,
+        "offers": {
+            "primitives": ["example.softsign"],
+            "pytrees": ["bindax_example_softsign.containers:Bounds"],
+        },
+    }
+    assert records["softsign"]["file"].endswith("bindax_example_softsign/plugin.py")
+    loaded = environment.bindax("plugins", "--load")
+    assert {record["status"] for record in loaded} == {"loaded"}
+
+
+def test_table_for_people(environment: Any) -> None:
+    text = environment.run("-m", "bindax", "plugins")
+
+    assert "bindax-example-softsign" in text
+    assert "pytrees: bindax_example_softsign.containers:Bounds" in text
+
+
+def test_rules_name_distribution_version_file_and_line(environment: Any) -> None:
+    report = environment.bindax("rules", "example.softsign")
+    rules = {record["kind"]: record for record in report["rules"]}
+
+    assert report["distribution"] == "bindax-example-softsign"
+    for kind in ("impl", "abstract_eval", "jvp", "vmap", "lowering.stablehlo"):
+        assert rules[kind]["status"] == "present"
+        assert rules[kind]["distribution"] == "bindax-example-softsign"
+        assert rules[kind]["version"] == "0.1.0"
+        assert rules[kind]["file"].endswith("bindax_example_softsign/function.py")
+        assert rules[kind]["line"] > 0
+    assert rules["transpose"]["status"] == "absent"
+    assert rules["transpose"]["why"] == "softsign is not linear"
+
+
+def test_an_unknown_primitive_is_an_error_with_a_suggestion(environment: Any) -> None:
+    environment.run("-m", "bindax", "rules", "example.softsine", expect=2)
+    with pytest.raises(AssertionError, match=r"Did you mean 'example\.softsign'"):
+        environment.run("-m", "bindax", "rules", "example.softsine")
+
+
+def test_differentiated_batched_and_staged(environment: Any) -> None:
+    environment.script(
+        """
+import numpy as np
+from bindax import grad, jvp, make_jaxpr, vmap
+from bindax_example_softsign import softsign
+
+xs = np.linspace(-2.0, 2.0, 5)
+assert float(softsign(3.0)) == 0.75
+assert float(grad(softsign)(1.0)) == 0.25
+assert float(grad(grad(softsign))(1.0)) == -0.25
+assert float(jvp(softsign, (1.0,), (2.0,))[1]) == 0.5
+np.testing.assert_allclose(np.asarray(vmap(grad(softsign))(xs)), 1 / (1 + abs(xs)) ** 2)
+assert "example.softsign" in str(make_jaxpr(vmap(softsign))(xs))
+"""
+    )
+
+
+def test_container_needs_no_import_of_the_plugin(environment: Any) -> None:
+    environment.script(
+        """
+import sys
+from bindax import grad, tree
+from bindax_example_softsign.containers import Bounds
+
+assert "bindax_example_softsign.plugin" not in sys.modules
+bounds = Bounds(2.0, 3.0, name="b")
+assert tree.leaves(bounds) == [2.0, 3.0]
+assert "bindax_example_softsign.plugin" in sys.modules
+gradient = grad(lambda b: b.lower * b.upper)(bounds)
+assert (float(gradient.lower), float(gradient.upper), gradient.name) == (3.0, 2.0, "b")
+"""
+    )
+
+
+@pytest.mark.skipif(not HAS_JAXLIB, reason="jaxlib is not installed, so neither is the backend")
+def test_compiled(environment: Any) -> None:
+    environment.script(
+        """
+import numpy as np
+from bindax import grad, jit, vmap
+from bindax_example_softsign import softsign
+
+xs = np.linspace(-2.0, 2.0, 5, dtype=np.float32)
+compiled = jit(vmap(grad(softsign)))
+np.testing.assert_allclose(np.asarray(compiled(xs)), 1 / (1 + abs(xs)) ** 2, rtol=1e-6)
+text = jit(softsign).lower(xs).as_text()
+assert "stablehlo.divide" in text and "custom_call" not in text, text
+"""
+    )
+
+
+def test_the_example_passes_its_own_tests(environment: Any) -> None:
+    tests = str(EXAMPLES / "softsign" / "tests")
+    environment.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tests, tests)
+
+
+def test_the_example_imports_public_names_alone() -> None:
+    for file in (EXAMPLES / "softsign" / "src").rglob("*.py"):
+        for line in file.read_text().splitlines():
+            if line.startswith(("import bindax", "from bindax")):
+                module = line.split()[1]
+                assert module in ("bindax_core.extend", "bindax_lax_basic") or module.startswith(
+                    "bindax_example_softsign"
+                ), line
