@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,16 @@ class Array(ArrayOperators):
             return array
 
         return wrap
+
+    @staticmethod
+    def buffers_on(arrays: Sequence[Array], backend: Any) -> list[Any]:
+        """``buffer_on`` of each of many arrays, fast where they are on the backend already."""
+        return [
+            x._buffer
+            if x._backend is backend and x._buffer is not None
+            else x.buffer_on(backend)
+            for x in arrays
+        ]
 
     def numpy(self) -> NumPyArray:
         """The bytes on the host, as a read-only NumPy array."""

@@ -284,7 +284,9 @@ def test_one_object_in_several_places_is_no_cycle() -> None:
     assert tree_leaves([shared, (shared, {"a": shared})], is_leaf=lambda _: False) == [1, 1, 1]
 
 
-def test_endless_nodes() -> None:
+def test_endless_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bindax_core._tree._general._MAX_DEPTH", 20_000)
+
     class Endless:
         pass
 

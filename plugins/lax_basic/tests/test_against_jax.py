@@ -113,31 +113,11 @@ def test_jvp_and_vjp(sample):
 
 
 SCALARS = [True, 2, 2.0, 2j, np.float32(2), np.int8(2), np.float64(2), np.uint32(3)]
-DTYPES = [
-    "bool",
-    "int8",
-    "uint8",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
-NARROW = [
-    "int2",
-    "int4",
-    "uint2",
-    "uint4",
-    "float8_e4m3fn",
-    "float8_e5m2",
-    "float8_e4m3b11fnuz",
-    "float4_e2m1fn",
-]
+INTEGERS = ["int8", "uint8", "int32", "uint32", "int64", "uint64"]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+DTYPES = ["bool", *INTEGERS, *FLOATS, "complex64", "complex128"]
+NARROW_FLOATS = ["float8_e4m3fn", "float8_e5m2", "float8_e4m3b11fnuz", "float4_e2m1fn"]
+NARROW = ["int2", "int4", "uint2", "uint4", *NARROW_FLOATS]
 
 
 def numpy_dtype(name):

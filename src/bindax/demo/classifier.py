@@ -60,20 +60,23 @@ def predict(parameters: Parameters, image: bindax.Array) -> bindax.Array:
     *hidden, (last_weights, last_biases) = parameters
     for weights, biases in hidden:
         image = lax.tanh(image @ weights + biases)
-    return image @ last_weights + last_biases
+    scores: bindax.Array = image @ last_weights + last_biases
+    return scores
 
 
 def loss(parameters: Parameters, image: bindax.Array, target: bindax.Array) -> bindax.Array:
     """Return the cross-entropy of one image: 0 where the digit is recognized with certainty."""
     scores = predict(parameters, image)
     shifted = scores - scores.max()
-    return lax.log(lax.exp(shifted).sum()) - (shifted * target).sum()
+    cross_entropy: bindax.Array = lax.log(lax.exp(shifted).sum()) - (shifted * target).sum()
+    return cross_entropy
 
 
 def batch_loss(parameters: Parameters, images: ArrayLike, targets: ArrayLike) -> bindax.Array:
     """Return the mean loss over a batch of images, `float32[n,64]`."""
     losses = bindax.vmap(loss, in_axes=(None, 0, 0))(parameters, images, targets)
-    return losses.mean()
+    mean: bindax.Array = losses.mean()
+    return mean
 
 
 def train_step(state: State, images: ArrayLike, targets: ArrayLike) -> tuple[State, bindax.Array]:
@@ -96,10 +99,12 @@ def gradient_norms(parameters: Parameters, images: ArrayLike, targets: ArrayLike
         gradient = bindax.grad(loss)(parameters, image, target)
         return lax.sqrt(sum((leaf * leaf).sum() for leaf in bindax.tree.leaves(gradient)))
 
-    return bindax.vmap(norm)(images, targets)
+    norms: bindax.Array = bindax.vmap(norm)(images, targets)
+    return norms
 
 
 def classify(parameters: Parameters, images: ArrayLike) -> bindax.Array:
     """Return the digit that each image most likely shows, `int32[n]`."""
     scores = bindax.vmap(predict, in_axes=(None, 0))(parameters, images)
-    return scores.argmax(axis=1)
+    best: bindax.Array = scores.argmax(axis=1)
+    return best

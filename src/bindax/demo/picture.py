@@ -49,10 +49,10 @@ def draw(findings: Findings, path: Path) -> None:
     # A figure of its own, not pyplot's: no window system is asked for, and no global state is left.
     figure = Figure(figsize=(12, 4.8), layout="constrained")
     FigureCanvasAgg(figure)
-    left, right = figure.subfigures(1, 2, width_ratios=(1, 1.35))
-    _draw_curves(left.subplots(), findings)
-    right.suptitle("Test images: digit and prediction")
-    grid = right.subplots(ROWS, COLUMNS)
+    halves = figure.subfigures(1, 2, width_ratios=(1, 1.35), squeeze=False)
+    _draw_curves(halves[0, 0].subplots(), findings)
+    halves[0, 1].suptitle("Test images: digit and prediction")
+    grid = halves[0, 1].subplots(ROWS, COLUMNS)
     samples = np.arange((ROWS - 1) * COLUMNS)
     hardest = findings.hardest[:COLUMNS]
     for axes, position in zip(grid.flat, [*samples, *hardest], strict=True):

@@ -56,11 +56,11 @@ class _Entry:
     __slots__ = (
         "closes_over_tracers",
         "consts",
-        "executable",
         "jaxpr",
         "out_is_leaf",
         "out_tree",
         "params",
+        "run",
         "tree",
     )
 
@@ -79,7 +79,7 @@ class _Entry:
         self.out_tree = out_tree
         self.out_is_leaf = out_tree.num_leaves == out_tree.num_nodes == 1
         self.params = params
-        self.executable: Callable[..., Sequence[Any]] | None = None
+        self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
 
 
 class _Options(NamedTuple):
@@ -148,7 +148,11 @@ class JittedFunction(Generic[P, R]):
             if entry is None:
                 return self._call(args, kwargs, key)
             self._shared.hits += 1
-            return self._run(entry, args)
+            run = entry.run or self._compile(entry)
+            outs = run([*entry.consts, *args] if entry.consts else args)
+            if entry.out_is_leaf:
+                return outs[0]  # type: ignore[no-any-return]
+            return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
         except Exception as error:
             hide_internal_frames(error)
             raise
@@ -160,27 +164,23 @@ class JittedFunction(Generic[P, R]):
             return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
         if flat_key is not None:
             self._shared.flat[flat_key] = entry
-        return self._run(entry, leaves)
-
-    def _run(self, entry: _Entry, leaves: Sequence[Any]) -> R:
-        executable = entry.executable
-        if executable is None:
-            executable = self._compile(entry)
-        outs = executable(*entry.consts, *leaves) if entry.consts else executable(*leaves)
-        if entry.out_is_leaf:
-            return outs[0]  # type: ignore[no-any-return]
+        run = entry.run or self._compile(entry)
+        outs = run([*entry.consts, *leaves] if entry.consts else leaves)
         return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
 
-    def _compile(self, entry: _Entry) -> Callable[..., Sequence[Any]]:
+    def _compile(self, entry: _Entry) -> Callable[[Sequence[Any]], Sequence[Any]]:
         params = entry.params
-        entry.executable = executable_of(
+        executable = executable_of(
             entry.jaxpr,
             find_backend(params["backend"]),
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
         )
-        return entry.executable
+        # The types of the operands are part of the key, so a check of them would be a second one.
+        unchecked = getattr(executable, "run_unchecked", None)
+        entry.run = unchecked or (lambda operands: executable(*operands))
+        return entry.run
 
     def _lookup(self, args: Any, kwargs: Any) -> tuple[_Entry, list[Any], bool]:
         statics: Any = ()

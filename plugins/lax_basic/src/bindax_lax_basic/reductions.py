@@ -175,8 +175,7 @@ def _prod_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes) ->
     if type(t) is Zero:
         return out, zero_tangent(out)
     if typeof(x).size == 0:
-        shape = typeof(out).shape
-        return out, broadcast_in_dim_p.bind(constant(0, out), shape=shape, broadcast_dimensions=())
+        return out, zero_tangent(out)
     x, t = _reduced_axis_first(x, axes), _reduced_axis_first(t, axes)
     while (size := typeof(x).shape[0]) > 1:
         if size % 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -31,6 +31,8 @@ class Executable:
         name: the name of the function that was compiled.
         in_avals: the types of the operands.
         out_avals: the types of the results.
+        run_unchecked: the same as a call, for operands in a sequence that are known to have the
+            right types: XLA would reinterpret the bytes of others.
     """
 
     __slots__ = (
@@ -46,6 +48,7 @@ class Executable:
         "in_avals",
         "name",
         "out_avals",
+        "run_unchecked",
     )
 
     def __init__(
@@ -64,6 +67,7 @@ class Executable:
         self._kept = None if everything else program.kept
         self._donated = program.donated
         self._handlers = [_handler(aval, backend, device) for aval in program.out_avals]
+        self.run_unchecked = _unchecked(self)
 
     def __call__(self, *operands: Any) -> list[Array]:
         """Run the program.
@@ -188,6 +192,26 @@ class Executable:
 
 _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}
 """The kinds of dtype that a Python scalar can become; ``ml_dtypes`` are of kind V."""
+
+
+def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]:
+    """The shortest way from operands to results; its variables are bound once."""
+    if executable._constants or executable._donated or executable._kept is not None:
+        return lambda operands: executable(*operands)
+    backend, start, handlers = executable._backend, executable._run, executable._handlers
+    buffers_on = Array.buffers_on
+
+    def run(operands: Sequence[Any]) -> list[Array]:
+        try:
+            results = start(buffers_on(operands, backend))
+        except AttributeError:  # an operand is no Array yet
+            return executable(*operands)
+        except _jaxlib.RuntimeFailure as error:
+            executable._raise_failure(error, operands)
+        arrays: list[Array] = results.consume_with_handlers(handlers)
+        return arrays
+
+    return run
 
 
 def _handler(aval: ShapedArray, backend: XlaBackend, device: _jaxlib.Device) -> Any:
