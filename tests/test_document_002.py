@@ -16,7 +16,19 @@ import pytest
 import bindax
 from bindax import grad, jit, jvp, linearize, make_jaxpr, typecheck_jaxpr, typeof, vjp, vmap
 from bindax.extend import Origin, Trace, Tracer, full_raise, new_main
-from bindax.lax import add, broadcast, cond, cos, greater, less, mul, neg, reduce_sum, sin, transpose
+from bindax.lax import (
+    add,
+    broadcast,
+    cond,
+    cos,
+    greater,
+    less,
+    mul,
+    neg,
+    reduce_sum,
+    sin,
+    transpose,
+)
 from bindax_core import trace_to_jaxpr
 
 Printed = pytest.CaptureFixture[str]
@@ -32,8 +44,7 @@ def backend(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def f(x: Any) -> Any:
     y = sin(x) * 2.0
-    z = -y + x
-    return z
+    return -y + x
 
 
 def deriv(fun: Any) -> Any:
@@ -62,7 +73,8 @@ def test_operations_of_part_1() -> None:
     np.testing.assert_array_equal(transpose(x, (1, 0)), x.T)
     np.testing.assert_array_equal(reduce_sum(x), x.sum())
     np.testing.assert_array_equal(reduce_sum(x, axis=1), x.sum(1))
-    np.testing.assert_array_equal(broadcast(x, (2, 4, 3), (1,)), np.broadcast_to(x[:, None], (2, 4, 3)))
+    spread = np.broadcast_to(x[:, None], (2, 4, 3))
+    np.testing.assert_array_equal(broadcast(x, (2, 4, 3), (1,)), spread)
 
 
 def test_jvp_of_sin(capsys: Printed) -> None:
@@ -229,7 +241,9 @@ def test_jit_traces_once(capsys: Printed) -> None:
     assert lines[0] == "tracing!"
     assert len(lines) == 3
     np.testing.assert_allclose(
-        [float(line) for line in lines[1:]], [-0.09224219304455371, -0.21467624978306993], rtol=1e-15
+        [float(line) for line in lines[1:]],
+        [-0.09224219304455371, -0.21467624978306993],
+        rtol=1e-15,
     )
 
 

@@ -134,20 +134,17 @@ def test_traces_do_not_keep_what_they_close_over() -> None:
     class Big:
         value = 2.0
 
-    big = Big()
-    reference = weakref.ref(big)
-
-    def outer() -> None:
-        kept = big
+    def outer() -> weakref.ref[Big]:
+        big = Big()
 
         def g(x: Any) -> Any:
-            return x * kept.value
+            return x * big.value
 
         bx.jit(g)(1.0)
         bx.grad(bx.jit(g))(1.0)
+        return weakref.ref(big)
 
-    outer()
-    del big, outer
+    reference = outer()
     gc.collect()
     assert reference() is None
 
@@ -160,9 +157,7 @@ def test_make_jaxpr_prints() -> None:
         "{ lambda  .\n  let a:float64[] = toy.mul 2.0 2.0\n  in ( a ) }"
     )
     assert str(bx.make_jaxpr(lambda x: toy.reduce_sum(x))(np.zeros((2, 3), np.float32))) == (
-        "{ lambda a:float32[2,3] .\n"
-        "  let b:float32[3] = toy.reduce_sum [ axis=0 ] a\n"
-        "  in ( b ) }"
+        "{ lambda a:float32[2,3] .\n  let b:float32[3] = toy.reduce_sum [ axis=0 ] a\n  in ( b ) }"
     )
 
 

@@ -55,9 +55,9 @@ def test_escaped_tracer_into_the_next_trace() -> None:
         return x
 
     first(1.0)
-    with pytest.raises(errors.UnexpectedTracerError, match="escaped from it"):
+    with pytest.raises(errors.UnexpectedTracerError, match=r"escaped from it"):
         bx.jit(lambda y: y + kept[0])(2.0)
-    with pytest.raises(errors.UnexpectedTracerError, match="escaped from it"):
+    with pytest.raises(errors.UnexpectedTracerError, match=r"escaped from it"):
         bx.jit(lambda: kept[0])()
 
 
@@ -91,16 +91,16 @@ def test_if_on_a_traced_value() -> None:
     assert "bool[] in jit of " in text
     assert "it was made by toy.greater at " in text
     assert "Use cond, while_loop or select_n" in text
-    with pytest.raises(errors.TracerBoolConversionError, match="vmap of "):
+    with pytest.raises(errors.TracerBoolConversionError, match=r"vmap of "):
         bx.vmap(g)(np.ones(2))
 
 
 def test_numbers_and_numpy_of_a_traced_value() -> None:
     with pytest.raises(errors.ConcretizationTypeError, match=r"float\(\) was called on a traced"):
         bx.jit(lambda x: float(x))(1.0)
-    with pytest.raises(errors.TracerIntegerConversionError, match="used as a Python integer"):
+    with pytest.raises(errors.TracerIntegerConversionError, match=r"used as a Python integer"):
         bx.jit(lambda x: [1.0, 2.0][x])(1)
-    with pytest.raises(errors.TracerArrayConversionError, match="was handed to NumPy: float64"):
+    with pytest.raises(errors.TracerArrayConversionError, match=r"was handed to NumPy: float64"):
         bx.jit(lambda x: np.sin(x))(1.0)
     with pytest.raises(TypeError, match=r"immutable, so x\[i\] = y is not possible"):
         bx.jit(lambda x: x.__setitem__(0, 1.0))(np.ones(2))
@@ -116,17 +116,17 @@ def test_non_array_argument_of_jit() -> None:
     text = str(caught.value)
     assert "argument config['name'] is not an array: a value of type builtins.str" in text
     assert "static_argnames" in text
-    with pytest.raises(TypeError, match="jit takes a function, but got 3"):
+    with pytest.raises(TypeError, match=r"jit takes a function, but got 3"):
         bx.jit(3)  # type: ignore[call-overload]
 
 
 def test_unhashable_static_argument() -> None:
-    with pytest.raises(TypeError, match="static argument 1 is not hashable: .* pass a tuple inst"):
+    with pytest.raises(TypeError, match=r"static argument 1 is not hashable: .* pass a tuple inst"):
         bx.jit(lambda x, n: x, static_argnums=1)(1.0, [1, 2])
 
 
 def test_mismatched_primals_and_tangents() -> None:
-    with pytest.raises(TypeError, match="must have the same structure, but the primals are"):
+    with pytest.raises(TypeError, match=r"must have the same structure, but the primals are"):
         bx.jvp(lambda x: x, ({"a": 1.0},), ({"b": 1.0},))
     with pytest.raises(
         TypeError, match=r"tangent for primals\[0\]\['a'\] must have the type float64\[2\]"
@@ -134,7 +134,7 @@ def test_mismatched_primals_and_tangents() -> None:
         bx.jvp(lambda x: x, ({"a": np.ones(2)},), ({"a": np.ones(3)},))
     with pytest.raises(TypeError, match=r"must have the type float0\[\], because the primal is in"):
         bx.jvp(lambda x: x, (1,), (1,))
-    with pytest.raises(TypeError, match="primals and tangents as tuples or lists"):
+    with pytest.raises(TypeError, match=r"primals and tangents as tuples or lists"):
         bx.jvp(lambda x: x, 1.0, 1.0)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"primals\[0\]: a value of type builtins.str"):
         bx.jvp(lambda x: x, ("no",), (1.0,))
@@ -142,69 +142,71 @@ def test_mismatched_primals_and_tangents() -> None:
 
 def test_mismatched_cotangents() -> None:
     _, pullback = bx.vjp(lambda x: (x, x), 1.0)
-    with pytest.raises(TypeError, match="cotangent must have the structure of the output"):
+    with pytest.raises(TypeError, match=r"cotangent must have the structure of the output"):
         pullback(1.0)
-    with pytest.raises(TypeError, match="the cotangent for primals"):
+    with pytest.raises(TypeError, match=r"the cotangent for primals"):
         pullback((1.0, np.ones(3)))
     _, linear = bx.linearize(lambda x: x, 1.0)
-    with pytest.raises(TypeError, match="tangents must have the structure of the arguments"):
+    with pytest.raises(TypeError, match=r"tangents must have the structure of the arguments"):
         linear(1.0, 2.0)
 
 
 def test_grad_of_what_is_not_a_float_scalar() -> None:
     with pytest.raises(TypeError, match=r"returned float64\[3\] with shape \(3,\). Reduce it"):
         bx.grad(toy.sin)(np.ones(3))
-    with pytest.raises(TypeError, match="returned tuple: .* use has_aux=True for more outputs"):
+    with pytest.raises(TypeError, match=r"returned tuple: .* use has_aux=True for more outputs"):
         bx.grad(lambda x: (x, x))(1.0)
     with pytest.raises(TypeError, match=r"inputs of a float dtype, but args\[0\]\['n'\] is int64"):
         bx.grad(lambda d: d["n"])({"n": 3})
-    with pytest.raises(TypeError, match="needs real inputs"):
+    with pytest.raises(TypeError, match=r"needs real inputs"):
         bx.grad(lambda x: x)(1j)
     with pytest.raises(TypeError, match=r"with respect to args\[0\]: a value of type builtins.str"):
         bx.grad(lambda x: x)("no")
-    with pytest.raises(ValueError, match="with respect to argument 1, but the function was called"):
+    with pytest.raises(
+        ValueError, match=r"with respect to argument 1, but the function was called"
+    ):
         bx.grad(lambda x: x, argnums=1)(1.0)
-    with pytest.raises(TypeError, match="argnums of grad must be an integer or a sequence"):
+    with pytest.raises(TypeError, match=r"argnums of grad must be an integer or a sequence"):
         bx.grad(lambda x: x, argnums=("x",))(1.0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="returns a pair"):
+    with pytest.raises(TypeError, match=r"returns a pair"):
         bx.grad(lambda x: x, has_aux=True)(1.0)
 
 
 def test_inconsistent_batch_sizes() -> None:
-    with pytest.raises(ValueError, match="inconsistent sizes for the mapped axes") as caught:
+    with pytest.raises(ValueError, match=r"inconsistent sizes for the mapped axes") as caught:
         bx.vmap(lambda x, y: x)(np.ones(2), {"k": np.ones((3, 4))})
     text = str(caught.value)
     assert "args[0] of type float64[2] has size 2 along axis 0" in text
     assert "args[1]['k'] of type float64[3,4] has size 3 along axis 0" in text
     with pytest.raises(ValueError, match=r"kwargs\['y'\] of type float64\[3\] has size 3"):
         bx.vmap(lambda x, y: x)(np.ones(2), y=np.ones(3))
-    with pytest.raises(ValueError, match="axis_size=4 was given"):
+    with pytest.raises(ValueError, match=r"axis_size=4 was given"):
         bx.vmap(lambda x: x, axis_size=4)(np.ones(2))
     with pytest.raises(ValueError, match=r"map axis 1 of args\[0\], which has the type float64\["):
         bx.vmap(lambda x: x, in_axes=1)(np.ones(2))
-    with pytest.raises(ValueError, match="needs at least one mapped argument"):
+    with pytest.raises(ValueError, match=r"needs at least one mapped argument"):
         bx.vmap(lambda x: x, in_axes=None)(np.ones(2))
-    with pytest.raises(ValueError, match="in_axes of vmap has 1 entries for 2 positional"):
+    with pytest.raises(ValueError, match=r"in_axes of vmap has 1 entries for 2 positional"):
         bx.vmap(lambda x, y: x, in_axes=(0,))(np.ones(2), np.ones(2))
-    with pytest.raises(TypeError, match="must hold integers, None and trees of these"):
+    with pytest.raises(TypeError, match=r"must hold integers, None and trees of these"):
         bx.vmap(lambda x: x, in_axes=("a",))(np.ones(2))
-    with pytest.raises(ValueError, match="None in out_axes for output 0, but that output depends"):
+    with pytest.raises(ValueError, match=r"None in out_axes for output 0, but that output depends"):
         bx.vmap(lambda x: x, out_axes=None)(np.ones(2))
-    with pytest.raises(ValueError, match="put the mapped axis at 3 of output 0"):
+    with pytest.raises(ValueError, match=r"put the mapped axis at 3 of output 0"):
         bx.vmap(lambda x: x, out_axes=3)(np.ones(2))
-    with pytest.raises(errors.TreeError, match="in_axes"):
+    with pytest.raises(errors.TreeError, match=r"in_axes"):
         bx.vmap(lambda x: x, in_axes=({"b": 0},))({"a": np.ones(2)})
 
 
 def test_wrong_operands_of_a_primitive() -> None:
     for call in (toy.add, bx.jit(toy.add)):
-        with pytest.raises(TypeError, match="operands must agree"):
+        with pytest.raises(TypeError, match=r"operands must agree"):
             call(np.ones(2), np.ones(3))
     with pytest.raises(errors.AbstractionError, match=r"type builtins.str is not a legal operand"):
         toy.sin("no")
-    with pytest.raises(errors.AbstractionError, match="dtype object and shape"):
+    with pytest.raises(errors.AbstractionError, match=r"dtype object and shape"):
         toy.sin(np.array([None, 1]))
-    with pytest.raises(OverflowError, match="does not fit into int64"):
+    with pytest.raises(OverflowError, match=r"does not fit into int64"):
         toy.neg(2**70)
 
 
@@ -225,16 +227,18 @@ def test_missing_rules() -> None:
     assert "test_messages" in text
     assert "has the rules abstract_eval, impl, vmap." in text
     assert "(primals, tangents, **params) -> (primal_out, tangent_out)" in text
-    with pytest.raises(errors.MissingRuleError, match="The rule is expected from bindax-elsewhere"):
+    with pytest.raises(
+        errors.MissingRuleError, match=r"The rule is expected from bindax-elsewhere"
+    ):
         transpose.get(bare_p)
-    with pytest.raises(errors.MissingRuleError, match="toy.sin has no transpose rule: not linear"):
+    with pytest.raises(errors.MissingRuleError, match=r"toy.sin has no transpose rule: not linear"):
         bx.linear_transpose(toy.sin, 1.0)(1.0)
 
 
 def test_cards_mention_every_canonical_rule() -> None:
     with pytest.raises(TypeError, match=r"does not mention jvp, vmap, transpose, lowering.stable"):
         primitive("toy.incomplete", impl(lambda x: x), abstract_eval(lambda x: x))
-    with pytest.raises(TypeError, match="holds 3, which is not a rule"):
+    with pytest.raises(TypeError, match=r"holds 3, which is not a rule"):
         primitive("toy.incomplete", 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"impl\(...\) takes the rule as a function"):
         impl(3)  # type: ignore[arg-type]
@@ -269,7 +273,7 @@ def test_wrong_rules_are_named() -> None:
     text = str(caught.value)
     assert "the impl rule of toy.wrong returned float32[3] for operands (float64[])" in text
     assert "its abstract_eval rule says int32[7]" in text
-    with pytest.raises(TypeError, match="transpose rule of toy.wrong must return a sequence with"):
+    with pytest.raises(TypeError, match=r"transpose rule of toy.wrong must return a sequence with"):
         bx.linear_transpose(lambda x: wrong_p.bind(x), 1.0)(np.zeros(7, np.int32))
 
 
@@ -294,9 +298,9 @@ def test_recursion() -> None:
 
 
 def test_unknown_backend_and_settings() -> None:
-    with pytest.raises(errors.BackendError, match="no backend named 'tpu9'; installed are"):
+    with pytest.raises(errors.BackendError, match=r"no backend named 'tpu9'; installed are"):
         bx.jit(toy.sin, backend="tpu9")(1.0)
-    with pytest.raises(ValueError, match="default_dtype_bits must be one of 32, 64, but got 16"):
+    with pytest.raises(ValueError, match=r"default_dtype_bits must be one of 32, 64, but got 16"):
         bx.config.default_dtype_bits = 16  # type: ignore[assignment]
 
 
@@ -325,7 +329,7 @@ def test_internal_frames_are_hidden() -> None:
 def test_new_rule_kinds() -> None:
     cost = RuleKind("toy.cost", signature="(*avals, **params) -> int")
     extension = extend(toy.sin_p, cost(lambda x: x.size))
-    with pytest.raises(errors.MissingRuleError, match="toy.sin has no toy.cost rule"):
+    with pytest.raises(errors.MissingRuleError, match=r"toy.sin has no toy.cost rule"):
         cost.get(toy.sin_p)
     cost.install(toy.sin_p, extension.rules[0])
     assert cost.get(toy.sin_p)(bx.ShapedArray((2, 3), np.float32)) == 6

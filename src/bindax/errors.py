@@ -14,6 +14,7 @@ PluginConflictError = _errors.PluginConflictError
 PluginError = _errors.PluginError
 PluginLoadError = _errors.PluginLoadError
 PluginVersionError = _errors.PluginVersionError
+PluginWarning = _errors.PluginWarning
 RuleOutputError = _errors.RuleOutputError
 TracerArrayConversionError = _errors.TracerArrayConversionError
 TracerBoolConversionError = _errors.TracerBoolConversionError

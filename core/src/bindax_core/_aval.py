@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from bindax_core._errors import AbstractionError
+from bindax_core.registry._transaction import record_undo
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""
@@ -189,6 +190,7 @@ def register_value_type(value_type: ValueType) -> None:
             f"the type {value_type.type.__module__}.{value_type.type.__qualname__} is already a "
             f"registered value type; unregister it first, or register a subclass."
         )
+    record_undo(lambda: unregister_value_type(value_type))
 
 
 def unregister_value_type(value_type: ValueType) -> None:

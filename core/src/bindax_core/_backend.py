@@ -18,6 +18,7 @@ from bindax_core._errors import BackendError
 from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core._jaxpr_eval import eval_jaxpr
 from bindax_core._primitive import Primitive
+from bindax_core.registry._transaction import record_undo
 
 Executable = Callable[..., Sequence[Any]]
 
@@ -202,6 +203,7 @@ def register_backend(backend: Backend) -> None:
     """
     if backends.setdefault(backend.name, backend) is not backend:
         raise ValueError(f"a backend named {backend.name!r} is registered already.")
+    record_undo(lambda: unregister_backend(backend))
 
 
 def unregister_backend(backend: Backend) -> None:

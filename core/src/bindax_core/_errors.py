@@ -75,6 +75,10 @@ class PluginVersionError(PluginError, ImportError):
     """A plugin was written for a plugin API version that this bindax does not have."""
 
 
+class PluginWarning(UserWarning):
+    """A plugin failed to load; everything else works, and using it raises PluginLoadError."""
+
+
 class TreeError(BindaxError, ValueError):
     """A pytree has the wrong structure, or a pytree type is defined wrongly."""
 

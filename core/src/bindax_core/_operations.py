@@ -13,6 +13,7 @@ import attrs
 
 from bindax_core._aval import AbstractValue, ShapedArray, typeof
 from bindax_core._errors import MissingOperationsError
+from bindax_core.registry._transaction import record_undo
 
 
 @attrs.frozen(eq=False)
@@ -41,18 +42,25 @@ class ArrayOperations:
 
 
 _operations: dict[type[AbstractValue], ArrayOperations] = {}
-_load: Callable[[], bool] | None = None
+_load: Callable[[str | None], bool] | None = None
 
 
-def set_missing_operations_hook(hook: Callable[[], bool] | None) -> None:
-    """Set what is asked when operations are missing: loads the plugins that offer them."""
+def set_missing_operations_hook(hook: Callable[[str | None], bool] | None) -> None:
+    """Set what is asked when operations are missing: loads the plugins that offer them.
+
+    It is given the name of the array attribute that is wanted, or None for array operations.
+    """
     global _load
     _load = hook
 
 
-def load_operations() -> bool:
-    """Load the plugins that offer array operations and operators; True when something loaded."""
-    return _load is not None and _load()
+def load_operations(attribute: str | None = None) -> bool:
+    """Load the plugins that offer array operations and operators; True when any is loaded.
+
+    Args:
+        attribute: the array attribute that is wanted, or None for array operations.
+    """
+    return _load is not None and _load(attribute)
 
 
 def register_array_operations(
@@ -65,6 +73,7 @@ def register_array_operations(
     """
     if _operations.setdefault(aval_type, operations) is not operations:
         raise ValueError(f"array operations for {aval_type.__name__} are registered already.")
+    record_undo(lambda: unregister_array_operations(aval_type))
 
 
 def unregister_array_operations(aval_type: type[AbstractValue] = ShapedArray) -> None:

@@ -48,7 +48,7 @@ class ArrayOperators:
     def __getattr__(self, name: str) -> Any:
         # Reached only when nothing on the type has the name; dunder names are NumPy and others
         # probing for protocols, which no plugin supplies later.
-        if not name.startswith("__") and load_operations():
+        if not name.startswith("__") and load_operations(name):
             found = getattr(type(self), name, None)
             if found is not None:
                 return object.__getattribute__(self, name)
@@ -112,7 +112,7 @@ class ArrayOperators:
 
 def _placeholder(name: str) -> Callable[..., Any]:
     def operator(self: Any, *args: Any) -> Any:
-        if load_operations():
+        if load_operations(name):
             supplied = getattr(ArrayOperators, name)
             if supplied is not operator:
                 return supplied(self, *args)

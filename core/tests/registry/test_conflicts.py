@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
-from bindax_core._errors import PluginConflictError, PluginLoadError, PluginVersionError
+from bindax_core._errors import (
+    PluginConflictError,
+    PluginLoadError,
+    PluginVersionError,
+    PluginWarning,
+)
 from bindax_core.registry._control import configured
-from bindax_core.registry._loader import PluginWarning
 
 
 def offer(site: Any, name: str, *, version: str = "1.0", extra: str = "") -> None:

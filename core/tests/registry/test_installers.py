@@ -10,12 +10,18 @@ import pytest
 
 import bindax_core
 from bindax_core import _aval, _backend, _operators, tree
-from bindax_core._errors import PluginConflictError, PluginError
+from bindax_core._errors import (
+    MissingRuleError,
+    PluginConflictError,
+    PluginError,
+    PluginLoadError,
+    PluginWarning,
+)
 from bindax_core.extend import RuleKind
-from bindax_core.registry import _report
+from bindax_core.registry import _report, _rules
 from bindax_core.registry._control import configured
 from bindax_core.registry._installers import installers
-from bindax_core.registry._loader import Loader, PluginWarning
+from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
 from bindax_core.registry._provenance import distribution_of
@@ -337,3 +343,75 @@ def test_modules_are_traced_back_to_distributions() -> None:
     assert distribution_of("json.decoder") is None
     assert distribution_of("__main__") is None
     assert distribution_of("surely_not_installed") is None
+
+
+def test_an_attribute_that_two_distributions_supply_raises_on_use(site: Any, real: Real) -> None:
+    for name in ("one", "two"):
+        site.plugin(
+            name,
+            f"""
+            @hookimpl
+            def bindax_array_attributes():
+                return {{"shared": lambda self: 1, "of_{name}": lambda self: 2}}
+            """,
+            f"[bindax.v1.operations]\n{name} = {name}\n",
+        )
+
+    assert real.discovery.load_for_operations("of_one") is True
+    assert bindax_core.Array.of_two(None) == 2
+    with pytest.raises(
+        PluginConflictError, match=r"the array attribute 'shared' is offered by one"
+    ):
+        real.discovery.load_for_operations("shared")
+    assert not hasattr(bindax_core.Array, "shared")
+
+
+def test_a_missing_rule_is_chained_to_the_plugin_that_failed(
+    site: Any, real: Real, inverse: RuleKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner(site)
+    site.plugin("broken", "raise OSError('no device')", "[bindax.v1.rules]\ninverse = broken\n")
+    primitive = real.discovery.find_primitive("owner.p")
+    monkeypatch.setattr(_rules, "load_for_rule", real.discovery.load_for_rule)
+    monkeypatch.setattr(_rules, "describe_candidates", real.discovery.candidates)
+    monkeypatch.setattr(_rules, "failure_behind", real.discovery.failure_behind_rule)
+    with (
+        pytest.warns(PluginWarning),
+        pytest.raises(MissingRuleError, match=r"broken-dist 1\.0.*no device") as caught,
+    ):
+        inverse.get(primitive)
+
+    assert isinstance(caught.value.__cause__, PluginLoadError)
+    assert isinstance(caught.value.__cause__.__cause__, OSError)
+
+
+def test_a_value_type_registered_by_a_call_is_taken_back(site: Any, real: Real) -> None:
+    site.plugin(
+        "caller",
+        """
+        from bindax_core import _aval
+        class Meters: ...
+        _aval.register_value_type(_aval.ValueType(Meters, lambda x: None))
+        raise RuntimeError("late")
+        """,
+    )
+    before = dict(_aval.value_types)
+    with pytest.warns(PluginWarning, match="late"):
+        real.loader.load_all()
+
+    assert _aval.value_types == before
+
+
+def test_what_is_offered_and_not_brought_is_noted(site: Any, real: Real) -> None:
+    path = site.distribution(
+        "less-dist", "[bindax.v1]\nless = less\n[bindax.v1.primitives]\nless.p = less:p\n"
+    )
+    site.module("less", HEAD + "@hookimpl\ndef bindax_primitives(): return []\n")
+    with pytest.raises(PluginError, match=r"less-dist 1\.0 \(but the plugin did not bring it\)"):
+        real.discovery.find_primitive("less.p")
+    (note,) = real.loader.named("less")[0].notes
+
+    assert note == (
+        f"the primitive 'less.p' is offered in {path / 'entry_points.txt'}:4, "
+        f"but no hook returned it"
+    )

@@ -108,10 +108,18 @@ def test_registered_classes_are_traversed() -> None:
 
 def test_all_fields_of_a_named_tuple_are_leaves_and_those_of_a_dataclass_as_registered() -> None:
     assert tree.leaves([Container("Alice", 1, 2), Container("Bob", 4, 5)]) == [
-        "Alice", 1, 2, "Bob", 4, 5,
+        "Alice",
+        1,
+        2,
+        "Bob",
+        4,
+        5,
     ]
     assert tree.leaves([Data("apple", 5.3, 1.2), Data("banana", -1.0, 0.0)]) == [
-        5.3, 1.2, -1.0, 0.0,
+        5.3,
+        1.2,
+        -1.0,
+        0.0,
     ]
 
 

@@ -163,6 +163,26 @@ def test_wrong_attribute(ops):
         jit(lambda x: bad.bind(x))(np.ones(3))
 
 
+def test_rule_that_raises(ops):
+    def lower(ctx, x):
+        raise KeyError("axis")
+
+    bad = ops.declare("bad_rule", np.sin, lower)
+    with pytest.raises(KeyError) as caught:
+        jit(lambda x: bad.bind(x))(np.ones(3))
+    (note,) = caught.value.__notes__
+    assert "while xla_test.bad_rule was lowered, which is applied at" in note
+    assert __file__ in note
+
+
+def test_rule_for_a_platform(ops):
+    kind = lowering["stablehlo"]
+    p = ops.declare("for_platforms", np.sin, ops.op("stablehlo.sine"))
+    kind.install(p, kind(ops.op("stablehlo.cosine"), platform="cpu"))
+    kind.install(p, kind(ops.op("stablehlo.tan"), platform="other"))
+    assert "stablehlo.cosine" in jit(lambda x: p.bind(x)).lower(1.0).as_text()
+
+
 def test_wrong_number_of_results(ops):
     kind = lowering["stablehlo"]
     bad = ops.declare(

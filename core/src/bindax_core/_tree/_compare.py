@@ -38,7 +38,9 @@ def _node_hash(root: PyTreeDef, node: PyTreeDef) -> int:
     except BindaxError:
         raise
     except Exception as error:
-        raise _unusable(root, node, f"cannot be hashed ({type(error).__name__}: {error})") from error
+        raise _unusable(
+            root, node, f"cannot be hashed ({type(error).__name__}: {error})"
+        ) from error
     return hash((definition.type, data, tuple([child._hash for child in node._children])))
 
 

@@ -17,8 +17,8 @@ from bindax_core._tree._table import LEAF_TYPES
 from bindax_core._tree._treedef import PyTreeDef, postorder
 from bindax_core._tree._unflatten import assembler
 
-MAX_NODES = 5_000
-"""Compiling takes some ten microseconds per node; larger trees are walked."""
+MAX_NODES = 2_500
+"""Compiling takes a tenth of a millisecond per node; larger trees are walked."""
 
 _MANY = 24
 """From here on, checking types in one call of a method is faster than in a loop."""

@@ -185,7 +185,7 @@ def _unflatten_without_init(
             defaults.append((field.name, _constant(field.default)))
 
     def unflatten(metadata: Any, children: Any) -> Any:
-        node = object.__new__(nodetype)
+        node: Any = object.__new__(nodetype)
         # object.__setattr__ also sets the fields of frozen dataclasses.
         for name, value in zip((*meta, *data), (*metadata, *children), strict=True):
             object.__setattr__(node, name, value)

@@ -127,7 +127,7 @@ class NodeDefinition:
         """The keys of the children, as far as they follow from the type and the metadata."""
         kind = self._kind
         if kind in ("list", "tuple", "deque"):
-            return [SequenceKey(i) for i in range(count)]
+            return _positions(count)
         if kind in ("dict", "OrderedDict"):
             return [DictKey(key) for key in metadata]
         if kind == "defaultdict":
@@ -136,6 +136,16 @@ class NodeDefinition:
         if names is not None and len(names) == count:
             return [GetAttrKey(name) for name in names]
         return [FlattenedIndexKey(i) for i in range(count)]
+
+
+_SEQUENCE_KEYS = [SequenceKey(i) for i in range(256)]
+
+
+def _positions(count: int) -> list[KeyEntry]:
+    """The keys of a sequence; short ones share them."""
+    if count <= len(_SEQUENCE_KEYS):
+        return _SEQUENCE_KEYS[:count]
+    return [SequenceKey(i) for i in range(count)]
 
 
 _type = type

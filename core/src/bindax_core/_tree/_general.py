@@ -39,7 +39,7 @@ class _Frame:
             self.order,
             tuple(self.structures),
             leaves - self.before,
-            all([structure is LEAF for structure in self.structures]),
+            all(structure is LEAF for structure in self.structures),
         )
 
     def expand(self, with_keys: bool) -> None:
@@ -159,6 +159,6 @@ def _cycle(outer: _Frame, child: Any, link: Link) -> TreeError:
 def _too_deep(frame: _Frame) -> TreeError:
     return TreeError(
         f"The pytree is more than {_MAX_DEPTH} levels deep; the node of type "
-        f"{type_name(frame.definition.type)} {position(unlink(frame.link))} is below all of them. A "
-        f"flatten function that returns a new node of its own type as a child has no end."
+        f"{type_name(frame.definition.type)} {position(unlink(frame.link))} is below all of them. "
+        f"A flatten function that returns a new node of its own type each time never ends."
     )

@@ -143,7 +143,7 @@ def tree_reduce_associative(
     if not values:
         if identity is _unspecified:
             raise TypeError(
-                f"The pytree {short(tree)} has no leaves: tree_reduce_associative needs an identity."
+                f"The pytree {short(tree)} has no leaves; tree_reduce_associative needs identity."
             )
         return identity
     return _halves(operation, values)

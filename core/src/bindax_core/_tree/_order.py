@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _TOTALLY_ORDERED = frozenset({str, int, bytes, bool})
-"""Types of keys among which ``<`` is a total order, so that sorting does not depend on the input."""
+"""Types of keys among which ``<`` is a total order: sorting them does not depend on the input."""
 
 
 def key_order(keys: Iterable[Any]) -> list[Any]:
@@ -25,12 +25,10 @@ def key_order(keys: Iterable[Any]) -> list[Any]:
         result = sorted(keys)
     except TypeError:
         return _grouped(keys)
-    if len(result) > 1 and type(result[0]) not in _TOTALLY_ORDERED:
-        # For instance sets: `<` is defined but says nothing about most pairs.
-        opposite = sorted(reversed(keys))
-        if any(a is not b for a, b in zip(result, opposite, strict=True)):
-            return _grouped(keys)
-    return result
+    if len(result) < 2 or type(result[0]) in _TOTALLY_ORDERED or _is_total(keys, result):
+        return result
+    # For instance sets: `<` is defined but says nothing about most pairs.
+    return _grouped(keys)
 
 
 def _grouped(keys: list[Any]) -> list[Any]:
@@ -52,13 +50,18 @@ def _group(key: Any) -> str:
 def _sorted_group(keys: list[Any]) -> list[Any]:
     try:
         result = sorted(keys)
-        opposite = sorted(reversed(keys))
+        if _is_total(keys, result):
+            return result
     except TypeError:
         pass
-    else:
-        if all(a is b for a, b in zip(result, opposite, strict=True)):
-            return result
     return sorted(keys, key=_printed)
+
+
+def _is_total(keys: list[Any], result: list[Any]) -> bool:
+    """Whether sorting the keys from the other end gives the same result."""
+    opposite = keys[::-1]
+    opposite.sort()
+    return all(a is b for a, b in zip(result, opposite, strict=True))
 
 
 def _printed(key: Any) -> tuple[str, int]:
@@ -70,6 +73,5 @@ def _printed(key: Any) -> tuple[str, int]:
         return "\x00".join(sorted(f"{_group(k)}\x01{_printed(k)[0]}" for k in key)), 0
     # The default repr holds the address, which says nothing between processes; equal keys have
     # equal hashes, so that those order what is left in the same way within a process.
-    if type(key).__repr__ is object.__repr__:
-        return "", hash(key)
-    return repr(key), hash(key)
+    written: Any = type(key).__repr__
+    return "" if written is object.__repr__ else repr(key), hash(key)

@@ -215,9 +215,7 @@ def _match_keys(
             f"{full_name} has one with the keys {list(full_keys)}.",
         )
     below = children_with_links(node, link)
-    return [
-        (values[key], child, path) for key, (child, path) in zip(full_keys, below, strict=True)
-    ]
+    return [(values[key], child, path) for key, (child, path) in zip(full_keys, below, strict=True)]
 
 
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:

@@ -38,7 +38,8 @@ def from_state(records: Iterable[Record]) -> PyTreeDef:
             continue
         if not isinstance(definition, NodeDefinition):
             raise TreeError(
-                f"A pickled tree definition holds {short(definition)} in place of a node definition."
+                f"A pickled tree definition holds {short(definition)} in place of a node "
+                f"definition."
             )
         if type(count) is not int or not 0 <= count <= len(stack):
             raise TreeError(
@@ -60,9 +61,7 @@ def _checked_iterable(records: Any) -> Iterable[Any]:
     return records
 
 
-def from_node_data(
-    node_data: tuple[type, Any] | None, children: tuple[PyTreeDef, ...]
-) -> PyTreeDef:
+def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
     """Make a structure from the type and metadata of its root, and its children."""
     for child in children:
         if not isinstance(child, PyTreeDef):
@@ -141,15 +140,17 @@ def _check_keys(definition: NodeDefinition, keys: Any, count: int, *, is_sorted:
         raise _unfit(definition, f"needs its keys in the order of flattening, got {short(keys)}")
 
 
-def _checked_order(
-    definition: NodeDefinition, data: Any, order: tuple[Any, ...]
-) -> tuple[Any, ...] | None:
+def _checked_order(definition: NodeDefinition, data: Any, order: Any) -> tuple[Any, ...] | None:
     if definition._kind not in ("dict", "defaultdict"):
         raise _unfit(definition, "keeps no order of insertion")
     keys = data if definition._kind == "dict" else data[1]
-    if not isinstance(order, tuple) or len(order) != len(keys) or set(order) != set(keys):
+    try:
+        fits = isinstance(order, tuple) and len(order) == len(keys) and set(order) == set(keys)
+    except TypeError:  # a key that cannot be hashed
+        fits = False
+    if not fits:
         raise _unfit(definition, f"has the keys {short(keys)}, inserted as {short(order)}")
-    return None if order == keys else order
+    return None if order == keys else tuple(order)
 
 
 def _unfit(definition: NodeDefinition, what: str) -> TreeError:

@@ -193,7 +193,5 @@ def _flatten_partial_with_keys(node: Partial) -> tuple[list[tuple[Any, Any]], An
 
 
 register_node(
-    NodeDefinition(
-        Partial, _flatten_partial, _unflatten_partial, attributes=("args", "keywords")
-    )
+    NodeDefinition(Partial, _flatten_partial, _unflatten_partial, attributes=("args", "keywords"))
 )

@@ -131,8 +131,8 @@ def register_node(definition: NodeDefinition) -> None:
     """Register a node definition.
 
     Registering a type again from the same module, or a class that was defined again under the same
-    module and name, replaces the former definition with a ``RedefinitionNotice``: it is what running
-    a cell of a notebook twice does. Existing tree definitions keep theirs.
+    module and name, replaces the former definition with a ``RedefinitionNotice``: it is what
+    running a cell of a notebook twice does. Existing tree definitions keep theirs.
 
     Raises:
         TreeError: the type is a built-in container, or another module registered it; the message
@@ -239,7 +239,7 @@ def _stacklevel() -> int:
     return level
 
 
-def unregister_pytree_node(nodetype: type) -> NodeDefinition:
+def unregister_pytree_node(nodetype: Any) -> NodeDefinition:
     """Make instances of a type leaves again.
 
     Structures made before keep the definition and still unflatten.
@@ -339,7 +339,7 @@ def definition_by_name(name: str) -> NodeDefinition | None:
     return _by_name.get(name)
 
 
-def is_registered(nodetype: type) -> bool:
+def is_registered(nodetype: object) -> bool:
     """Whether instances of a type are pytree nodes.
 
     A plugin that offers the type is loaded. Named tuples need no registration and count.
@@ -351,7 +351,7 @@ def is_registered(nodetype: type) -> bool:
     return isinstance(nodetype, type) and _table.kind_of(nodetype) is not None
 
 
-def registered_by(nodetype: type) -> Provenance | None:
+def registered_by(nodetype: object) -> Provenance | None:
     """Which distribution, version, module, file and line registered a type; None for a leaf type.
 
     >>> import bindax_core._tree as tree

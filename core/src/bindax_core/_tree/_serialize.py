@@ -1,7 +1,7 @@
 """Tree definitions as text: versioned, with stable names of types, checked on reading.
 
-The text is JSON: the version of the format and the list of the nodes in postorder. A leaf is ``"*"``;
-another node is ``[name of the type, number of children, metadata, order of insertion]``.
+The text is JSON: the version of the format and the list of the nodes in postorder. A leaf is
+``"*"``; another node is ``[name of the type, number of children, metadata, order of insertion]``.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _write(root: PyTreeDef, node: PyTreeDef) -> Any:
         return [name, len(node._children), data, encode(node._order)]
     except TreeError as error:
         raise TreeError(
-            f"The structure cannot be serialized: {position(path_of_node(root, node))}, the keys or "
-            f"metadata of a {type_name(definition.type)} cannot be written: {error}. Give "
+            f"The structure cannot be serialized: {position(path_of_node(root, node))}, the keys "
+            f"or metadata of a {type_name(definition.type)} cannot be written: {error}. Give "
             f"encode_metadata and decode_metadata to its NodeDefinition."
         ) from error
 
@@ -100,9 +100,7 @@ def _read(index: int, node: Any) -> Record:
     if node == _LEAF:
         return None, None, None, 0
     if type(node) is not list or len(node) != 4 or type(node[0]) is not str:
-        raise TreeError(
-            f"A serialized tree definition is damaged: node {index} is {short(node)}."
-        )
+        raise TreeError(f"A serialized tree definition is damaged: node {index} is {short(node)}.")
     name, count, data, order = node
     try:
         if name.startswith("namedtuple "):
@@ -112,7 +110,9 @@ def _read(index: int, node: Any) -> Record:
         if definition.decode_metadata is not None:
             data = definition.decode_metadata(data)
     except TreeError as error:
-        raise TreeError(f"A serialized tree definition is damaged: node {index}: {error}") from error
+        raise TreeError(
+            f"A serialized tree definition is damaged: node {index}: {error}"
+        ) from error
     except Exception as error:  # decode_metadata is foreign code, and the text may be anything
         raise TreeError(
             f"A serialized tree definition is damaged: node {index}: decode_metadata of {name} "

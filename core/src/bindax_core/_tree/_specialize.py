@@ -12,8 +12,12 @@ from bindax_core._tree._treedef import PyTreeDef, postorder
 
 Flattener: TypeAlias = Callable[[Any], tuple[list[Any], PyTreeDef] | None]
 
-_FIRST = 40
+_FIRST = 64
 """Trees that are walked before a function is generated; doing so costs about as much."""
+_FIRST_LARGE = 256
+"""The same for large trees, where generating takes long enough to be noticed."""
+_LARGE = 128
+"""The number of leaves from which on a tree is large."""
 _MAX_FUNCTIONS = 4
 """How many structures may share what their roots look like."""
 _MAX_ENTRIES = 512
@@ -25,10 +29,10 @@ class Entry:
 
     __slots__ = ("functions", "misses", "threshold")
 
-    def __init__(self) -> None:
+    def __init__(self, num_leaves: int) -> None:
         self.functions: tuple[Flattener, ...] = ()
         self.misses = 0
-        self.threshold = _FIRST
+        self.threshold = _FIRST if num_leaves < _LARGE else _FIRST_LARGE
 
 
 def missed(key: Any, entry: Entry | None, structure: PyTreeDef) -> None:
@@ -37,7 +41,7 @@ def missed(key: Any, entry: Entry | None, structure: PyTreeDef) -> None:
         with lock:
             if len(SPECIALIZED) >= _MAX_ENTRIES:
                 SPECIALIZED.clear()
-            SPECIALIZED[key] = Entry()
+            SPECIALIZED[key] = Entry(structure.num_leaves)
         return
     entry.misses += 1
     if entry.misses < entry.threshold:

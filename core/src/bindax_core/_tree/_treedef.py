@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from bindax_core._errors import TreeError
@@ -400,18 +400,19 @@ def rebuild(root: PyTreeDef, leaves: list[PyTreeDef]) -> PyTreeDef:
         children = tuple(stack[start:])
         del stack[start:]
         count = sum(child.num_leaves for child in children)
-        flat = all([child is LEAF for child in children])
+        flat = all(child is LEAF for child in children)
         stack.append(make(node._definition, node._data, node._order, children, count, flat))
     return stack[0]
 
 
 def _iterable(leaves: Any) -> Iterable[Any]:
     try:
-        return iter(leaves)
+        iterator: Iterator[Any] = iter(leaves)
     except TypeError:
         raise TreeError(
             f"Expected an iterable of leaves, got {short(leaves)} of type {type(leaves).__name__}."
         ) from None
+    return iterator
 
 
 def _wrong_count(structure: PyTreeDef, count: int) -> TreeError:

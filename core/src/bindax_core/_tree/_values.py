@@ -1,4 +1,4 @@
-"""Plain Python values as JSON: what keys and metadata in serialized tree definitions are made of."""
+"""Plain Python values as JSON: the keys and the metadata in serialized tree definitions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def encode(value: Any, depth: int = 0) -> Any:
         return {"slice": [encode(x, depth + 1) for x in (value.start, value.stop, value.step)]}
     if value is Ellipsis:
         return {"ellipsis": None}
-    if kind is type and _NAMED_TYPES.get(value.__name__) is value:
+    if isinstance(value, type) and value in _NAMED_TYPES.values():
         return {"type": value.__name__}
     return _encode_dtype(value)
 

@@ -128,7 +128,7 @@ def _custom_walker(definition: NodeDefinition) -> Walk:
         children, data = result
         if type(children) is not tuple:
             children = checked_children(definition, children)
-        order = tuple(node) if keeps_order else None
+        order = _insertion_order(node, data[1]) if keeps_order else None
         for child in children:
             if type(child) not in LEAF_TYPES:
                 return _walk_children(definition, data, order, children, leaves)
@@ -156,12 +156,19 @@ def expand(
         return tuple(node), None, None
     if kind == "dict":
         keys = key_order(node)
-        return [node[key] for key in keys], tuple(keys), tuple(node)
+        data = tuple(keys)
+        return [node[key] for key in keys], data, _insertion_order(node, data)
     if kind == "none":
         return (), None, None
     result = checked_result(definition, definition.flatten(node))
-    order = tuple(node) if kind == "defaultdict" else None
+    order = _insertion_order(node, result[1][1]) if kind == "defaultdict" else None
     return checked_children(definition, result[0]), result[1], order
+
+
+def _insertion_order(node: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The keys of a mapping as they were inserted; None if that is the order of the leaves."""
+    inserted = tuple(node)
+    return None if inserted == keys else inserted
 
 
 def expand_with_keys(

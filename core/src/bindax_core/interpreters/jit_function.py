@@ -95,12 +95,14 @@ class _Options(NamedTuple):
 class _Shared:
     """What all ``jit(fun)`` of one function and the same options have in common."""
 
-    __slots__ = ("entries", "flat", "hits", "misses")
+    __slots__ = ("entries", "flat", "hits", "last", "misses")
 
     def __init__(self) -> None:
         self.entries: dict[Any, _Entry] = {}
         # The entries again, by the types of positional arguments that are arrays, not trees.
         self.flat: dict[Any, _Entry] = {}
+        # The one of them that was used last, with its key: comparing is faster than hashing.
+        self.last: tuple[Any, Any, Any, _Entry | None] = (None, None, None, None)
         self.hits = 0
         self.misses = 0
 
@@ -143,11 +145,16 @@ class JittedFunction(Generic[P, R]):
             avals = [x.aval for x in args if type(x) is Array]
             if len(avals) != len(args):
                 return self._call(args, kwargs)
-            key = (config.default_dtype_bits, config.backend, *avals)
-            entry = self._shared.flat.get(key)
-            if entry is None:
-                return self._call(args, kwargs, key)
-            self._shared.hits += 1
+            shared = self._shared
+            bits, backend = config.default_dtype_bits, config.backend
+            known, known_bits, known_backend, entry = shared.last
+            if avals != known or bits != known_bits or backend != known_backend or entry is None:
+                key = (bits, backend, *avals)
+                entry = shared.flat.get(key)
+                if entry is None:
+                    return self._call(args, kwargs, key)
+                shared.last = (avals, bits, backend, entry)
+            shared.hits += 1
             run = entry.run or self._compile(entry)
             outs = run([*entry.consts, *args] if entry.consts else args)
             if entry.out_is_leaf:
@@ -324,6 +331,7 @@ class JittedFunction(Generic[P, R]):
         """Forget all traces and executables of the function."""
         self._shared.entries.clear()
         self._shared.flat.clear()
+        self._shared.last = (None, None, None, None)
 
 
 class _BoundJit:

@@ -20,7 +20,7 @@ from typing import Any
 
 import attrs
 
-from bindax_core._errors import PluginError, PluginLoadError
+from bindax_core._errors import PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry import _claims
 from bindax_core.registry._control import Settings, settings
 from bindax_core.registry._declarations import Installer, Staged
@@ -34,10 +34,6 @@ QUARANTINED = "quarantined"
 # A thread that waits for another one's plugin inside an import may hold the lock of a module that
 # the plugin needs. Python cannot see that deadlock, so the wait ends.
 _WAIT_INSIDE_IMPORT = 20.0
-
-
-class PluginWarning(UserWarning):
-    """A plugin failed to load, or does not do what its manifest says."""
 
 
 @attrs.define(eq=False)
@@ -300,16 +296,20 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
     distribution = plugin.entry.distribution.name
     notes: list[str] = []
     for kind, group in _MANIFEST_KINDS.items():
-        names = {one.name for one in staged if one.kind == kind and one.name is not None}
-        offered = {
-            entry.name if kind == "primitive" else f"{entry.module}:{entry.attribute}"
-            for entry in current.entries(group)
-            if entry.distribution.name == distribution
-        }
+        brought = {one.name for one in staged if one.kind == kind and one.name is not None}
+        entries = [
+            entry for entry in current.entries(group) if entry.distribution.name == distribution
+        ]
+        names = {entry: entry.offered_name for entry in entries}
         notes.extend(
             f"the {kind} {name!r} is not in the group bindax.v1.{group} of the manifest of "
             f"{distribution}, so it is not found before the plugin is loaded"
-            for name in sorted(names - offered)
+            for name in sorted(brought - set(names.values()))
+        )
+        notes.extend(
+            f"the {kind} {name!r} is offered in {entry.place}, but no hook returned it"
+            for entry, name in names.items()
+            if name not in brought and current.plugins_behind(entry) == (plugin.entry,)
         )
     return notes
 

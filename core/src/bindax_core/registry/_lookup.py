@@ -63,7 +63,7 @@ class Discovery:
         for refusal in self.loader.manifest().refusals:
             offered = self.loader.manifest().refused("rules")
             if any(
-                entry.distribution == refusal.distribution and _rule_kind(entry) == kind
+                entry.distribution == refusal.distribution and entry.offered_name == kind
                 for entry in offered
             ):
                 texts.append(f"{refusal.distribution.label} (refused: {refusal.remedy})")
@@ -79,7 +79,7 @@ class Discovery:
 
     def _rule_entries(self, kind: str) -> list[Entry]:
         entries = self.loader.manifest().entries("rules")
-        return [entry for entry in entries if _rule_kind(entry) == kind]
+        return [entry for entry in entries if entry.offered_name == kind]
 
     # ------------------------------------------------------------------------------- types
 
@@ -101,7 +101,7 @@ class Discovery:
         for group, kind in (("pytrees", "pytree"), ("values", "value")):
             of_kind = [entry for entry in entries if entry.kind == group]
             if of_kind and claims.held(kind, type_) is None:
-                name = f"{of_kind[0].module}:{of_kind[0].attribute}"
+                name = of_kind[0].offered_name
                 chosen = self._chosen(kind, f"the {kind} type {name}", of_kind)
                 self._load(chosen)
                 claims.check(kind, type_)
@@ -118,7 +118,7 @@ class Discovery:
             found = self._aliases(current, type_)
         if not found and current.refusals:
             for entry in (*current.refused("pytrees"), *current.refused("values")):
-                if f"{entry.module}:{entry.attribute}" == name:
+                if entry.offered_name == name:
                     raise self._version_error(entry, f"the type {name}")
         return [entry for entry in found if self.loader.claims.may_load(entry)]
 
@@ -135,8 +135,11 @@ class Discovery:
 
     # ---------------------------------------------------------------- operations, backends
 
-    def load_for_operations(self) -> bool:
+    def load_for_operations(self, attribute: str | None = None) -> bool:
         """Load the plugins that offer array operations and operators.
+
+        Args:
+            attribute: the array attribute that is wanted, or None for array operations.
 
         Returns:
             whether any of them is loaded, so that looking again makes sense.
@@ -148,6 +151,8 @@ class Discovery:
         entries = self.loader.manifest().entries("operations")
         loaded = self._answer("operations", lambda: entries)
         claims = self.loader.claims
+        if attribute is not None:
+            claims.check("attribute", attribute)
         if not claims.of_kind("operations"):
             for place, conflict in list(claims.conflicts.items()):
                 if place[0] == "operations" and conflict.winner is None:
@@ -312,11 +317,6 @@ class Discovery:
         return [found[key] for key in sorted(found)]
 
 
-def _rule_kind(entry: Entry) -> str:
-    """The rule kind an entry offers; a suffix after ``@`` tells entries of one kind apart."""
-    return entry.name.partition("@")[0].strip()
-
-
 def _is_imported_as(entry: Entry, type_: type) -> bool:
     value: Any = sys.modules.get(entry.module)
     for name in entry.attribute.split("."):
@@ -340,10 +340,7 @@ def _static_conflicts(loader: Loader) -> Iterable[tuple[str, str, Conflict]]:
         offers: dict[str, list[Entry]] = {}
         for entry in current.entries(group):
             if entry.distribution.name in allowed:
-                name = entry.name
-                if kind in ("pytree", "value"):
-                    name = f"{entry.module}:{entry.attribute}"
-                offers.setdefault(name, []).append(entry)
+                offers.setdefault(entry.offered_name, []).append(entry)
         for name, entries in offers.items():
             names = list(dict.fromkeys(entry.distribution.name for entry in entries))
             if len(names) < 2:

@@ -14,6 +14,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 SUPPORTED_API_VERSIONS = frozenset({1})
@@ -25,8 +26,8 @@ PLUGINS = "plugins"
 KINDS = (PLUGINS, "primitives", "rules", "pytrees", "values", "backends", "operations")
 """The kinds of entries; each but the first is the last part of a group name."""
 
-_GROUP = re.compile(r"bindax\.v(\d+)(?:\.(.+))?")
-_METADATA = re.compile(r"(?P<name>[^-]+?)(?:-(?P<version>[^-]+))?(?:-.*)?\.(?:dist|egg)-info")
+_OPENING = "[bindax.v"
+_GROUP = re.compile(r"\[\s*bindax\.v(\d+)(?:\.(.+?))?\s*\]")
 _EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
 
 
@@ -36,7 +37,8 @@ def normalized(name: str) -> str:
     >>> normalized("Bindax_Lax.Basic")
     'bindax-lax-basic'
     """
-    return re.sub(r"[-_.]+", "-", name).lower()
+    plain = name.replace("_", "-").replace(".", "-").lower()
+    return re.sub("-+", "-", plain) if "--" in plain else plain
 
 
 class Distribution(NamedTuple):
@@ -60,7 +62,7 @@ class Distribution(NamedTuple):
     @property
     def entry_points(self) -> str:
         """The path of the file that holds its part of the manifest."""
-        return os.path.join(self.metadata, "entry_points.txt")
+        return self.metadata + os.sep + "entry_points.txt"
 
 
 class Entry(NamedTuple):
@@ -82,6 +84,16 @@ class Entry(NamedTuple):
     def attribute(self) -> str:
         """The object inside the module, or the empty string for the module itself."""
         return self.value.partition(":")[2].strip()
+
+    @property
+    def offered_name(self) -> str:
+        """What is offered: the type of a pytree or value entry, the kind of rules, the name."""
+        if self.kind in ("pytrees", "values"):
+            return f"{self.module}:{self.attribute}"
+        if self.kind == "rules":
+            # A suffix tells entries of one distribution for one kind apart.
+            return self.name.partition("@")[0].strip()
+        return self.name
 
     @property
     def place(self) -> str:
@@ -124,7 +136,24 @@ class _Section(NamedTuple):
     kind: str
     api: int
     text: str
-    line: int
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        """The line of the header."""
+        return self.text.count("\n", 0, self.start) + 1
+
+
+@lru_cache(maxsize=64)
+def _group(header: str) -> tuple[int, str]:
+    """The plugin API version and the kind of a header; no kind when it is not for bindax."""
+    match = _GROUP.fullmatch(header)
+    if match is None:
+        return 0, ""
+    if match[2] == PLUGINS:  # there is no such group: plugins are in the one without a suffix
+        return int(match[1]), "plugins group"
+    return int(match[1]), match[2] or PLUGINS
 
 
 class Manifest:
@@ -152,7 +181,7 @@ class Manifest:
         self.distributions = {name: found[name][0] for name in sorted(found)}
         for name in self.distributions:
             distribution, text = found[name]
-            if "bindax." in text:
+            if _OPENING in text:
                 self._add(distribution, text)
 
     def _add(self, distribution: Distribution, text: str) -> None:
@@ -160,16 +189,19 @@ class Manifest:
             distribution = distribution._replace(version=_version_in(distribution.metadata))
             self.distributions[distribution.name] = distribution
         sections = []
-        line = 0
-        # A plain split is several times faster here than a regular expression for the headers.
-        for part in f"\n{text}".split("\n["):
-            header, _, body = part.partition("\n")
-            group = _GROUP.fullmatch(header.rpartition("]")[0].strip())
-            if group is not None:
-                section = self._section(distribution, group, body, line)
-                if section is not None:
-                    sections.append(section)
-            line += part.count("\n") + 1
+        # Searching is several times faster here than parsing lines that nobody may ask for.
+        start = 0 if text.startswith(_OPENING) else text.find(f"\n{_OPENING}") + 1
+        while text.startswith(_OPENING, start):
+            line = text.find("\n", start)
+            line = len(text) if line < 0 else line
+            end = text.find("\n[", line)
+            end = len(text) if end < 0 else end
+            section = self._section(distribution, text, start, line, end)
+            if section is not None:
+                sections.append(section)
+            start = text.find(f"\n{_OPENING}", line) + 1
+            if not start:
+                break
         supported = [section for section in sections if section.api in SUPPORTED_API_VERSIONS]
         if sections and not supported:
             versions = tuple(sorted({section.api for section in sections}))
@@ -183,15 +215,19 @@ class Manifest:
             self._problems.append(Problem(distribution, supported[0].line, reason))
 
     def _section(
-        self, distribution: Distribution, group: re.Match[str], body: str, line: int
+        self, distribution: Distribution, text: str, start: int, line: int, end: int
     ) -> _Section | None:
-        kind = group[2] or PLUGINS
-        if kind in KINDS and group[2] != PLUGINS:
-            return _Section(distribution, kind, int(group[1]), body, line)
-        if int(group[1]) in SUPPORTED_API_VERSIONS:
-            known = ", ".join(f"bindax.v{group[1]}.{kind}" for kind in KINDS[1:])
-            reason = f"the group {group[0]!r} is unknown; known are bindax.v{group[1]}, {known}"
-            self._problems.append(Problem(distribution, line, reason))
+        header = text[start:line].rstrip()
+        api, kind = _group(header)
+        if kind in KINDS:
+            return _Section(distribution, kind, api, text, line, end)
+        if kind and api in SUPPORTED_API_VERSIONS:
+            known = ", ".join(f"bindax.v{api}.{kind}" for kind in KINDS[1:])
+            reason = (
+                f"the group {header.strip('[ ]')!r} is unknown; known are bindax.v{api}, {known}"
+            )
+            number = text.count("\n", 0, start) + 1
+            self._problems.append(Problem(distribution, number, reason))
         return None
 
     def entries(self, kind: str) -> tuple[Entry, ...]:
@@ -217,7 +253,11 @@ class Manifest:
         """
         known = self._entries.get(kind)
         if known is None:
-            sections = [section for section in self._sections[kind] if name in section.text]
+            sections = [
+                section
+                for section in self._sections[kind]
+                if section.text.find(name, section.start, section.end) >= 0
+            ]
             known = tuple(entry for section in sections for entry in _parse(section)[0])
         return tuple(entry for entry in known if entry.name == name)
 
@@ -227,7 +267,7 @@ class Manifest:
             index: dict[str, tuple[Entry, ...]] = {}
             for kind in ("pytrees", "values"):
                 for entry in self.entries(kind):
-                    key = f"{entry.module}:{entry.attribute}"
+                    key = entry.offered_name
                     index[key] = (*index.get(key, ()), entry)
             self._types = index
         return self._types.get(qualified_name, ())
@@ -265,10 +305,10 @@ class Manifest:
 
 
 def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
-    distribution, kind, api, text, first = section
+    distribution, kind, api, text, start, end = section
     entries: dict[str, Entry] = {}
     problems: list[Problem] = []
-    for number, line in enumerate(text.split("\n"), first + 1):
+    for number, line in enumerate(text[start + 1 : end].split("\n"), section.line + 1):
         name, equals, value = line.partition("=")
         name, value = name.strip(), value.strip()
         if not name or name[0] in "#;":
@@ -326,11 +366,15 @@ def _installed_in_archive(file: str) -> Iterator[tuple[Distribution, str]]:
 
 
 def _distribution(directory: str, name: str) -> Distribution | None:
-    match = _METADATA.fullmatch(name)
-    if match is None:
+    """The distribution of a metadata directory called ``name-version.dist-info``, or similar."""
+    base, _, suffix = name.rpartition(".")
+    if suffix not in ("dist-info", "egg-info"):
         return None
-    version = match["version"] or "unknown"
-    return Distribution(normalized(match["name"]), version, directory + os.sep + name)
+    project, _, rest = base.partition("-")
+    if not project:
+        return None
+    version = rest.partition("-")[0] or "unknown"
+    return Distribution(normalized(project), version, directory + os.sep + name)
 
 
 def _read(file: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from bindax_core.registry._loader import AVAILABLE, QUARANTINED, Plugin
 from bindax_core.registry._lookup import Discovery
-from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
+from bindax_core.registry._manifest import KINDS, PLUGINS
 from bindax_core.registry._provenance import file_of, provenance_of
 from bindax_core.registry._rules import Rule, rule_kinds
 
@@ -86,7 +86,7 @@ def _offers(discovery: Discovery, plugin: Plugin) -> dict[str, list[str]]:
     offers: dict[str, list[str]] = {}
     for kind in KINDS[1:]:
         names = [
-            _offered_name(entry)
+            entry.offered_name
             for entry in discovery.loader.manifest().entries(kind)
             if entry.distribution == plugin.entry.distribution
             and plugin in discovery.loader.plugins_behind(entry)
@@ -94,12 +94,6 @@ def _offers(discovery: Discovery, plugin: Plugin) -> dict[str, list[str]]:
         if names:
             offers[kind] = sorted(dict.fromkeys(names))
     return offers
-
-
-def _offered_name(entry: Entry) -> str:
-    if entry.kind in ("pytrees", "values"):
-        return f"{entry.module}:{entry.attribute}"
-    return entry.name.partition("@")[0] if entry.kind == "rules" else entry.name
 
 
 def rules_report(discovery: Discovery, primitive: Any) -> Report:
@@ -112,7 +106,7 @@ def rules_report(discovery: Discovery, primitive: Any) -> Report:
     name = primitive.name
     kinds = dict(rule_kinds)
     entries = discovery.loader.manifest().entries("rules")
-    offered = {entry.name.partition("@")[0] for entry in entries}
+    offered = {entry.offered_name for entry in entries}
     records: list[Report] = []
     for kind_name in sorted(kinds.keys() | offered):
         kind = kinds.get(kind_name)
@@ -185,7 +179,7 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
     if load:
         import warnings
 
-        from bindax_core.registry._loader import PluginWarning
+        from bindax_core._errors import PluginWarning
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PluginWarning)  # reported here, in full

@@ -152,7 +152,8 @@ class RuleKind:
         if function is None:
             function = self.find(primitive, platform)
         if function is None:
-            raise MissingRuleError(missing_rule_message(self, primitive, platform))
+            message = missing_rule_message(self, primitive, platform)
+            raise MissingRuleError(message) from failure_behind(self.name)
         return function
 
     def _get(self, primitive: Primitive, platform: str | None) -> Function | None:
@@ -260,13 +261,24 @@ describe_candidates: Callable[[str, str], list[str]] = _no_candidates
 """The installed distributions that offer a rule kind, for messages."""
 
 
+def _no_failure(kind: str) -> BaseException | None:
+    return None
+
+
+failure_behind: Callable[[str], BaseException | None] = _no_failure
+"""Why a plugin that offers a rule kind failed to load; the cause of a missing rule."""
+
+
 def set_descriptions(
-    site: Callable[[Site], str], candidates: Callable[[str, str], list[str]]
+    site: Callable[[Site], str],
+    candidates: Callable[[str, str], list[str]],
+    failure: Callable[[str], BaseException | None] = _no_failure,
 ) -> None:
     """Let discovery name distributions and versions in messages about rules."""
-    global describe_site, describe_candidates
+    global describe_site, describe_candidates, failure_behind
     describe_site = site
     describe_candidates = candidates
+    failure_behind = failure
 
 
 def duplicate_rule_message(primitive: Primitive, old: Rule, new: Rule) -> str:

@@ -65,8 +65,8 @@ def load_for_type(type_: type) -> bool:
     return discovery().load_for_type(type_)
 
 
-def _load_for_operations() -> bool:
-    return discovery().load_for_operations()
+def _load_for_operations(attribute: str | None) -> bool:
+    return discovery().load_for_operations(attribute)
 
 
 def _load_backends(name: str | None = None) -> None:
@@ -83,10 +83,14 @@ def _candidates(kind: str, primitive: str) -> list[str]:
     return discovery().candidates(kind, primitive)
 
 
+def _failure(kind: str) -> BaseException | None:
+    return discovery().failure_behind_rule(kind)
+
+
 def connect() -> None:
     """Have the kernel ask for plugins on a miss."""
     _rules.set_missing_rule_hook(_load_for_rule)
-    _rules.set_descriptions(_describe_site, _candidates)
+    _rules.set_descriptions(_describe_site, _candidates, _failure)
     _aval.set_missing_value_type_hook(load_for_type)
     _operations.set_missing_operations_hook(_load_for_operations)
     _backend.set_missing_backend_hook(_load_backends)

@@ -10,6 +10,9 @@ Array(1., dtype=float32)
 """
 
 from bindax_lax_basic._operands import broadcast_shapes as broadcast_shapes
+from bindax_lax_basic._windows import GatherDimensionNumbers as GatherDimensionNumbers
+from bindax_lax_basic._windows import GatherScatterMode as GatherScatterMode
+from bindax_lax_basic._windows import ScatterDimensionNumbers as ScatterDimensionNumbers
 from bindax_lax_basic.arg_reductions import argmax as argmax
 from bindax_lax_basic.arg_reductions import argmax_p as argmax_p
 from bindax_lax_basic.arg_reductions import argmin as argmin
@@ -92,6 +95,18 @@ from bindax_lax_basic.division import rem as rem
 from bindax_lax_basic.division import rem_p as rem_p
 from bindax_lax_basic.dtypes import promote_types as promote_types
 from bindax_lax_basic.dtypes import result_type as result_type
+from bindax_lax_basic.dynamic_slicing import dynamic_index_in_dim as dynamic_index_in_dim
+from bindax_lax_basic.dynamic_slicing import dynamic_slice as dynamic_slice
+from bindax_lax_basic.dynamic_slicing import dynamic_slice_in_dim as dynamic_slice_in_dim
+from bindax_lax_basic.dynamic_slicing import dynamic_slice_p as dynamic_slice_p
+from bindax_lax_basic.dynamic_slicing import (
+    dynamic_update_index_in_dim as dynamic_update_index_in_dim,
+)
+from bindax_lax_basic.dynamic_slicing import dynamic_update_slice as dynamic_update_slice
+from bindax_lax_basic.dynamic_slicing import (
+    dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
+)
+from bindax_lax_basic.dynamic_slicing import dynamic_update_slice_p as dynamic_update_slice_p
 from bindax_lax_basic.exponential import cbrt as cbrt
 from bindax_lax_basic.exponential import cbrt_p as cbrt_p
 from bindax_lax_basic.exponential import exp as exp
@@ -112,6 +127,10 @@ from bindax_lax_basic.exponential import sqrt as sqrt
 from bindax_lax_basic.exponential import sqrt_p as sqrt_p
 from bindax_lax_basic.exponential import square as square
 from bindax_lax_basic.exponential import square_p as square_p
+from bindax_lax_basic.gathering import gather as gather
+from bindax_lax_basic.gathering import gather_p as gather_p
+from bindax_lax_basic.gathering import scatter_add as scatter_add
+from bindax_lax_basic.gathering import scatter_add_p as scatter_add_p
 from bindax_lax_basic.gathering import take as take
 from bindax_lax_basic.powers import integer_pow as integer_pow
 from bindax_lax_basic.powers import integer_pow_p as integer_pow_p

@@ -1,20 +1,231 @@
-"""Selecting slices of an array by indices that are arrays or traced."""
+"""Reading windows of an array at positions that are arrays themselves, and adding to them."""
 
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import typeof
-from bindax_lax_basic import dtypes
-from bindax_lax_basic._operands import constant
-from bindax_lax_basic._types import axis_argument
-from bindax_lax_basic.axes import broadcast_in_dim_p, reduce_sum_p
-from bindax_lax_basic.comparison import eq_p
-from bindax_lax_basic.creation import iota_p
-from bindax_lax_basic.reductions import reduce_or_p
-from bindax_lax_basic.selection import clamp, select_n_p
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    Zero,
+    abstract_eval,
+    impl,
+    instantiate_zeros,
+    jvp,
+    lowering,
+    primitive,
+    transpose,
+    typeof,
+    vmap,
+)
+from bindax_lax_basic import _windows, dtypes
+from bindax_lax_basic._batching import batch_first
+from bindax_lax_basic._linear import zero_tangent
+from bindax_lax_basic._numpy import NumPyArray, quiet
+from bindax_lax_basic._operands import adopt_dtype, constant
+from bindax_lax_basic._types import axis_argument, require_kind, require_same_dtype, static_ints
+from bindax_lax_basic._window_lowering import gather_lowering, scatter_add_lowering
+from bindax_lax_basic._windows import (
+    Dims,
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+)
+from bindax_lax_basic.arithmetic import add_p
+from bindax_lax_basic.axes import broadcast_in_dim_p
+from bindax_lax_basic.comparison import lt_p
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.creation import filled
+from bindax_lax_basic.dtypes import NUMBER
+from bindax_lax_basic.selection import select_scalars
+
+CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
+
+# ------------------------------------------------------------------------------------ gather
+
+
+def gather(
+    operand: Any,
+    start_indices: Any,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Sequence[int],
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+    fill_value: Any = None,
+) -> Array:
+    """Read windows of an array at many positions.
+
+    Args:
+        operand: the array to read from.
+        start_indices: an array of integers; its last axis holds index vectors.
+        dimension_numbers: which axis is which, a ``GatherDimensionNumbers``.
+        slice_sizes: for each axis of ``operand`` the size of a window.
+        indices_are_sorted: a promise that may help a compiler.
+        unique_indices: likewise.
+        mode: what to do with windows out of bounds, a ``GatherScatterMode`` or its name; by default
+            they read ``fill_value``.
+        fill_value: by default nan for floats, the least value of signed and the greatest of
+            unsigned integers, True for booleans.
+
+    >>> numbers = GatherDimensionNumbers((1,), (0,), (0,))
+    >>> gather(np.arange(6).reshape(3, 2), np.array([[2], [0]]), numbers, (1, 2))
+    Array([[4, 5],
+           [0, 1]], dtype=int64)
+    """
+    chosen = GatherScatterMode.from_any(mode)
+    if chosen is FILL and fill_value is None:
+        fill_value = _default_fill(typeof(operand).dtype)
+    return gather_p.bind(
+        operand,
+        start_indices,
+        dimension_numbers=GatherDimensionNumbers(*map(tuple, dimension_numbers)),
+        slice_sizes=static_ints("gather", "slice_sizes", slice_sizes),
+        indices_are_sorted=bool(indices_are_sorted),
+        unique_indices=bool(unique_indices),
+        mode=chosen,
+        fill_value=fill_value if chosen is FILL else None,
+    )
+
+
+def _default_fill(dtype: Any) -> Any:
+    if dtypes.is_inexact(dtype):
+        return float("nan")
+    if dtypes.kind_of(dtype) == "signed integer":
+        return dtypes.smallest(dtype)
+    return dtypes.largest(dtype)
+
+
+def _gather_type(
+    x: ShapedArray,
+    indices: ShapedArray,
+    *,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Dims,
+    **params: Any,
+) -> ShapedArray:
+    _windows.check_windows("gather", x, indices, dimension_numbers, slice_sizes)
+    axes = _windows.window_dims(x.ndim, dimension_numbers)
+    unordered = (*indices.shape[:-1], *[slice_sizes[axis] for axis in axes])
+    order = _windows.result_order(len(unordered), dimension_numbers)
+    return x.update(shape=tuple([unordered[i] for i in order]))
+
+
+def _gather_impl(
+    x: NumPyArray,
+    indices: NumPyArray,
+    *,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Dims,
+    mode: GatherScatterMode,
+    fill_value: Any,
+    **params: Any,
+) -> Any:
+    found = _windows.windows(x.shape, indices, dimension_numbers, slice_sizes)
+    out = _windows.gather(x, found)
+    if mode is not FILL or found.valid.all():
+        return out
+    keep = found.valid.reshape((*found.valid.shape, *(1,) * (out.ndim - found.valid.ndim)))
+    keep = np.broadcast_to(keep, found.shape).transpose(found.order)
+    return np.where(keep, out, np.asarray(fill_value).astype(x.dtype))
+
+
+def _gather_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, fill_value: Any, **params: Any
+) -> tuple[Any, Any]:
+    x, indices = primals
+    out = gather_p.bind(x, indices, fill_value=fill_value, **params)
+    if type(tangents[0]) is Zero:
+        return out, zero_tangent(out)
+    fill = None if fill_value is None else 0
+    return out, gather_p.bind(tangents[0], indices, fill_value=fill, **params)
+
+
+def _gather_transpose(
+    ct: Any,
+    x: UndefPrimal,
+    indices: Any,
+    *,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Dims,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    mode: GatherScatterMode,
+    fill_value: Any,
+) -> list[Any]:
+    out = scatter_add_p.bind(
+        filled(x.aval, 0),
+        indices,
+        ct,
+        dimension_numbers=ScatterDimensionNumbers(*dimension_numbers),
+        indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+        mode=mode,
+    )
+    return [out, None]
+
+
+def _shift(axes: Dims) -> Dims:
+    return tuple([axis + 1 for axis in axes])
+
+
+def _batched_numbers(numbers: Any, x_batched: bool, indices_batched: bool) -> Any:
+    """Dimension numbers with one more axis in front of operand, indices, or both."""
+    offset, collapsed, index_map, own, theirs = numbers
+    if not x_batched:
+        return type(numbers)(_shift(offset), collapsed, index_map, own, _shift(theirs))
+    moved = _shift(collapsed), _shift(index_map)
+    if not indices_batched:
+        return type(numbers)((0, *_shift(offset)), *moved, _shift(own), theirs)
+    return type(numbers)(_shift(offset), *moved, (0, *_shift(own)), (0, *_shift(theirs)))
+
+
+def _gather_vmap(
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Dims,
+    **params: Any,
+) -> tuple[Any, int]:
+    x, indices = (
+        v if d is None else batch_first(v, d, size) for v, d in zip(operands, dims, strict=True)
+    )
+    batched = [d is not None for d in dims]
+    if size == 0 and all(batched):
+        # No window of size one fits into an empty axis; the result is empty, of the same type.
+        aval = typeof(x)
+        one = (
+            aval.update(shape=aval.shape[1:]),
+            typeof(indices).update(shape=typeof(indices).shape[1:]),
+        )
+        row = _gather_type(*one, dimension_numbers=dimension_numbers, slice_sizes=slice_sizes)
+        return filled(row.update(shape=(0, *row.shape)), 0), 0
+    if batched[0]:
+        slice_sizes = (1 if batched[1] else size, *slice_sizes)
+    numbers = _batched_numbers(dimension_numbers, *batched)
+    out = gather_p.bind(x, indices, dimension_numbers=numbers, slice_sizes=slice_sizes, **params)
+    return out, 0
+
+
+gather_p: Primitive = primitive(
+    "gather",
+    impl(_gather_impl),
+    abstract_eval(_gather_type),
+    jvp(_gather_jvp, symbolic_zeros=True),
+    vmap(_gather_vmap),
+    transpose(_gather_transpose),
+    lowering["stablehlo"](gather_lowering),
+)
 
 
 def take(x: Any, index: Any, axis: int) -> Any:
@@ -26,34 +237,183 @@ def take(x: Any, index: Any, axis: int) -> Any:
             is taken to the nearest end.
         axis: the axis, in the place of which the axes of ``index`` stand in the result.
 
-    >>> import numpy as np
     >>> take(np.array([10.0, 20.0, 30.0]), np.array([2, 0]), 0)
     Array([30., 10.], dtype=float64)
     """
     shape, index_shape = typeof(x).shape, typeof(index).shape
     axis = axis_argument("take", axis, len(shape))
-    size = shape[axis]
+    size, n = shape[axis], len(index_shape)
     if size == 0:
         raise IndexError(f"cannot take slices along axis {axis}, which is empty: shape {shape}.")
-    index = _wrap(index, size)
-    rank, n = len(shape) + len(index_shape), len(index_shape)
-    # One axis more than the result: the one that is searched, behind the axes of the index.
-    full = (*shape[:axis], *index_shape, *shape[axis:])
-    index_axes = tuple(range(axis, axis + n))
-    at = broadcast_in_dim_p.bind(index, shape=full, broadcast_dimensions=index_axes)
-    places = iota_p.bind(dtype=typeof(index).dtype, shape=full, dimension=axis + n)
-    kept = tuple([d for d in range(rank) if d not in index_axes])
-    values = broadcast_in_dim_p.bind(x, shape=full, broadcast_dimensions=kept)
-    zeros = broadcast_in_dim_p.bind(constant(0, x), shape=full, broadcast_dimensions=())
-    chosen = select_n_p.bind(eq_p.bind(places, at), zeros, values)
-    if typeof(x).dtype == dtypes.bool_:
-        return reduce_or_p.bind(chosen, axes=(axis + n,))
-    return reduce_sum_p.bind(chosen, axes=(axis + n,))
+    index = wrap_index(index, size)
+    vectors = broadcast_in_dim_p.bind(
+        index, shape=(*index_shape, 1), broadcast_dimensions=tuple(range(n))
+    )
+    kept = (*range(axis), *range(axis + n, len(shape) + n - 1))
+    numbers = GatherDimensionNumbers(kept, (axis,), (axis,))
+    return gather(x, vectors, numbers, (*shape[:axis], 1, *shape[axis + 1 :]), mode=CLIP)
 
 
-def _wrap(index: Any, size: int) -> Any:
-    """Indices from the end made positive, and all brought within the bounds."""
-    if dtypes.kind_of(typeof(index).dtype) == "signed integer":
-        zero = constant(0, index)
-        index = select_n_p.bind(index < zero, index, index + constant(size, index))
-    return clamp(constant(0, index), index, constant(size - 1, index))
+def wrap_index(index: Any, size: int) -> Any:
+    """Indices with those from the end made positive; narrow ones in 32 bits."""
+    aval = typeof(index)
+    if aval.dtype.itemsize < 4:
+        index = convert(index, np.dtype(np.int32), aval.weak_type)
+    if dtypes.kind_of(aval.dtype) != "signed integer":
+        return index
+    shifted = add_p.bind(index, constant(size, index))
+    return select_scalars(lt_p.bind(index, constant(0, index)), index, shifted)
+
+
+# ------------------------------------------------------------------------------- scatter_add
+
+
+def scatter_add(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """Add windows to an array at many positions; the transpose of ``gather``.
+
+    Args:
+        operand: the array to add to, which is not changed.
+        scatter_indices: an array of integers; its last axis holds index vectors.
+        updates: the windows, of the dtype of ``operand``.
+        dimension_numbers: which axis is which, a ``ScatterDimensionNumbers``.
+        indices_are_sorted: a promise that may help a compiler.
+        unique_indices: likewise.
+        mode: what to do with windows out of bounds; by default they are dropped.
+
+    >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
+    >>> scatter_add(np.zeros(3), np.array([[2], [2]]), np.array([1.0, 5.0]), numbers)
+    Array([0., 0., 6.], dtype=float64)
+    """
+    return scatter_add_p.bind(
+        operand,
+        scatter_indices,
+        *adopt_dtype(updates, operand)[:1],
+        dimension_numbers=ScatterDimensionNumbers(*map(tuple, dimension_numbers)),
+        indices_are_sorted=bool(indices_are_sorted),
+        unique_indices=bool(unique_indices),
+        mode=GatherScatterMode.from_any(mode),
+    )
+
+
+def _scatter_type(
+    x: ShapedArray,
+    indices: ShapedArray,
+    updates: ShapedArray,
+    *,
+    dimension_numbers: ScatterDimensionNumbers,
+    **params: Any,
+) -> ShapedArray:
+    require_kind("scatter_add", x, NUMBER, 0)
+    require_same_dtype("scatter_add", (x, updates))
+    if any(not 0 <= axis < updates.ndim for axis in dimension_numbers.update_window_dims):
+        raise TypeError(
+            f"scatter_add: the window axes {dimension_numbers.update_window_dims} must be axes of "
+            f"the updates {updates.str_short()}."
+        )
+    sizes = _windows.update_sizes(x.ndim, updates.shape, dimension_numbers)
+    _windows.check_windows("scatter_add", x, indices, dimension_numbers, sizes)
+    window = dimension_numbers.update_window_dims
+    batch = tuple([size for axis, size in enumerate(updates.shape) if axis not in window])
+    if batch != indices.shape[:-1]:
+        raise TypeError(
+            f"scatter_add: the updates {updates.str_short()} have the sizes {batch} beside their "
+            f"window axes {window}, but the indices {indices.str_short()} ask for "
+            f"{indices.shape[:-1]}."
+        )
+    return x.update(weak_type=x.weak_type and updates.weak_type)
+
+
+@quiet
+def _scatter_impl(
+    x: NumPyArray,
+    indices: NumPyArray,
+    updates: NumPyArray,
+    *,
+    dimension_numbers: ScatterDimensionNumbers,
+    mode: GatherScatterMode,
+    **params: Any,
+) -> Any:
+    sizes = _windows.update_sizes(x.ndim, updates.shape, dimension_numbers)
+    found = _windows.windows(x.shape, indices, dimension_numbers.as_gather(), sizes)
+    if mode is CLIP:
+        found = found._replace(valid=np.ones_like(found.valid))
+    wide = dtypes.accumulator_dtype(x.dtype)
+    if wide == x.dtype:
+        return _windows.scatter_add(x, found, updates)
+    return _windows.scatter_add(x.astype(wide), found, updates.astype(wide)).astype(x.dtype)
+
+
+def _scatter_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    x, indices, updates = primals
+    out = scatter_add_p.bind(x, indices, updates, **params)
+    tx, _, tu = tangents
+    if type(tx) is Zero and type(tu) is Zero:
+        return out, zero_tangent(out)
+    if type(tu) is Zero:
+        return out, tx
+    return out, scatter_add_p.bind(instantiate_zeros(tx), indices, tu, **params)
+
+
+def _scatter_transpose(
+    ct: Any,
+    x: Any,
+    indices: Any,
+    updates: Any,
+    *,
+    dimension_numbers: ScatterDimensionNumbers,
+    indices_are_sorted: bool,
+    unique_indices: bool,
+    mode: GatherScatterMode,
+) -> list[Any]:
+    to_updates = None
+    if type(updates) is UndefPrimal:
+        rank = typeof(ct).ndim
+        to_updates = gather_p.bind(
+            ct,
+            indices,
+            dimension_numbers=dimension_numbers.as_gather(),
+            slice_sizes=_windows.update_sizes(rank, updates.aval.shape, dimension_numbers),
+            indices_are_sorted=indices_are_sorted,
+            unique_indices=unique_indices,
+            mode=mode,
+            fill_value=0 if mode is FILL else None,
+        )
+    return [ct if type(x) is UndefPrimal else None, None, to_updates]
+
+
+def _scatter_vmap(
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    dimension_numbers: ScatterDimensionNumbers,
+    **params: Any,
+) -> tuple[Any, int]:
+    x, indices, updates = operands
+    x, updates = batch_first(x, dims[0], size), batch_first(updates, dims[2], size)
+    if size == 0:
+        return x, 0
+    if dims[1] is not None:
+        indices = batch_first(indices, dims[1], size)
+    numbers = _batched_numbers(dimension_numbers, True, dims[1] is not None)
+    return scatter_add_p.bind(x, indices, updates, dimension_numbers=numbers, **params), 0
+
+
+scatter_add_p: Primitive = primitive(
+    "scatter_add",
+    impl(_scatter_impl),
+    abstract_eval(_scatter_type),
+    jvp(_scatter_jvp, symbolic_zeros=True),
+    vmap(_scatter_vmap),
+    transpose(_scatter_transpose),
+    lowering["stablehlo"](scatter_add_lowering),
+)

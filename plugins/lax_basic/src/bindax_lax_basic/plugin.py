@@ -36,6 +36,7 @@ from bindax_lax_basic.creation import filled, iota_p
 from bindax_lax_basic.cumulative import cumsum_p
 from bindax_lax_basic.division import atan2_p, div_p, nextafter_p, rem_p
 from bindax_lax_basic.dtypes import bool_
+from bindax_lax_basic.dynamic_slicing import dynamic_slice_p, dynamic_update_slice_p
 from bindax_lax_basic.exponential import (
     cbrt_p,
     exp2_p,
@@ -48,6 +49,7 @@ from bindax_lax_basic.exponential import (
     sqrt_p,
     square_p,
 )
+from bindax_lax_basic.gathering import gather_p, scatter_add_p
 from bindax_lax_basic.methods import ATTRIBUTES
 from bindax_lax_basic.powers import integer_pow_p, pow_p
 from bindax_lax_basic.reductions import (
@@ -103,11 +105,14 @@ PRIMITIVES = (
     cumsum_p,
     div_p,
     dot_general_p,
+    dynamic_slice_p,
+    dynamic_update_slice_p,
     eq_p,
     exp_p,
     exp2_p,
     expm1_p,
     floor_p,
+    gather_p,
     ge_p,
     gt_p,
     imag_p,
@@ -141,6 +146,7 @@ PRIMITIVES = (
     rev_p,
     round_p,
     rsqrt_p,
+    scatter_add_p,
     select_n_p,
     sign_p,
     sin_p,

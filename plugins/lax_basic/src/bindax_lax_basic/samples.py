@@ -49,7 +49,10 @@ class Sample(NamedTuple):
     def label(self) -> str:
         """A short unique name, such as ``add-float32[2,3]-float32[]``."""
         types = [f"{o.dtype}[{','.join(map(str, o.shape))}]" for o in self.operands]
-        extra = [f"{k}={v}".replace(" ", "") for k, v in self.arguments.items()]
+        extra = [
+            f"{k}={v.fields if type(v) is _Numbers else v}".replace(" ", "")
+            for k, v in self.arguments.items()
+        ]
         return "-".join([self.name, *types, *extra])
 
     def make(self, salt: int = 0) -> list[np.ndarray[Any, Any]]:
@@ -60,9 +63,13 @@ class Sample(NamedTuple):
     def call(self, module: Any, *operands: Any) -> Any:
         """Call the function of this name in a module on operands."""
         function = getattr(module, self.name)
+        arguments = {
+            name: getattr(module, value.kind)(*value.fields) if type(value) is _Numbers else value
+            for name, value in self.arguments.items()
+        }
         if self.packed:
-            return function(list(operands), **self.arguments)
-        return function(*operands, **self.arguments)
+            return function(list(operands), **arguments)
+        return function(*operands, **arguments)
 
 
 def _make(rng: np.random.Generator, operand: Operand) -> np.ndarray[Any, Any]:
@@ -271,9 +278,55 @@ def _contractions() -> Iterator[Sample]:
     yield Sample("dot_general", half, {**plain, "preferred_element_type": np.dtype(np.float32)})
 
 
+class _Numbers(NamedTuple):
+    """Dimension numbers of a gather or scatter, to be made with a module's own class."""
+
+    kind: str
+    fields: tuple[Shape, ...]
+
+
+def _windows() -> Iterator[Sample]:
+    cases: tuple[tuple[Shape, Shape, tuple[Shape, ...], Shape], ...] = (
+        ((5,), (3, 1), ((), (0,), (0,)), (1,)),
+        ((5, 4), (3, 1), ((1,), (0,), (0,)), (1, 4)),
+        ((5, 4), (2, 3, 2), ((2,), (1,), (1, 0)), (2, 1)),
+        ((3, 5, 4), (3, 2, 1), ((2,), (1,), (1,), (0,), (0,)), (1, 1, 4)),
+    )
+    for shape, index_shape, fields, sizes in cases:
+        for mode in ("clip", "fill"):
+            operands = Operand(shape, "float32"), Operand(index_shape, "int32", 1, 2)
+            arguments = {
+                "dimension_numbers": _Numbers("GatherDimensionNumbers", fields),
+                "slice_sizes": sizes,
+                "mode": mode,
+            }
+            yield Sample("gather", operands, arguments)
+            updates = _gathered_shape(index_shape, fields, sizes)
+            arguments = {
+                "dimension_numbers": _Numbers("ScatterDimensionNumbers", fields),
+                "mode": mode,
+            }
+            yield Sample("scatter_add", (*operands, Operand(updates, "float32")), arguments)
+    index = Operand((), "int32", 0, 3)
+    for dtype in ("float32", "int32", "bool", "bfloat16"):
+        yield Sample("dynamic_slice_in_dim", (Operand((5, 3), dtype), index), {"slice_size": 2})
+        pair = Operand((5, 3), dtype), Operand((2, 3), dtype)
+        yield Sample("dynamic_update_slice_in_dim", (*pair, index), {"axis": 0})
+    yield Sample("dynamic_index_in_dim", (Operand((5, 3), "float32"), index), {"axis": 1})
+
+
+def _gathered_shape(index_shape: Shape, fields: tuple[Shape, ...], sizes: Shape) -> Shape:
+    gone = (*fields[1], *(fields[3] if len(fields) > 3 else ()))
+    window = iter([size for axis, size in enumerate(sizes) if axis not in gone])
+    batch = iter(index_shape[:-1])
+    rank = len(index_shape) - 1 + len(fields[0])
+    return tuple(next(window) if axis in fields[0] else next(batch) for axis in range(rank))
+
+
 SAMPLES: tuple[Sample, ...] = (
     *_elementwise(),
     *_shapes(),
     *_reductions(),
     *_contractions(),
+    *_windows(),
 )

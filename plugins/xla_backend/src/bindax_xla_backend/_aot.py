@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bindax_core.extend import ShapedArray
-from bindax_xla_backend import _mlir
 from bindax_xla_backend._executable import Executable
 from bindax_xla_backend._program import LoweredProgram
 
@@ -53,11 +52,7 @@ class Lowered:
             debug_info: whether to show the place in the user's program that each operation
                 comes from.
         """
-        if not debug_info:
-            return self._program.text
-        with _mlir.Context.borrow() as context:
-            module = context.parse_module(self._program.bytecode)
-            return _mlir.to_text(module, debug_info=True)
+        return self._program.text(debug_info=debug_info)
 
     def bytecode(self) -> bytes:
         """The StableHLO module as MLIR bytecode, locations included."""

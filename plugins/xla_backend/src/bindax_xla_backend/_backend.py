@@ -104,7 +104,7 @@ class XlaBackend:
             loaded = self._compile(program, options)
         else:
             key = _cache.program_key(
-                program.text,
+                program.text(),
                 options.SerializeAsString(),
                 f"jaxlib {_jaxlib.VERSION} {self.platform} {len(self._devices)}",
             )

@@ -18,6 +18,7 @@ from bindax_core.extend import (
     Jaxpr,
     JaxprEqn,
     Literal,
+    Primitive,
     Region,
     ShapedArray,
     float0,
@@ -45,6 +46,7 @@ class ModuleBuilder:
         self.module = context.new_module(name)
         self.platform = platform
         self.callbacks: list[HostCallback] = []
+        self.rules: dict[Primitive, Callable[..., Any]] = {}
         self._symbols: dict[str, int] = {"main": 1}
         # The jaxpr is part of the value so that its id stays taken while the module is built.
         self._functions: dict[tuple[int, str], tuple[Any, str]] = {}
@@ -61,6 +63,12 @@ class ModuleBuilder:
     def types(self, avals: Sequence[ShapedArray]) -> list[Any]:
         """The tensor types of abstract arrays."""
         return [self.type(aval) for aval in avals]
+
+    def rule(self, primitive: Primitive) -> Callable[..., Any]:
+        """The lowering rule of a primitive for the platform; a host callback if it has none."""
+        found = _stablehlo.find(primitive, self.platform) or callback_lowering(primitive)
+        self.rules[primitive] = found
+        return found
 
     def function(self, closed_jaxpr: ClosedJaxpr, name: str) -> str:
         """The symbol of the function for a jaxpr, which is lowered on the first request."""
@@ -160,8 +168,9 @@ class LoweringContext:
             self._location,
             self._point,
         )
-        for region, body in zip(regions, operation.regions, strict=True):
-            self._build_region(region, body, name)
+        if regions:
+            for region, body in zip(regions, operation.regions, strict=True):
+                self._build_region(region, body, name)
         return list(operation.results)
 
     def constant(self, value: Any) -> Value:
@@ -256,23 +265,28 @@ class LoweringContext:
         """Add the operations of an open jaxpr; give its results."""
         env: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
         env.update(zip(jaxpr.invars, values, strict=True))
-        functions = _stablehlo.functions
         builder = self._builder
+        rules, location = builder.rules, builder.context.location
         for eqn in jaxpr.eqns:
-            primitive = eqn.primitive
+            invars, outvars, primitive = eqn.invars, eqn.outvars, eqn.primitive
+            self.avals_in = tuple([atom.aval for atom in invars])
+            self.avals_out = tuple([var.aval for var in outvars])
+            self._location = location(eqn)
             operands = [
-                self._literal(atom) if type(atom) is Literal else env[atom] for atom in eqn.invars
+                self._literal(atom) if type(atom) is Literal else env[atom] for atom in invars
             ]
-            self.avals_in = tuple([atom.aval for atom in eqn.invars])
-            self.avals_out = tuple([var.aval for var in eqn.outvars])
-            self._location = _location(builder.context, eqn)
-            rule = functions.get(primitive) or _stablehlo.find(primitive, self.platform)
-            if rule is None:
-                rule = callback_lowering(primitive)
-            results = rule(self, *operands, **eqn.params)
-            if len(results) != len(eqn.outvars):
+            rule = rules.get(primitive) or builder.rule(primitive)
+            try:
+                results = rule(self, *operands, **eqn.params)
+            except Exception as error:
+                _note_equation(error, eqn)
+                raise
+            if len(results) != len(outvars):
                 raise LoweringError(_wrong_result_count(eqn, len(results)))
-            env.update(zip(eqn.outvars, results, strict=True))
+            if len(outvars) == 1:
+                env[outvars[0]] = results[0]
+            else:
+                env.update(zip(outvars, results, strict=True))
         return [
             self._literal(atom) if type(atom) is Literal else env[atom] for atom in jaxpr.outvars
         ]
@@ -346,22 +360,16 @@ def symbol_name(name: str) -> str:
     return re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII) or "_"
 
 
-def _location(context: _mlir.Context, eqn: JaxprEqn) -> Any:
-    info = eqn.source_info
-    name = eqn.primitive.name
-    if info is None:
-        return context.location((name,), lambda: (name, None, 0))
-    code = info.code
-    return context.location(
-        (code, info.instruction, name),
-        lambda: (f"{code.co_name}/{name}", code.co_filename, info.line),
-    )
-
-
 def host_constant(value: Any) -> Any:
     """A constant of a jaxpr as something that NumPy understands."""
     numpy = getattr(value, "numpy", None)
     return value if numpy is None else numpy()
+
+
+def _note_equation(error: Exception, eqn: JaxprEqn) -> None:
+    if not getattr(error, "__notes__", None):
+        where = "" if eqn.source_info is None else f", which is applied at {eqn.source_info}"
+        error.add_note(f"This happened while {eqn.primitive.name} was lowered{where}.")
 
 
 def _wrong_result_count(eqn: JaxprEqn, count: int) -> str:

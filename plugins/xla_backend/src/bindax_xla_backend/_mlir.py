@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.extend import JaxprEqn
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._jaxlib import InvalidIR, ir
 
@@ -97,27 +98,25 @@ class Context:
             elements, type=self.type(element), shape=list(array.shape), context=self.raw
         )
 
-    def location(
-        self, key: tuple[Any, ...], describe: Callable[[], tuple[str, str | None, int]]
-    ) -> Any:
-        """A named place in the user's program, made on the first request for a key.
-
-        Args:
-            key: what identifies the place; the first member by identity.
-            describe: gives its name, file and line.
-        """
-        # Hashing a code object hashes all of its constants; its identity will do, as long as
-        # the key is stored and keeps it alive.
-        identity = (id(key[0]), *key[1:])
-        made = self._locations.get(identity)
-        if made is None:
-            name, file, line = describe()
+    def location(self, eqn: JaxprEqn) -> Any:
+        """The place in the user's program that an equation comes from."""
+        info, name = eqn.source_info, eqn.primitive.name
+        if info is None:
+            key: tuple[Any, ...] = (name,)
+        else:
+            # Hashing a code object hashes all of its constants; its identity will do, as long as
+            # something keeps it alive.
+            key = (id(info.code), info.instruction, name)
+        known = self._locations.get(key)
+        if known is None:
             inner: Any = self.unknown_location
-            if file is not None:
-                inner = ir.Location.file(file, line, 0, context=self.raw)
-            made = (ir.Location.name(name, childLoc=inner, context=self.raw), key)
-            self._locations[identity] = made
-        return made[0]
+            if info is not None:
+                code = info.code
+                name = f"{code.co_name}/{name}"
+                inner = ir.Location.file(code.co_filename, info.line, 0, context=self.raw)
+            known = (ir.Location.name(name, childLoc=inner, context=self.raw), info)
+            self._locations[key] = known
+        return known[0]
 
     def new_module(self, name: str) -> Any:
         """An empty module."""

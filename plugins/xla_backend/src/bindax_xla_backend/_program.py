@@ -28,7 +28,6 @@ class LoweredProgram:
     Attributes:
         name: the name of the function that was staged.
         bytecode: the module.
-        text: the module as text without locations; programs with one text are the same.
         in_avals: the types of all operands.
         out_avals: the types of the results.
         kept: the positions of the operands that are parameters of the program.
@@ -39,13 +38,17 @@ class LoweredProgram:
 
     name: str
     bytecode: bytes
-    text: str
     in_avals: tuple[ShapedArray, ...]
     out_avals: tuple[ShapedArray, ...]
     kept: tuple[int, ...]
     donated: tuple[int, ...]
     constants: tuple[np.ndarray[Any, Any], ...]
     callbacks: tuple[HostCallback, ...]
+
+    def text(self, *, debug_info: bool = False) -> str:
+        """The module as text; without locations, programs with one text are the same."""
+        with _mlir.Context.borrow() as context:
+            return _mlir.to_text(context.parse_module(self.bytecode), debug_info=debug_info)
 
 
 def lower_program(
@@ -92,7 +95,6 @@ def lower_program(
         return LoweredProgram(
             name=name,
             bytecode=_mlir.to_bytecode(builder.module),
-            text=_mlir.to_text(builder.module, debug_info=False),
             in_avals=in_avals,
             out_avals=out_avals,
             kept=kept,

@@ -1,0 +1,229 @@
+"""The geometry that gather and scatter share: dimension numbers, and what they mean in NumPy."""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bindax_core.extend import ShapedArray
+from bindax_lax_basic._numpy import NumPyArray
+from bindax_lax_basic._types import require_kind
+from bindax_lax_basic.dtypes import INTEGER
+
+Dims = tuple[int, ...]
+
+
+class GatherScatterMode(enum.Enum):
+    """What happens to windows that are not within the array.
+
+    ``CLIP`` moves them to the nearest place that is; ``FILL_OR_DROP`` reads a fill value and drops
+    what would be written; ``PROMISE_IN_BOUNDS`` says that there are none.
+    """
+
+    CLIP = 0
+    FILL_OR_DROP = 1
+    PROMISE_IN_BOUNDS = 2
+
+    @staticmethod
+    def from_any(mode: Any) -> GatherScatterMode:
+        """A mode from itself, its name (``"clip"``, ``"fill"``, …) or None for the default.
+
+        Raises:
+            ValueError: when it is none of these.
+        """
+        if isinstance(mode, GatherScatterMode):
+            return mode
+        try:
+            return _MODES[mode]
+        except KeyError:
+            raise ValueError(
+                f"mode must be 'clip', 'fill', 'drop', 'promise_in_bounds' or a "
+                f"GatherScatterMode, but it is {mode!r}."
+            ) from None
+
+
+_MODES = {
+    None: GatherScatterMode.FILL_OR_DROP,
+    "clip": GatherScatterMode.CLIP,
+    "fill": GatherScatterMode.FILL_OR_DROP,
+    "drop": GatherScatterMode.FILL_OR_DROP,
+    "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
+}
+
+
+class GatherDimensionNumbers(NamedTuple):
+    """Which axis of a gather is which.
+
+    Attributes:
+        offset_dims: the axes of the result that run through a window.
+        collapsed_slice_dims: the axes of the operand in which windows have size one, and which the
+            result does not have.
+        start_index_map: for each entry of an index vector (the last axis of the indices) the axis
+            of the operand that it is a position on.
+        operand_batching_dims: axes of the operand that go along with axes of the indices.
+        start_indices_batching_dims: those axes of the indices.
+    """
+
+    offset_dims: Dims
+    collapsed_slice_dims: Dims
+    start_index_map: Dims
+    operand_batching_dims: Dims = ()
+    start_indices_batching_dims: Dims = ()
+
+
+class ScatterDimensionNumbers(NamedTuple):
+    """Which axis of a scatter is which; the fields mirror ``GatherDimensionNumbers``.
+
+    Attributes:
+        update_window_dims: the axes of the updates that run through a window.
+        inserted_window_dims: the axes of the operand that windows do not have.
+        scatter_dims_to_operand_dims: for each entry of an index vector the operand's axis.
+        operand_batching_dims: axes of the operand that go along with axes of the indices.
+        scatter_indices_batching_dims: those axes of the indices.
+    """
+
+    update_window_dims: Dims
+    inserted_window_dims: Dims
+    scatter_dims_to_operand_dims: Dims
+    operand_batching_dims: Dims = ()
+    scatter_indices_batching_dims: Dims = ()
+
+    def as_gather(self) -> GatherDimensionNumbers:
+        """The gather that reads what this scatter writes."""
+        return GatherDimensionNumbers(*self)
+
+
+class Windows(NamedTuple):
+    """Where the elements of windows are: one index array for each axis of the operand.
+
+    Attributes:
+        indices: broadcast against each other to ``(*batch, *window)``.
+        valid: for each batch position whether its window is within the operand.
+        order: for each axis of the result its place in ``(*batch, *window)``.
+        shape: the sizes of ``(*batch, *window)``.
+    """
+
+    indices: tuple[NumPyArray, ...]
+    valid: NumPyArray
+    order: Dims
+    shape: Dims
+
+
+def check_windows(
+    name: str, x: ShapedArray, indices: ShapedArray, numbers: Any, sizes: Dims
+) -> None:
+    """Raise unless windows of some sizes, at some indices, fit into an array."""
+    require_kind(name, indices, INTEGER, 1)
+    numbers = GatherDimensionNumbers(*numbers)
+    if len(sizes) != x.ndim or any(
+        not 0 <= n <= size for n, size in zip(sizes, x.shape, strict=False)
+    ):
+        raise TypeError(
+            f"{name}: the windows {sizes} do not fit into {x.str_short()}: it takes one size for "
+            f"each axis, at most the axis's own."
+        )
+    if not indices.ndim or indices.shape[-1] != len(numbers.start_index_map):
+        raise TypeError(
+            f"{name}: the last axis of the indices {indices.str_short()} must have as many entries "
+            f"as axes are indexed, {len(numbers.start_index_map)}."
+        )
+    gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    if any(sizes[axis] != 1 for axis in gone):
+        raise TypeError(
+            f"{name}: windows {sizes} must have size 1 along the axes {gone}, which the windows of "
+            f"the result do not have."
+        )
+    if x.ndim - len(gone) != len(numbers.offset_dims):
+        raise TypeError(
+            f"{name}: {len(numbers.offset_dims)} window axes {numbers.offset_dims} are given, but "
+            f"windows of {x.str_short()} without the axes {gone} have {x.ndim - len(gone)}."
+        )
+
+
+def update_sizes(rank: int, updates: Dims, numbers: ScatterDimensionNumbers) -> Dims:
+    """The size of a window along each axis of the operand."""
+    extents = iter([updates[axis] for axis in numbers.update_window_dims])
+    inside = window_dims(rank, numbers.as_gather())
+    return tuple([next(extents, -1) if axis in inside else 1 for axis in range(rank)])
+
+
+def windows(
+    shape: Dims, indices: NumPyArray, numbers: GatherDimensionNumbers, slice_sizes: Dims
+) -> Windows:
+    """The windows of a gather or scatter, those that are out of bounds moved to within."""
+    batch = indices.shape[:-1]
+    starts = indices.astype(np.int64)
+    window_axes = window_dims(len(shape), numbers)
+    rank = len(batch) + len(window_axes)
+    places = []
+    valid = np.ones(batch, np.bool_)
+    for axis, (size, extent) in enumerate(zip(shape, slice_sizes, strict=True)):
+        if axis in numbers.start_index_map:
+            start = starts[..., numbers.start_index_map.index(axis)]
+            limit = size - extent
+            valid &= (start >= 0) & (start <= limit)
+            start = np.clip(start, 0, limit)
+        elif axis in numbers.operand_batching_dims:
+            along = numbers.operand_batching_dims.index(axis)
+            along = numbers.start_indices_batching_dims[along]
+            sizes = [1] * len(batch)
+            sizes[along] = size
+            start = np.arange(size).reshape(sizes)
+        else:
+            start = np.zeros((1,) * len(batch), np.int64)
+        start = start.reshape((*start.shape, *(1,) * len(window_axes)))
+        if axis in window_axes:
+            sizes = [1] * rank
+            sizes[len(batch) + window_axes.index(axis)] = extent
+            start = start + np.arange(extent).reshape(sizes)
+        places.append(start)
+    extents = tuple([slice_sizes[axis] for axis in window_axes])
+    return Windows(tuple(places), valid, result_order(rank, numbers), (*batch, *extents))
+
+
+def window_dims(rank: int, numbers: GatherDimensionNumbers) -> Dims:
+    """The axes of the operand that run through a window and remain in the result."""
+    gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    return tuple([axis for axis in range(rank) if axis not in gone])
+
+
+def result_order(rank: int, numbers: GatherDimensionNumbers) -> Dims:
+    """For each axis of the result its place in ``(*batch, *window)``."""
+    batch = rank - len(numbers.offset_dims)
+    order, next_batch = [], 0
+    for axis in range(rank):
+        if axis in numbers.offset_dims:
+            order.append(batch + numbers.offset_dims.index(axis))
+        else:
+            order.append(next_batch)
+            next_batch += 1
+    return tuple(order)
+
+
+def gather(operand: NumPyArray, found: Windows) -> NumPyArray:
+    """Read windows."""
+    if math.prod(found.shape) == 0 or operand.size == 0:
+        out = np.zeros(found.shape, operand.dtype)
+    elif found.indices:
+        out = np.broadcast_to(operand[found.indices], found.shape)
+    else:
+        out = np.broadcast_to(operand, found.shape)
+    return out.transpose(found.order)
+
+
+def scatter_add(operand: NumPyArray, found: Windows, updates: NumPyArray) -> NumPyArray:
+    """Add updates to windows; those that are not valid are dropped."""
+    out = operand.copy()
+    if updates.size == 0 or operand.size == 0:
+        return out
+    inverse = tuple(sorted(range(len(found.order)), key=found.order.__getitem__))
+    updates = updates.transpose(inverse)
+    if not found.valid.all():
+        batch = found.valid.shape
+        keep = found.valid.reshape((*batch, *(1,) * (updates.ndim - len(batch))))
+        updates = np.where(keep, updates, np.zeros((), updates.dtype))
+    np.add.at(out, found.indices, updates)
+    return out
