@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bindax_core import tree_util as ours
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 
 optree: Any = pytest.importorskip("optree", reason="optree is a reference of differential tests")
 jax_trees: Any = pytest.importorskip(

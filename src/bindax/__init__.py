@@ -12,9 +12,11 @@ bring operations, containers, backends or transformations of their own.
 2.0
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from bindax import errors as errors
 from bindax import extend as extend
-from bindax import lax as lax
 from bindax import tree as tree
 from bindax import tree_util as tree_util
 from bindax_core import Array as Array
@@ -57,4 +59,20 @@ from bindax_core import value_and_grad as value_and_grad
 from bindax_core import vjp as vjp
 from bindax_core import vmap as vmap
 
+if TYPE_CHECKING:
+    from bindax import lax as lax
+
 __version__ = "0.1.0"
+
+_LOADED_WHEN_USED = ("lax",)
+
+
+def __getattr__(name: str) -> Any:
+    # Operations are plugins: `import bindax` pays for them when a program first uses one.
+    if name in _LOADED_WHEN_USED:
+        return import_module(f"bindax.{name}")
+    raise AttributeError(f"module 'bindax' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LOADED_WHEN_USED})

@@ -5,7 +5,7 @@ packages that bring operations, containers, backends or transformations, and
 ``bindax_core.testing`` the one that checks them.
 """
 
-from bindax_core import _errors
+from bindax_core import errors as errors
 from bindax_core._array import Array as Array
 from bindax_core._aval import ShapedArray as ShapedArray
 from bindax_core._aval import float0 as float0
@@ -34,6 +34,7 @@ from bindax_core.interpreters.gradient import jacfwd as jacfwd
 from bindax_core.interpreters.gradient import jacobian as jacobian
 from bindax_core.interpreters.gradient import jacrev as jacrev
 from bindax_core.interpreters.gradient import value_and_grad as value_and_grad
+from bindax_core.interpreters.jit import jit_p as jit_p
 from bindax_core.interpreters.jit_function import JittedFunction as JittedFunction
 from bindax_core.interpreters.jit_function import eval_shape as eval_shape
 from bindax_core.interpreters.jit_function import jit as jit
@@ -56,9 +57,6 @@ from bindax_core.registry._api import load_plugins as load_plugins
 from bindax_core.registry._api import plugin_settings as plugin_settings
 from bindax_core.registry._api import refresh_plugins as refresh_plugins
 from bindax_core.registry._api import rule_coverage as rule_coverage
-
-errors = _errors
-"""The module of the errors that bindax raises."""
 
 ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core._aval import ShapedArray, ValueType, float0, register_value_type
-from bindax_core._errors import DeletedArrayError
+from bindax_core.errors import DeletedArrayError
 from bindax_core._operators import ArrayOperators
 
 NumPyArray = np.ndarray[Any, Any]

@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from bindax_core._errors import AbstractionError
+from bindax_core.errors import AbstractionError
 from bindax_core.registry._transaction import record_undo
 
 float0: Final = np.dtype([("float0", np.void, 0)])

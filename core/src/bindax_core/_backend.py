@@ -14,7 +14,7 @@ import numpy as np
 from bindax_core import _primitive
 from bindax_core._aval import typeof
 from bindax_core._config import config
-from bindax_core._errors import BackendError
+from bindax_core.errors import BackendError
 from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core._jaxpr_eval import eval_jaxpr
 from bindax_core._primitive import Primitive

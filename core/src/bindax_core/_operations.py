@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from bindax_core._aval import AbstractValue, ShapedArray, typeof
-from bindax_core._errors import MissingOperationsError
+from bindax_core.errors import MissingOperationsError
 from bindax_core.registry._transaction import record_undo
 
 

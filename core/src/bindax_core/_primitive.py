@@ -10,7 +10,7 @@ import numpy as np
 from bindax_core import _rule_kinds as kinds
 from bindax_core._array import Array
 from bindax_core._aval import find_value_type, unknown_type_message, value_types
-from bindax_core._errors import (
+from bindax_core.errors import (
     AbstractionError,
     PluginConflictError,
     RuleOutputError,

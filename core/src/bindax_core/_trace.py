@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bindax_core._aval import ValueType, is_value, register_value_type, unknown_type_message
-from bindax_core._errors import (
+from bindax_core.errors import (
     AbstractionError,
     ConcretizationTypeError,
     TracerArrayConversionError,

@@ -23,10 +23,10 @@ from bindax_core._backend import Region as Region
 from bindax_core._backend import executable_of as executable_of
 from bindax_core._backend import find_backend as find_backend
 from bindax_core._config import config as config
-from bindax_core._errors import BackendError as BackendError
-from bindax_core._errors import DeletedArrayError as DeletedArrayError
-from bindax_core._errors import MissingRuleError as MissingRuleError
-from bindax_core._errors import TracingRecursionError as TracingRecursionError
+from bindax_core.errors import BackendError as BackendError
+from bindax_core.errors import DeletedArrayError as DeletedArrayError
+from bindax_core.errors import MissingRuleError as MissingRuleError
+from bindax_core.errors import TracingRecursionError as TracingRecursionError
 from bindax_core._jaxpr import Atom as Atom
 from bindax_core._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core._jaxpr import Jaxpr as Jaxpr

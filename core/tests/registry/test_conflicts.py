@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bindax_core._errors import (
+from bindax_core.errors import (
     PluginConflictError,
     PluginLoadError,
     PluginVersionError,

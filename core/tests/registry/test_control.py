@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bindax_core._errors import PluginError
+from bindax_core.errors import PluginError
 from bindax_core.registry._control import configured, reload_settings, settings
 
 

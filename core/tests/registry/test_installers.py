@@ -10,7 +10,7 @@ import pytest
 
 import bindax_core
 from bindax_core import _aval, _backend, _operators, tree
-from bindax_core._errors import (
+from bindax_core.errors import (
     MissingRuleError,
     PluginConflictError,
     PluginError,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree import (
     NodeDefinition,
     PyTreeDef,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree import (
     NodeDefinition,
     flatten_prefix,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree import (
     LEAF,
     NodeDefinition,

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree._definition import Flatten, NodeDefinition, Unflatten, type_name
 from bindax_core._tree._keys import GetAttrKey
 from bindax_core._tree._registry import register_node
@@ -73,20 +73,7 @@ def register_dataclass(
     >>> tree_flatten(Named(1.0, "a"))
     ([1.0], PyTreeDef(CustomNode(Named[('a',)], [*])))
     """
-    if not isinstance(nodetype, type):
-        raise TreeError(
-            f"register_dataclass needs a class, got {nodetype!r}. As a decorator with arguments it "
-            f"is written @functools.partial(register_dataclass, data_fields=[...], ...)."
-        )
-    if (data_fields is None) != (meta_fields is None):
-        raise TreeError(
-            f"register_dataclass({type_name(nodetype)}): give both data_fields and meta_fields, or "
-            f"neither."
-        )
-    if data_fields is None or meta_fields is None:
-        data, meta = _inferred(nodetype, drop_fields)
-    else:
-        data, meta = tuple(data_fields), tuple(meta_fields)
+    data, meta = _fields(nodetype, data_fields, meta_fields, drop_fields)
     _check_fields(nodetype, data, meta, tuple(drop_fields))
     unflatten = _unflatten_without_init if bypass_init else _unflatten
     definition = NodeDefinition(
@@ -100,6 +87,28 @@ def register_dataclass(
         definition._fields = data, meta, not bypass_init
     register_node(definition)
     return nodetype
+
+
+def _fields(
+    nodetype: type,
+    data_fields: Sequence[str] | None,
+    meta_fields: Sequence[str] | None,
+    drop_fields: Sequence[str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the children and of the metadata, as given or inferred."""
+    if not isinstance(nodetype, type):
+        raise TreeError(
+            f"register_dataclass needs a class, got {nodetype!r}. As a decorator with arguments it "
+            f"is written @functools.partial(register_dataclass, data_fields=[...], ...)."
+        )
+    if (data_fields is None) != (meta_fields is None):
+        raise TreeError(
+            f"register_dataclass({type_name(nodetype)}): give both data_fields and meta_fields, or "
+            f"neither."
+        )
+    if data_fields is None or meta_fields is None:
+        return _inferred(nodetype, drop_fields)
+    return tuple(data_fields), tuple(meta_fields)
 
 
 def _inferred(nodetype: type, drop: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

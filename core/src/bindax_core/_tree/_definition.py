@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree._keys import DictKey, FlattenedIndexKey, GetAttrKey, KeyEntry, SequenceKey
 
 Kind: TypeAlias = Literal[

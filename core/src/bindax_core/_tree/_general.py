@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bindax_core._errors import BindaxError, TreeError
+from bindax_core.errors import BindaxError, TreeError
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._keys import position
 from bindax_core._tree._paths import Link, unlink

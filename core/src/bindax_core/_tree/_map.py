@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree import _builtin
 from bindax_core._tree._definition import short, type_name
 from bindax_core._tree._flatten import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core._errors import BindaxError, TreeError
+from bindax_core.errors import BindaxError, TreeError
 from bindax_core._tree._compare import same_metadata
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._flatten import IsLeaf, tree_structure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._order import key_order
 from bindax_core._tree._registry import definition_of

@@ -10,7 +10,7 @@ import json
 import sys
 from typing import Any
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._keys import position
 from bindax_core._tree._paths import path_of_node

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, TypeAlias
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, type_name
 from bindax_core._tree._keys import position
 from bindax_core._tree._paths import path_of_node

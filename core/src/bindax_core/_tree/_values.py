@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree._definition import short, type_name
 
 _MAX_DEPTH = 100

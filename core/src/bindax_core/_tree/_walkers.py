@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bindax_core._errors import TreeError
+from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._order import _TOTALLY_ORDERED, key_order
 from bindax_core._tree._table import LEAF_TYPES, Walk, kind_of

@@ -29,7 +29,7 @@ def load_plugins(*names: str) -> list[str]:
 
     >>> load_plugins("no-such-plugin")
     Traceback (most recent call last):
-    bindax_core._errors.PluginError: no plugin 'no-such-plugin' is installed; installed are: ...
+    bindax_core.errors.PluginError: no plugin 'no-such-plugin' is installed; installed are: ...
     """
     loader = _wiring.discovery().loader
     for name in names:
@@ -115,13 +115,13 @@ def find_primitive(name: str) -> Primitive:
 
     >>> find_primitive("no.such.primitive")
     Traceback (most recent call last):
-    bindax_core._errors.PluginError: no installed plugin offers the primitive 'no.such.primitive'...
+    bindax_core.errors.PluginError: no installed plugin offers the primitive 'no.such.primitive'...
     """
     found = _wiring.discovery().find_primitive(name)
     if found is None:
         from difflib import get_close_matches
 
-        from bindax_core._errors import PluginError
+        from bindax_core.errors import PluginError
 
         entries = _wiring.discovery().loader.manifest().entries("primitives")
         close = get_close_matches(name, sorted({entry.name for entry in entries}), 3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bindax_core._errors import PluginConflictError
+from bindax_core.errors import PluginConflictError
 from bindax_core.registry._control import Settings
 from bindax_core.registry._declarations import Claimant, Conflict, Staged
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from bindax_core._errors import PluginError
+from bindax_core.errors import PluginError
 from bindax_core.registry._manifest import Entry, normalized
 
 _VARIABLES = {

@@ -15,7 +15,7 @@ from bindax_core._aval import (
     unregister_value_type,
     value_types,
 )
-from bindax_core._errors import PluginError
+from bindax_core.errors import PluginError
 from bindax_core._tree import _registry as tree
 from bindax_core._tree._definition import NodeDefinition
 from bindax_core._tree._table import lock

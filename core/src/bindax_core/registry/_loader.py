@@ -20,7 +20,7 @@ from typing import Any
 
 import attrs
 
-from bindax_core._errors import PluginError, PluginLoadError, PluginWarning
+from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry import _claims
 from bindax_core.registry._control import Settings, settings
 from bindax_core.registry._declarations import Installer, Staged

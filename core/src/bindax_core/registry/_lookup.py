@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from bindax_core._errors import PluginConflictError, PluginError, PluginVersionError
+from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
 from bindax_core.registry._claims import claimant_of
 from bindax_core.registry._control import Settings
 from bindax_core.registry._declarations import Conflict

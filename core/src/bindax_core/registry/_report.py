@@ -179,7 +179,7 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
     if load:
         import warnings
 
-        from bindax_core._errors import PluginWarning
+        from bindax_core.errors import PluginWarning
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PluginWarning)  # reported here, in full

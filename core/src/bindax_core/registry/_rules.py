@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from bindax_core._errors import DuplicateRuleError, MissingRuleError
+from bindax_core.errors import DuplicateRuleError, MissingRuleError
 from bindax_core.registry._site import Site, caller_site
 
 if TYPE_CHECKING:

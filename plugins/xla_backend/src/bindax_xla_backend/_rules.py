@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bindax_core import jit_p
 from bindax_core.extend import ClosedJaxpr, Extension, LoweringContext, extend, lowering
-from bindax_core.interpreters.jit import jit_p
 
 
 def jit_lowering(
