@@ -36,13 +36,13 @@ from bindax_core.interpreters.gradient import jacrev as jacrev
 from bindax_core.interpreters.gradient import value_and_grad as value_and_grad
 from bindax_core.interpreters.jit import jit_p as jit_p
 from bindax_core.interpreters.jit_function import JittedFunction as JittedFunction
-from bindax_core.interpreters.jit_function import eval_shape as eval_shape
 from bindax_core.interpreters.jit_function import jit as jit
-from bindax_core.interpreters.jit_function import make_jaxpr as make_jaxpr
 from bindax_core.interpreters.jvp import jvp as jvp
 from bindax_core.interpreters.jvp import jvp_jaxpr as jvp_jaxpr
 from bindax_core.interpreters.linearize import linearize as linearize
 from bindax_core.interpreters.linearize import vjp as vjp
+from bindax_core.interpreters.make_jaxpr import eval_shape as eval_shape
+from bindax_core.interpreters.make_jaxpr import make_jaxpr as make_jaxpr
 from bindax_core.interpreters.partial_eval import dce_jaxpr as dce_jaxpr
 from bindax_core.interpreters.partial_eval import partial_eval_jaxpr as partial_eval_jaxpr
 from bindax_core.interpreters.staging import trace_to_jaxpr as trace_to_jaxpr

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bindax_core._aval import ShapedArray, ValueType, float0, register_value_type
-from bindax_core.errors import DeletedArrayError
 from bindax_core._operators import ArrayOperators
+from bindax_core.errors import DeletedArrayError
 
 NumPyArray = np.ndarray[Any, Any]
 
@@ -82,9 +82,7 @@ class Array(ArrayOperators):
     def buffers_on(arrays: Sequence[Array], backend: Any) -> list[Any]:
         """``buffer_on`` of each of many arrays, fast where they are on the backend already."""
         return [
-            x._buffer
-            if x._backend is backend and x._buffer is not None
-            else x.buffer_on(backend)
+            x._buffer if x._backend is backend and x._buffer is not None else x.buffer_on(backend)
             for x in arrays
         ]
 

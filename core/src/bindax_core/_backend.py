@@ -14,10 +14,10 @@ import numpy as np
 from bindax_core import _primitive
 from bindax_core._aval import typeof
 from bindax_core._config import config
-from bindax_core.errors import BackendError
 from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core._jaxpr_eval import eval_jaxpr
 from bindax_core._primitive import Primitive
+from bindax_core.errors import BackendError
 from bindax_core.registry._transaction import record_undo
 
 Executable = Callable[..., Sequence[Any]]
@@ -251,6 +251,7 @@ def executable_of(
     return executable  # type: ignore[no-any-return]
 
 
+_PER_OPERATION_LIMIT = 4096
 _per_operation: dict[Any, Executable] = {}
 
 
@@ -271,6 +272,8 @@ def _run_compiled(
         executable = backend.compile(
             program, name=primitive.name, donated=(False,) * len(avals), keep_unused=True
         )
+        if len(_per_operation) >= _PER_OPERATION_LIMIT:
+            _per_operation.clear()
         _per_operation[key] = executable
     return executable(*operands)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_core import _rule_kinds as kinds
-from bindax_core.errors import JaxprTypeError
 from bindax_core._jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
+from bindax_core.errors import JaxprTypeError
 
 
 class JaxprType(NamedTuple):

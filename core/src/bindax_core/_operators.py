@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bindax_core.errors import MissingOperationsError
 from bindax_core._operations import load_operations
+from bindax_core.errors import MissingOperationsError
 
 _BINARY = (
     "add",

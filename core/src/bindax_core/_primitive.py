@@ -10,13 +10,13 @@ import numpy as np
 from bindax_core import _rule_kinds as kinds
 from bindax_core._array import Array
 from bindax_core._aval import find_value_type, unknown_type_message, value_types
+from bindax_core._trace import Tracer, escaped_message, full_raise, trace_state
 from bindax_core.errors import (
     AbstractionError,
     PluginConflictError,
     RuleOutputError,
     UnexpectedTracerError,
 )
-from bindax_core._trace import Tracer, escaped_message, full_raise, trace_state
 from bindax_core.registry import _rules
 from bindax_core.registry._site import Site, caller_site
 from bindax_core.registry._transaction import record_undo

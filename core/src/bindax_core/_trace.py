@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bindax_core._aval import ValueType, is_value, register_value_type, unknown_type_message
+from bindax_core._operators import ArrayOperators
+from bindax_core._source_info import describe_function
 from bindax_core.errors import (
     AbstractionError,
     ConcretizationTypeError,
@@ -22,8 +24,6 @@ from bindax_core.errors import (
     TracerIntegerConversionError,
     UnexpectedTracerError,
 )
-from bindax_core._operators import ArrayOperators
-from bindax_core._source_info import describe_function
 
 if TYPE_CHECKING:
     from bindax_core._primitive import Primitive

@@ -23,10 +23,6 @@ from bindax_core._backend import Region as Region
 from bindax_core._backend import executable_of as executable_of
 from bindax_core._backend import find_backend as find_backend
 from bindax_core._config import config as config
-from bindax_core.errors import BackendError as BackendError
-from bindax_core.errors import DeletedArrayError as DeletedArrayError
-from bindax_core.errors import MissingRuleError as MissingRuleError
-from bindax_core.errors import TracingRecursionError as TracingRecursionError
 from bindax_core._jaxpr import Atom as Atom
 from bindax_core._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core._jaxpr import Jaxpr as Jaxpr
@@ -88,6 +84,10 @@ from bindax_core._tree import tree_leaves as tree_leaves
 from bindax_core._tree import tree_map as tree_map
 from bindax_core._tree import tree_structure as tree_structure
 from bindax_core._tree import tree_unflatten as tree_unflatten
+from bindax_core.errors import BackendError as BackendError
+from bindax_core.errors import DeletedArrayError as DeletedArrayError
+from bindax_core.errors import MissingRuleError as MissingRuleError
+from bindax_core.errors import TracingRecursionError as TracingRecursionError
 from bindax_core.registry._cards import Extension as Extension
 from bindax_core.registry._cards import extend as extend
 from bindax_core.registry._cards import primitive as primitive

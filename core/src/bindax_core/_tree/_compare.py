@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.errors import BindaxError, TreeError
 from bindax_core._tree._definition import short, type_name
 from bindax_core._tree._keys import position
+from bindax_core.errors import BindaxError, TreeError
 
 if TYPE_CHECKING:
     from bindax_core._tree._treedef import PyTreeDef

@@ -8,10 +8,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._definition import Flatten, NodeDefinition, Unflatten, type_name
 from bindax_core._tree._keys import GetAttrKey
 from bindax_core._tree._registry import register_node
+from bindax_core.errors import TreeError
 
 _Class = TypeVar("_Class", bound=type)
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._keys import DictKey, FlattenedIndexKey, GetAttrKey, KeyEntry, SequenceKey
+from bindax_core.errors import TreeError
 
 Kind: TypeAlias = Literal[
     "none", "list", "tuple", "dict", "namedtuple", "OrderedDict", "defaultdict", "deque", "custom"

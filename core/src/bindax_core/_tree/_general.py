@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bindax_core.errors import BindaxError, TreeError
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._keys import position
 from bindax_core._tree._paths import Link, unlink
 from bindax_core._tree._registry import find_definition
 from bindax_core._tree._treedef import LEAF, PyTreeDef, make
 from bindax_core._tree._walkers import expand, expand_with_keys
+from bindax_core.errors import BindaxError, TreeError
 
 _MAX_DEPTH = 1_000_000
 """A flatten function that makes a new node each time would otherwise run until memory is full."""

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from bindax_core.errors import TreeError
 from bindax_core._tree import _builtin
 from bindax_core._tree._definition import short, type_name
 from bindax_core._tree._flatten import (
@@ -19,6 +18,7 @@ from bindax_core._tree._registry import find_definition
 from bindax_core._tree._table import kind_of
 from bindax_core._tree._treedef import PyTreeDef, make
 from bindax_core._tree._walkers import expand, expand_with_keys
+from bindax_core.errors import TreeError
 
 _T = TypeVar("_T")
 

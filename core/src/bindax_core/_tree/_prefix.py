@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.errors import BindaxError, TreeError
 from bindax_core._tree._compare import same_metadata
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._flatten import IsLeaf, tree_structure
@@ -13,6 +12,7 @@ from bindax_core._tree._paths import Link, children_with_links, unlink
 from bindax_core._tree._registry import find_definition
 from bindax_core._tree._treedef import PyTreeDef
 from bindax_core._tree._walkers import expand
+from bindax_core.errors import BindaxError, TreeError
 
 _NO_NONE_PREFIX = (
     " None is a node without leaves and matches only None; to treat it as a leaf, pass "

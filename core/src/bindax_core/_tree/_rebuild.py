@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._order import key_order
 from bindax_core._tree._registry import definition_of
 from bindax_core._tree._treedef import LEAF, PyTreeDef, make, postorder
+from bindax_core.errors import TreeError
 
 Record = tuple[NodeDefinition | None, Any, tuple[Any, ...] | None, int]
 """A node without its children: definition, metadata, order of insertion, number of children."""

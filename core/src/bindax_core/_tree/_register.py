@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, type_name
 from bindax_core._tree._keys import GetAttrKey
 from bindax_core._tree._registry import register_node
+from bindax_core.errors import TreeError
 
 _Class = TypeVar("_Class", bound=type)
 

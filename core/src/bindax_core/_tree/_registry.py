@@ -8,12 +8,12 @@ from collections.abc import Callable, Container, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.errors import TreeError
 from bindax_core._tree import _table
 from bindax_core._tree._definition import NodeDefinition, type_name
 from bindax_core._tree._table import Walk, lock
 from bindax_core._tree._unflatten import assembler
 from bindax_core._tree._walkers import walker
+from bindax_core.errors import TreeError
 
 if TYPE_CHECKING:
     from bindax_core.registry._provenance import Provenance

@@ -10,7 +10,6 @@ import json
 import sys
 from typing import Any
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._keys import position
 from bindax_core._tree._paths import path_of_node
@@ -18,6 +17,7 @@ from bindax_core._tree._rebuild import Record, from_state
 from bindax_core._tree._registry import definition_by_name, find_definition
 from bindax_core._tree._treedef import PyTreeDef, postorder
 from bindax_core._tree._values import decode, encode
+from bindax_core.errors import TreeError
 
 FORMAT = "bindax.treedef"
 VERSION = 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._compile import MAX_NODES, compile_flatten
 from bindax_core._tree._table import SPECIALIZED, lock, version
 from bindax_core._tree._treedef import PyTreeDef, postorder
+from bindax_core.errors import TreeError
 
 Flattener: TypeAlias = Callable[[Any], tuple[list[Any], PyTreeDef] | None]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._compare import same_metadata, treedef_hash, treedefs_equal
 from bindax_core._tree._definition import NodeDefinition, short
 from bindax_core._tree._print import treedef_text
+from bindax_core.errors import TreeError
 
 
 class PyTreeDef:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, TypeAlias
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, type_name
 from bindax_core._tree._keys import position
 from bindax_core._tree._paths import path_of_node
 from bindax_core._tree._treedef import PyTreeDef, postorder
+from bindax_core.errors import TreeError
 
 Assemble: TypeAlias = Callable[[PyTreeDef, Any], Any]
 """From a node and the list of its children to the container."""

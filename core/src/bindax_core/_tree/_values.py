@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._definition import short, type_name
+from bindax_core.errors import TreeError
 
 _MAX_DEPTH = 100
 """Metadata nested deeper than this is damage."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bindax_core.errors import TreeError
 from bindax_core._tree._definition import NodeDefinition, short, type_name
 from bindax_core._tree._order import _TOTALLY_ORDERED, key_order
 from bindax_core._tree._table import LEAF_TYPES, Walk, kind_of
 from bindax_core._tree._treedef import LEAF, PyTreeDef, make
+from bindax_core.errors import TreeError
 
 _SHARED = 256
 """Structures of sequences of leaves are shared up to this length."""

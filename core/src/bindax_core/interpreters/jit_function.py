@@ -1,21 +1,18 @@
-"""What users call: ``jit``, ``make_jaxpr`` and ``eval_shape`` of Python functions."""
+"""``jit`` of Python functions: traced once for each type of arguments, then compiled."""
 
 from __future__ import annotations
 
-import inspect
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from functools import update_wrapper, wraps
+from functools import update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
-    AbstractValue,
     Array,
     ClosedJaxpr,
     Origin,
     PyTreeDef,
-    ShapedArray,
     Tracer,
     TracingRecursionError,
     api_boundary,
@@ -26,17 +23,26 @@ from bindax_core.extend import (
     hide_internal_frames,
     hoist_consts,
     is_value,
-    keystr,
     trace_state,
     tree_flatten,
-    tree_flatten_with_path,
     tree_unflatten,
     typeof,
     unknown_type_message,
 )
 from bindax_core.interpreters._flat import flatten_function
+from bindax_core.interpreters.ahead_of_time import Lowered, abstract_arguments
 from bindax_core.interpreters.jit import jit_p
 from bindax_core.interpreters.staging import trace_to_jaxpr
+from bindax_core.interpreters.static_arguments import (
+    JitOptions,
+    argument_paths,
+    complete,
+    donated_leaves,
+    positions,
+    split_static,
+    with_static,
+    words,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,7 +56,7 @@ class CacheInfo(NamedTuple):
     size: int
 
 
-class _Entry:
+class Entry:
     """A traced function for one type of arguments."""
 
     __slots__ = (
@@ -82,37 +88,27 @@ class _Entry:
         self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
 
 
-class _Options(NamedTuple):
-    static_argnums: tuple[int, ...] = ()
-    static_argnames: tuple[str, ...] = ()
-    donate_argnums: tuple[int, ...] = ()
-    donate_argnames: tuple[str, ...] = ()
-    keep_unused: bool = False
-    inline: bool = False
-    backend: str | None = None
-
-
 class _Shared:
     """What all ``jit(fun)`` of one function and the same options have in common."""
 
     __slots__ = ("entries", "flat", "hits", "last", "misses")
 
     def __init__(self) -> None:
-        self.entries: dict[Any, _Entry] = {}
+        self.entries: dict[Any, Entry] = {}
         # The entries again, by the types of positional arguments that are arrays, not trees.
-        self.flat: dict[Any, _Entry] = {}
+        self.flat: dict[Any, Entry] = {}
         # The one of them that was used last, with its key: comparing is faster than hashing.
-        self.last: tuple[Any, Any, Any, _Entry | None] = (None, None, None, None)
+        self.last: tuple[Any, Any, Any, Entry | None] = (None, None, None, None)
         self.hits = 0
         self.misses = 0
 
 
-_shared: weakref.WeakKeyDictionary[Any, dict[_Options, _Shared]] = weakref.WeakKeyDictionary()
+_shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, _Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
 _entries_lock = threading.Lock()
 
 
-def _shared_of(fun: Callable[..., Any], options: _Options) -> _Shared:
+def _shared_of(fun: Callable[..., Any], options: JitOptions) -> _Shared:
     try:
         return _shared.setdefault(fun, {}).setdefault(options, _Shared())
     except TypeError:  # a callable without hash or weak references has a cache of its own
@@ -124,7 +120,7 @@ class JittedFunction(Generic[P, R]):
 
     __wrapped__: Callable[P, R]
 
-    def __init__(self, fun: Callable[P, R], options: _Options) -> None:
+    def __init__(self, fun: Callable[P, R], options: JitOptions) -> None:
         update_wrapper(self, fun)
         self._fun = fun
         self._options = options
@@ -175,7 +171,7 @@ class JittedFunction(Generic[P, R]):
         outs = run([*entry.consts, *leaves] if entry.consts else leaves)
         return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
 
-    def _compile(self, entry: _Entry) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    def _compile(self, entry: Entry) -> Callable[[Sequence[Any]], Sequence[Any]]:
         params = entry.params
         executable = executable_of(
             entry.jaxpr,
@@ -189,11 +185,11 @@ class JittedFunction(Generic[P, R]):
         entry.run = unchecked or (lambda operands: executable(*operands))
         return entry.run
 
-    def _lookup(self, args: Any, kwargs: Any) -> tuple[_Entry, list[Any], bool]:
+    def _lookup(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any], bool]:
         statics: Any = ()
         dynamic_args, dynamic_kwargs = args, kwargs
         if self._has_static:
-            dynamic_args, dynamic_kwargs, statics = _split_static(
+            dynamic_args, dynamic_kwargs, statics = split_static(
                 self._fun, self._options, args, kwargs
             )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
@@ -218,7 +214,7 @@ class JittedFunction(Generic[P, R]):
                 self._rename(entry, key, tree)
         return entry, leaves, traced
 
-    def _rename(self, entry: _Entry, key: Any, tree: PyTreeDef) -> None:
+    def _rename(self, entry: Entry, key: Any, tree: PyTreeDef) -> None:
         """Store an entry under an equal key, so that the next lookup compares identities."""
         with _entries_lock:
             entries = {k: e for k, e in self._shared.entries.items() if e is not entry}
@@ -238,7 +234,7 @@ class JittedFunction(Generic[P, R]):
                 )
         raise TypeError(unknown_type_message(x))
 
-    def _trace(self, key: Any, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> _Entry:
+    def _trace(self, key: Any, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> Entry:
         shared = self._shared
         active: set[Any] = _tracing.__dict__.setdefault("active", set())
         mark = (id(shared), key)
@@ -261,15 +257,17 @@ class JittedFunction(Generic[P, R]):
                 shared.entries[key] = entry
         return entry
 
-    def _traced_entry(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> _Entry:
+    def _traced_entry(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> Entry:
         options = self._options
         fun: Callable[..., Any] = self._fun
         if self._has_static:
-            fun = _with_static(fun, options, args, kwargs)
+            fun = with_static(fun, options, args, kwargs)
         flat_function, out_tree = flatten_function(fun, tree)
         closed = trace_to_jaxpr(flat_function, avals, Origin("jit", self._fun))
         jaxpr, consts = hoist_consts(closed)
-        donated = (False,) * len(consts) + self._donated(tree, args, kwargs, len(avals))
+        donated = (False,) * (len(consts) + len(avals))
+        if options.donate_argnums or options.donate_argnames:
+            donated = (False,) * len(consts) + donated_leaves(options, args, kwargs)
         params = {
             "jaxpr": jaxpr,
             "name": getattr(self._fun, "__name__", type(self._fun).__name__),
@@ -278,26 +276,11 @@ class JittedFunction(Generic[P, R]):
             "keep_unused": options.keep_unused,
             "backend": options.backend,
         }
-        return _Entry(jaxpr, consts, tree, out_tree(), params)
-
-    def _donated(self, tree: PyTreeDef, args: Any, kwargs: Any, size: int) -> tuple[bool, ...]:
-        options = self._options
-        if not options.donate_argnums and not options.donate_argnames:
-            return (False,) * size
-        flags: list[bool] = []
-        donated_positions = _present(options.donate_argnums, args)
-        statics = _present(options.static_argnums, args)
-        for i, arg in enumerate(args):
-            if i not in statics:
-                flags += [i in donated_positions] * len(tree_flatten(arg)[0])
-        dynamic = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
-        for path, _ in tree_flatten_with_path(dynamic)[0]:
-            flags.append(path[0].key in options.donate_argnames)
-        return tuple(flags)
+        return Entry(jaxpr, consts, tree, out_tree(), params)
 
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> ClosedJaxpr:
         """The program for arguments of these types; nothing is computed."""
-        entry, _, _ = self._lookup(*_abstract(args, kwargs))
+        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
         return entry.jaxpr
 
     @api_boundary
@@ -307,7 +290,7 @@ class JittedFunction(Generic[P, R]):
         Returns:
             An object with ``as_text()`` and ``compile()``.
         """
-        entry, _, _ = self._lookup(*_abstract(args, kwargs))
+        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
         params = entry.params
         lowered = find_backend(params["backend"]).lower(
             entry.jaxpr,
@@ -319,7 +302,7 @@ class JittedFunction(Generic[P, R]):
 
     def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The types of the results, in their structure."""
-        entry, _, _ = self._lookup(*_abstract(args, kwargs))
+        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
         return tree_unflatten(entry.out_tree, entry.jaxpr.out_avals)
 
     def cache_info(self) -> CacheInfo:
@@ -348,171 +331,6 @@ class _BoundJit:
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The method's program in the backend's language."""
         return self._jitted.lower(self._instance, *args, **kwargs)
-
-
-class Lowered:
-    """A function lowered for one type of arguments; ahead-of-time compilation."""
-
-    def __init__(self, lowered: Any, entry: _Entry, function: JittedFunction[Any, Any]) -> None:
-        self._lowered = lowered
-        self._entry = entry
-        self._function = function
-
-    def as_text(self) -> str:
-        """The program in the backend's language."""
-        return str(self._lowered.as_text())
-
-    def compile(self) -> Compiled:
-        """Compile now."""
-        return Compiled(self._lowered.compile(), self._entry, self._function)
-
-
-class Compiled:
-    """A function compiled for one type of arguments."""
-
-    def __init__(self, executable: Any, entry: _Entry, function: JittedFunction[Any, Any]) -> None:
-        self._executable = executable
-        self._entry = entry
-        self._function = function
-
-    def as_text(self) -> str:
-        """The program after the compiler's optimizations."""
-        return str(self._executable.as_text())
-
-    def cost_analysis(self) -> Any:
-        """The compiler's estimate of operations and bytes."""
-        return self._executable.cost_analysis()
-
-    def memory_analysis(self) -> Any:
-        """The compiler's plan of the memory."""
-        return self._executable.memory_analysis()
-
-    @api_boundary
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        entry, leaves, traced = self._function._lookup(args, kwargs)
-        if entry is not self._entry:
-            expected = ", ".join(a.str_short() for a in self._entry.jaxpr.in_avals)
-            given = ", ".join(a.str_short() for a in entry.jaxpr.in_avals)
-            raise TypeError(
-                f"{self._function!r} was compiled for arguments ({expected}), but was called with "
-                f"({given}). Compile again for these, or call the jitted function itself."
-            )
-        if traced:
-            raise TypeError(
-                f"{self._function!r} compiled ahead of time takes no traced values; call the "
-                f"jitted function itself inside transformations."
-            )
-        outs = self._executable(*entry.consts, *leaves)
-        return tree_unflatten(entry.out_tree, outs)
-
-
-def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tuple[str, Any]]:
-    """Each leaf of a call's arguments with its path, beginning with the parameter's name."""
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    found = []
-    for i, arg in enumerate(args):
-        name = names[i] if i < len(names) else f"args[{i}]"
-        found += [(name + keystr(path), x) for path, x in tree_flatten_with_path(arg)[0]]
-    for name, arg in kwargs.items():
-        found += [(name + keystr(path), x) for path, x in tree_flatten_with_path(arg)[0]]
-    return found
-
-
-def _positions(given: int | Iterable[int] | None) -> tuple[int, ...]:
-    if given is None:
-        return ()
-    return (given,) if isinstance(given, int) else tuple(given)
-
-
-def _words(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    if given is None:
-        return ()
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def _complete(
-    fun: Callable[..., Any], positions: tuple[int, ...], names: tuple[str, ...]
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Positions for names and names for positions, so that either way of passing works."""
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
-        return positions, names
-    ordered = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    if any(p.kind is p.POSITIONAL_ONLY for p in parameters):
-        return positions, names
-    known = {p.name for p in parameters}
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    for name in names:
-        if name not in known and not takes_any:
-            raise ValueError(
-                f"jit of {describe_function(fun)} was given the argument name {name!r}, but its "
-                f"parameters are {', '.join(sorted(known))}."
-            )
-    more = tuple(ordered.index(n) for n in names if n in ordered)
-    other = tuple(ordered[i] for i in positions if -len(ordered) <= i < len(ordered))
-    return tuple(dict.fromkeys(positions + more)), tuple(dict.fromkeys(names + other))
-
-
-def _present(positions: Sequence[int], args: Any) -> set[int]:
-    """Positions counted from the front, without those that a call does not reach."""
-    return {i % len(args) for i in positions if -len(args) <= i < len(args)}
-
-
-def _split_static(fun: Callable[..., Any], options: _Options, args: Any, kwargs: Any) -> Any:
-    """The arguments without the static ones, and the static ones as a part of the cache key."""
-    static = _present(options.static_argnums, args)
-    dynamic_args = tuple([x for i, x in enumerate(args) if i not in static])
-    dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
-    statics = [(i, args[i]) for i in sorted(static)]
-    statics += [(k, v) for k, v in sorted(kwargs.items()) if k in options.static_argnames]
-    for name, value in statics:
-        try:
-            hash(value)
-        except TypeError:
-            raise TypeError(
-                f"jit of {describe_function(fun)}: the static argument {name!r} is not hashable: "
-                f"{value!r:.80} of type {type(value).__name__}. Static arguments are part of the "
-                f"cache key; pass a tuple instead of a list, or a frozen class."
-            ) from None
-    # The type belongs to the key, because 1 == 1.0 == True.
-    return dynamic_args, dynamic_kwargs, tuple([(n, type(v), v) for n, v in statics])
-
-
-def _with_static(
-    fun: Callable[..., Any], options: _Options, args: Any, kwargs: Any
-) -> Callable[..., Any]:
-    """The function of the arguments that are not static."""
-    static = _present(options.static_argnums, args)
-    static_kwargs = {k: v for k, v in kwargs.items() if k in options.static_argnames}
-
-    def dynamic(*dynamic_args: Any, **dynamic_kwargs: Any) -> Any:
-        given = iter(dynamic_args)
-        full = [args[i] if i in static else next(given) for i in range(len(args))]
-        return fun(*full, **dynamic_kwargs, **static_kwargs)
-
-    return dynamic
-
-
-class _Abstract(Tracer):
-    """Stands for an argument of which only the type is known."""
-
-    __slots__ = ("aval",)
-
-    aval: Any  # a slot, in place of the property of the base
-
-    def __init__(self, aval: Any) -> None:
-        self.aval = aval
-
-
-def _abstract(args: Any, kwargs: Any) -> tuple[Any, Any]:
-    leaves, tree = tree_flatten((args, kwargs))
-    stand_ins = [_Abstract(x) if isinstance(x, AbstractValue) else x for x in leaves]
-    return tree_unflatten(tree, stand_ins)  # type: ignore[no-any-return]
 
 
 @overload
@@ -553,24 +371,20 @@ def jit(
     """A function that runs compiled.
 
     It is traced at the first call with arguments of a new type (structure, shapes, dtypes, weak
-    types, values of static arguments); later calls run the compiled program. With no compiling
-    backend installed the program is interpreted.
+    types, values of static arguments). With no compiling backend installed it is interpreted.
 
     Args:
         fun: a function of arrays and trees of arrays, without side effects.
-        static_argnums: positions of arguments that are hashable Python values, not arrays; the
-            function is traced anew for each value.
+        static_argnums: positions of arguments that are hashable values, a trace for each value.
         static_argnames: the names of such arguments.
-        donate_argnums: positions of arguments whose memory results may reuse; their arrays cannot
-            be used afterwards.
+        donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
         donate_argnames: the names of such arguments.
         keep_unused: whether arguments that the function does not use are passed all the same.
         backend: the name of the backend; by default ``config.backend`` or the best installed.
         inline: whether a call inside another traced function is dissolved into it.
 
     Returns:
-        A function with the same arguments; it has ``lower``, ``trace``, ``eval_shape``,
-        ``cache_info`` and ``clear_cache``.
+        A function with the same arguments, and ``lower``, ``trace``, ``cache_info`` and more.
 
     Raises:
         TypeError: when an argument is neither an array nor static; the message names it.
@@ -599,84 +413,7 @@ def jit(
         )
     if not callable(fun):
         raise TypeError(f"jit takes a function, but got {fun!r:.80} of type {type(fun).__name__}.")
-    statics = _complete(fun, _positions(static_argnums), _words(static_argnames))
-    donated = _complete(fun, _positions(donate_argnums), _words(donate_argnames))
-    options = _Options(*statics, *donated, keep_unused, inline, backend)
+    statics = complete(fun, positions(static_argnums), words(static_argnames))
+    donated = complete(fun, positions(donate_argnums), words(donate_argnames))
+    options = JitOptions(*statics, *donated, keep_unused, inline, backend)
     return JittedFunction(fun, options)
-
-
-def abstractify(x: Any, name: str) -> Any:
-    """The type of a value, or of anything with a shape and a dtype."""
-    if isinstance(x, AbstractValue):
-        return x
-    if is_value(x):
-        return typeof(x)
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
-        return ShapedArray(tuple(x.shape), x.dtype)
-    raise TypeError(f"{name}: {unknown_type_message(x)}")
-
-
-def _staged(
-    name: str, fun: Callable[..., Any], static_argnums: tuple[int, ...], args: Any, kwargs: Any
-) -> tuple[ClosedJaxpr, PyTreeDef]:
-    options = _Options(static_argnums=static_argnums)
-    dynamic_args, dynamic_kwargs, _ = _split_static(fun, options, args, kwargs)
-    leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
-    avals = [abstractify(x, name) for x in leaves]
-    flat_function, out_tree = flatten_function(_with_static(fun, options, args, kwargs), tree)
-    jaxpr = trace_to_jaxpr(flat_function, avals, Origin(name, fun))
-    return jaxpr, out_tree()
-
-
-def make_jaxpr(
-    fun: Callable[..., Any],
-    static_argnums: int | Sequence[int] = (),
-    return_shape: bool = False,
-) -> Callable[..., Any]:
-    """A function that gives the program of ``fun`` for arguments of the types it is called with.
-
-    Args:
-        fun: a function of arrays and trees of arrays.
-        static_argnums: positions of arguments that are Python values, not arrays.
-        return_shape: whether to return also the types of the results in their structure.
-
-    Returns:
-        A function from arguments, or their types, to a ``ClosedJaxpr``.
-
-    >>> from bindax_core import make_jaxpr
-    >>> print(make_jaxpr(lambda x: 2.0 * x)(3.0))
-    { lambda a:float64[] .
-      let b:float64[] = mul 2.0 a
-      in ( b ) }
-    """
-
-    @wraps(fun)
-    @api_boundary
-    def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
-        jaxpr, out_tree = _staged("make_jaxpr", fun, _positions(static_argnums), args, kwargs)
-        if return_shape:
-            return jaxpr, tree_unflatten(out_tree, jaxpr.out_avals)
-        return jaxpr
-
-    return jaxpr_of
-
-
-@api_boundary
-def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The types of the results of a function, without computing them.
-
-    Args:
-        fun: a function of arrays and trees of arrays.
-        args: the arguments, or their types.
-        kwargs: keyword arguments, or their types.
-
-    Returns:
-        A ``ShapedArray`` for each result, in the structure of the output.
-
-    >>> import numpy as np
-    >>> from bindax_core import eval_shape
-    >>> eval_shape(lambda x: x * x, np.zeros((3, 2), np.float32))
-    ShapedArray(float32[3,2])
-    """
-    jaxpr, out_tree = _staged("eval_shape", fun, (), args, kwargs)
-    return tree_unflatten(out_tree, jaxpr.out_avals)

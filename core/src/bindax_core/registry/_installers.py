@@ -15,10 +15,10 @@ from bindax_core._aval import (
     unregister_value_type,
     value_types,
 )
-from bindax_core.errors import PluginError
 from bindax_core._tree import _registry as tree
 from bindax_core._tree._definition import NodeDefinition
 from bindax_core._tree._table import lock
+from bindax_core.errors import PluginError
 from bindax_core.registry._cards import Extension
 from bindax_core.registry._declarations import Installer, Staged
 from bindax_core.registry._manifest import Entry
