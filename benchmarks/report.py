@@ -68,7 +68,7 @@ def table(results: Sequence[Result], failures: dict[str, str]) -> Table:
     """Tabulate the ratios beside what they should be."""
     title = "Time of bindax divided by time of JAX (single thread, medians)"
     printed = Table(title=title, box=SIMPLE_HEAD)
-    printed.add_column("", no_wrap=True)
+    printed.add_column("")
     for column in ("bindax", "beside", "ratio", "target", "then"):
         printed.add_column(column, justify="right", no_wrap=True, min_width=6)
     for result in results:

@@ -41,7 +41,8 @@ class AbstractValue:
 class ShapedArray(AbstractValue):
     """The set of all arrays with one shape and one dtype.
 
-    Instances are immutable, hashable and interned: equal ones are nearly always identical.
+    Instances are immutable, hashable and interned: there is one for each type, so equality is
+    identity, and comparing and hashing cost nothing.
 
     Args:
         shape: the sizes of the axes.
@@ -52,29 +53,23 @@ class ShapedArray(AbstractValue):
     'float32[3,2]'
     """
 
-    __slots__ = ("_hash", "dtype", "shape", "weak_type")
+    __slots__ = ("dtype", "shape", "weak_type")
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     weak_type: bool
-    _hash: int
 
     def __new__(cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> ShapedArray:
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
-        key = (shape, dtype, weak_type)
-        interned = _interned.get(key)
+        interned = _interned.get((shape, dtype, weak_type))
         if interned is not None:
             return interned
-        shape = tuple([int(size) for size in shape])
-        key = (shape, dtype, bool(weak_type))
         self = object.__new__(cls)
-        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "shape", tuple([int(size) for size in shape]))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
-        object.__setattr__(self, "_hash", hash(key))
-        if len(_interned) > _INTERNED_LIMIT:
-            _interned.clear()  # equality is structural, so forgetting an instance is harmless
-        return _interned.setdefault(key, self)
+        # The first of two threads wins, so that there is one instance.
+        return _interned.setdefault((self.shape, dtype, self.weak_type), self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(
@@ -106,26 +101,11 @@ class ShapedArray(AbstractValue):
     def str_short(self) -> str:
         return f"{dtype_name(self.dtype)}[{','.join(str(size) for size in self.shape)}]"
 
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return (
-            type(other) is ShapedArray
-            and self._hash == other._hash
-            and self.shape == other.shape
-            and self.dtype == other.dtype
-            and self.weak_type == other.weak_type
-        )
-
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         return f"ShapedArray({self.str_short()}{weak})"
 
 
-_INTERNED_LIMIT: Final = 100_000
 _interned: dict[tuple[tuple[int, ...], np.dtype[Any], bool], ShapedArray] = {}
 
 

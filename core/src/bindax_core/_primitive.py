@@ -101,47 +101,51 @@ class Primitive:
 
     def evaluate(self, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
         """Compute the results now, by the ``impl`` rule on the host or through a backend."""
-        function = kinds.impl.functions.get(self)
+        function = _implementations.get(self) or kinds.impl.find(self)
         if function is None:
-            function = kinds.impl.find(self)
-            if function is None:
-                return self._evaluate_compiled(operands, params)
+            return self._evaluate_compiled(operands, params)
         if self.takes_values:
             return function(*operands, **params)  # type: ignore[no-any-return]
         arrays: list[Any] = []
         avals: list[Any] = []
-        foreign = False
+        foreign: Sequence[Any] = ()
         for x in operands:
             if type(x) is Array:
                 host = x._host
                 if host is None:
-                    if (
-                        x._buffer is not None
-                        and not x._backend.host_accessible
-                        and run_compiled is not None
-                    ):
+                    if _is_out_of_reach(x) and run_compiled is not None:
                         return run_compiled(self, operands, params)
                     host = x.numpy()
                 avals.append(x.aval)
                 arrays.append(host)
             else:
                 aval, array = _host_operand(x)
-                foreign = foreign or array is x
+                if array is x:
+                    foreign = operands
                 avals.append(aval)
                 arrays.append(array)
         out_avals = self.out_avals(tuple(avals), params)
         out = function(*arrays, **params)
-        results = out if self.multiple_results else (out,)
-        wrapped = []
-        for aval, result in zip(out_avals, results, strict=True):
-            if type(result) is not np.ndarray:
-                result = np.asarray(result)
-            if foreign and (result.base is not None or any(result is x for x in operands)):
-                result = result.copy()  # never alias memory that the caller can write to
-            if result.dtype != aval.dtype or result.shape != aval.shape:
-                raise RuleOutputError(self._wrong_output(aval, result, avals))
-            wrapped.append(Array(aval, result))
-        return wrapped
+        if not self.multiple_results:
+            return (self._wrap(out, out_avals[0], foreign),)
+        if not isinstance(out, (list, tuple)) or len(out) != len(out_avals):
+            raise RuleOutputError(self._wrong_output(f"{out!r:.80}", len(out_avals)))
+        return [self._wrap(x, aval, foreign) for x, aval in zip(out, out_avals, strict=True)]
+
+    def _wrap(self, result: Any, aval: Any, foreign: Sequence[Any]) -> Array:
+        """What an ``impl`` rule returned as an array of the type that was promised."""
+        if type(result) is not np.ndarray:
+            result = np.asarray(result)
+        if (
+            (result.dtype is not aval.dtype
+            and result.dtype != aval.dtype)
+            or (result.shape != aval.shape)
+        ):
+            got = f"{result.dtype.name}[{','.join(map(str, result.shape))}]"
+            raise RuleOutputError(self._wrong_output(got, aval.str_short()))
+        if foreign and (result.base is not None or any(result is x for x in foreign)):
+            result = result.copy()  # never alias memory that the caller can write to
+        return Array(aval, result)
 
     def _evaluate_compiled(self, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
         if run_compiled is not None and kinds.stablehlo.find(self) is not None:
@@ -166,15 +170,22 @@ class Primitive:
         """Forget the remembered result types (after a rule was exchanged for a test)."""
         self._signatures.clear()
 
-    def _wrong_output(self, aval: Any, result: Any, avals: Sequence[Any]) -> str:
+    def _wrong_output(self, got: str, promised: Any) -> str:
         rules = (kinds.impl.rule_of(self), kinds.abstract_eval.rule_of(self))
         sites = [_rules.describe_site(rule.site) for rule in rules if rule is not None]
-        got = f"{result.dtype.name}[{','.join(map(str, result.shape))}]"
+        count = f"{promised} results" if isinstance(promised, int) else promised
         return (
-            f"the impl rule of {self.name} returned {got} for operands "
-            f"({', '.join(a.str_short() for a in avals)}), but its abstract_eval rule says "
-            f"{aval.str_short()}. One of them is wrong: {' and '.join(sites)}."
+            f"the impl rule of {self.name} returned {got}, but its abstract_eval rule says "
+            f"{count}. One of them is wrong: {' and '.join(sites)}."
         )
+
+
+_implementations = kinds.impl.functions
+
+
+def _is_out_of_reach(x: Array) -> bool:
+    """Whether an array's bytes are only on a device that NumPy cannot read."""
+    return x._buffer is not None and not x._backend.host_accessible
 
 
 def _host_operand(x: Any) -> tuple[Any, Any]:

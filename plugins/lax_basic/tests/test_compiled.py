@@ -80,5 +80,4 @@ def test_first_of_equals_and_of_nans(dtype):
     x = np.array([[1, 3, 3, 2], [np.nan, 5, np.nan, 7], [-np.inf] * 4], np.float32)
     x = np.asarray(lax.convert_element_type(x, dtype))
     for search in (lax.argmax, lax.argmin):
-        function = lambda x, search=search: search(x, 1, "int32")
-        assert_close(compiled(function, x), function(x))
+        assert_close(compiled(lambda x, f=search: f(x, 1, "int32"), x), search(x, 1, "int32"))

@@ -40,6 +40,8 @@ class NodeDefinition:
         encode_metadata: from metadata to plain Python data (None, bool, int, float, complex, str,
             bytes, tuple, list, dict, frozenset) for serialization; identity by default.
         decode_metadata: the inverse; it must validate what it is given.
+        site: module, file and line that the definition is reported with; by default those of the
+            caller. A function that defines nodes for its callers gives theirs.
 
     Raises:
         TreeError: an argument is not of the kind described here.
@@ -79,6 +81,7 @@ class NodeDefinition:
         attributes: Sequence[str] | None = None,
         encode_metadata: Callable[[Any], Any] | None = None,
         decode_metadata: Callable[[Any], Any] | None = None,
+        site: Site | None = None,
     ) -> None:
         if not isinstance(type, _type):
             raise TreeError(
@@ -113,7 +116,7 @@ class NodeDefinition:
         # Of dataclasses: the names of the children and of the metadata, and whether __init__ is
         # called, which lets generated code do without the functions.
         self._fields: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None
-        self._site: Site = calling_site()
+        self._site: Site = calling_site() if site is None else site
 
     def __repr__(self) -> str:
         return f"NodeDefinition({self.serialized_name})"

@@ -40,6 +40,9 @@ class DerivedRuleNotice(UserWarning):
     """A primitive runs on a rule that was derived, which may be slower than one of its own."""
 
 
+_rules = kinds.vmap.functions
+
+
 class AxisData(NamedTuple):
     """The mapped axis of a ``vmap``: its size, and its name if it has one."""
 
@@ -94,7 +97,7 @@ class BatchTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[BatchTracer], params: dict[str, Any]
     ) -> list[Any]:
-        rule = kinds.vmap.functions.get(primitive) or kinds.vmap.get(primitive)
+        rule = _rules.get(primitive) or kinds.vmap.get(primitive)
         outs, out_dims = rule(
             self.axis_size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
         )

@@ -30,6 +30,8 @@ from bindax_core.extend import (
 from bindax_core.interpreters._flat import argument_names, flatten_function
 from bindax_core.interpreters.staging import trace_to_jaxpr
 
+_rules = kinds.jvp.functions
+
 
 class JVPTracer(Tracer):
     """A primal and its tangent, which may be a symbolic ``Zero``."""
@@ -70,7 +72,7 @@ class JVPTrace(Trace):
     ) -> list[Any]:
         primals = [t.primal for t in tracers]
         tangents = [t.tangent for t in tracers]
-        rule = kinds.jvp.functions.get(primitive) or kinds.jvp.get(primitive)
+        rule = _rules.get(primitive) or kinds.jvp.get(primitive)
         primals_out, tangents_out = rule(primals, tangents, **params)
         return [
             JVPTracer(self, x, t) if type(t) is not Zero else x

@@ -26,6 +26,8 @@ from bindax_core.extend import (
 from bindax_core.interpreters._flat import merge, partition
 from bindax_core.interpreters.staging import JaxprBuilder
 
+_rules = kinds.partial_eval.functions
+
 
 class PartialEvalTracer(Tracer):
     """A known value (``atom`` is None), or an unknown one (``value`` is None)."""
@@ -104,7 +106,7 @@ class PartialEvalTrace(Trace):
         if all(t.atom is None for t in tracers):
             out = primitive.bind(*[full_lower(t.value) for t in tracers], **params)
             return out if primitive.multiple_results else [out]
-        rule = kinds.partial_eval.functions.get(primitive)
+        rule = _rules.get(primitive)
         if rule is not None:
             return rule(self, tracers, **params)  # type: ignore[no-any-return]
         out_avals = primitive.out_avals(tuple([t.aval for t in tracers]), params)

@@ -1,0 +1,136 @@
+"""What functions do with their operands first: refuse what is no array, promote, broadcast.
+
+Python scalars carry double precision among themselves, as under the operators of arrays. Where a
+function makes an array of them, or chooses or reduces, they *settle*: they take the default dtype.
+"""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Array, config, is_value, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import default_dtype, scalar_array
+from bindax_lax_basic.extend import broadcast_arrays, promote_dtypes
+
+PYTHON_SCALARS = (bool, int, float, complex)
+_FAMILIES = {
+    "signed integer": "int",
+    "unsigned integer": "int",
+    "float": "float",
+    "complex": "complex",
+}
+
+
+def require_values(name: str, *operands: Any) -> None:
+    """Raise unless all operands are arrays or scalars; lists are made arrays by ``array`` alone."""
+    for position, x in enumerate(operands):
+        if not is_value(x):
+            raise TypeError(
+                f"{name} takes arrays and scalars, but argument {position} is {x!r:.60} of type "
+                f"{type(x).__name__}; make an array of it first with numpy.asarray of bindax."
+            )
+
+
+def as_operand(x: Any) -> Any:
+    """A legal operand with the operators of arrays, its dtype and weak type unchanged."""
+    if hasattr(x, "aval"):
+        return x
+    if isinstance(x, PYTHON_SCALARS):
+        return scalar_array(x, typeof(x).dtype)
+    # The caller may write to it later.
+    return Array.from_numpy(np.array(x)) if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def settled(x: Any) -> Any:
+    """An operand as an array; a weak one of double precision takes the default dtype."""
+    aval = typeof(x)
+    if aval.weak_type and config.default_dtype_bits == 32:
+        family = _FAMILIES[dtypes.kind_of(aval.dtype)]
+        wanted = default_dtype(family)
+        if wanted.itemsize < aval.dtype.itemsize:
+            return from_scalar(x, wanted) if type(x) is int else convert(x, wanted, True)
+    return as_operand(x)
+
+
+def from_scalar(value: Any, dtype: Any) -> Any:
+    """A Python scalar as a weak array of a dtype of its family.
+
+    Raises:
+        OverflowError: when an integer does not fit.
+    """
+    try:
+        return scalar_array(value, dtype)
+    except OverflowError:
+        raise overflow(value, dtype) from None
+
+
+def overflow(value: Any, dtype: Any) -> OverflowError:
+    """The error for an integer that does not fit into a dtype."""
+    return OverflowError(
+        f"the integer {value!r:.60} does not fit into {dtype.name}; name a wider dtype, for "
+        f"example array(x, dtype='int64')."
+    )
+
+
+def array_operand(name: str, x: Any) -> Any:
+    """The operand of a function that rearranges: checked, settled, with the operators of arrays."""
+    require_values(name, x)
+    return settled(x)
+
+
+def strong_operand(name: str, x: Any) -> Any:
+    """The operand of a reduction: settled, and its weak type forgotten."""
+    x = array_operand(name, x)
+    aval = typeof(x)
+    return convert(x, aval.dtype, False) if aval.weak_type else x
+
+
+def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Operands of an elementwise function in one dtype and one shape; scalars stay scalars."""
+    require_values(name, *operands)
+    return broadcast_arrays(*promote_dtypes(*operands))
+
+
+def inexact(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Like ``promoted``, and booleans and integers as floats; the results have operators."""
+    require_values(name, *operands)
+    return tuple([_to_inexact(x) for x in broadcast_arrays(*promote_dtypes(*operands))])
+
+
+def inexact_operand(name: str, x: Any) -> Any:
+    """The one operand of a function of floats, booleans and integers as floats."""
+    if not is_value(x):
+        require_values(name, x)
+    aval = typeof(x)
+    if dtypes.is_inexact(aval.dtype):
+        return x
+    return convert(x, dtypes.inexact_dtype(aval.dtype), aval.weak_type)
+
+
+def _to_inexact(x: Any) -> Any:
+    aval = typeof(x)
+    if dtypes.is_inexact(aval.dtype):
+        return as_operand(x)
+    return convert(x, dtypes.inexact_dtype(aval.dtype), aval.weak_type)
+
+
+def require_real(name: str, *operands: Any) -> None:
+    """Raise for complex operands."""
+    for x in operands:
+        aval = typeof(x)
+        if dtypes.is_complex(aval.dtype):
+            raise TypeError(
+                f"{name} is not defined for complex numbers, but an operand is "
+                f"{aval.str_short()}; take its real, imag or abs first."
+            )
+
+
+def constant(value: Any, like: Any) -> Any:
+    """A number as a weak scalar of the dtype of another operand."""
+    return scalar_array(value, typeof(like).dtype)

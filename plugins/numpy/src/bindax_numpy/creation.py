@@ -1,0 +1,283 @@
+"""Making arrays from Python values, from a shape, and like another array."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core import device_put
+from bindax_core.extend import Array, is_value, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.creation import scalar as scalar_of_dtype
+from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype
+from bindax_lax_basic.extend import shape_argument
+from bindax_numpy._operands import (
+    PYTHON_SCALARS,
+    array_operand,
+    from_scalar,
+    overflow,
+    settled,
+)
+
+_SEQUENCES = (list, tuple, range)
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    copy: bool = True,
+    order: str | None = "K",
+    ndmin: int = 0,
+    *,
+    device: Any = None,
+) -> Array:
+    """An array of a value: of a scalar, an array, or nested sequences of either.
+
+    Args:
+        object: the value. Sequences may hold traced values.
+        dtype: the dtype of the result. By default that of ``object``: NumPy arrays and scalars
+            keep theirs, Python scalars have the default dtype and, unless in a sequence, give a
+            weak type.
+        copy: accepted for compatibility; arrays are immutable, and never share bytes with what
+            could be written to.
+        order: accepted for compatibility; the layout in memory is the backend's business.
+        ndmin: the least number of axes; missing ones are added in front.
+        device: where the bytes are put; by default they stay on the host until they are needed.
+
+    Raises:
+        TypeError: when something in ``object`` is no number or array.
+        ValueError: when nested sequences are ragged.
+        OverflowError: when an integer does not fit into the dtype.
+
+    >>> jnp.array([1, 2.5])
+    >>> jnp.array([[1, 2], [3, 4]], dtype="int64")
+    """
+    made = _from_object(object, None if dtype is None else canonical_dtype(dtype))
+    missing = ndmin - typeof(made).ndim
+    if missing > 0:
+        made = lax.reshape(made, (*(1,) * missing, *typeof(made).shape))
+    return made if device is None else device_put(made, device)
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+) -> Array:
+    """An array of a value, like ``array``.
+
+    Args:
+        a: a scalar, an array, or nested sequences of either.
+        dtype: the dtype of the result; by default that of ``a``.
+        order: accepted for compatibility.
+        copy: accepted for compatibility.
+        device: where the bytes are put.
+
+    >>> jnp.asarray(1.0)
+    >>> jnp.asarray(np.arange(3))
+    """
+    return array(a, dtype, device=device)
+
+
+def _from_object(value: Any, dtype: DType | None) -> Any:
+    if hasattr(value, "aval"):
+        return settled(value) if dtype is None else convert(value, dtype, False)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(np.array(value), dtype)
+    if isinstance(value, PYTHON_SCALARS):
+        return _from_scalar(value, dtype)
+    if isinstance(value, _SEQUENCES):
+        return _from_sequence(value, dtype)
+    if is_value(value):
+        return value if dtype is None else convert(value, dtype, False)
+    if hasattr(value, "__array__") or isinstance(value, (memoryview, bytearray)):
+        return _from_numpy(np.array(value), dtype)
+    raise _not_a_number(value, "")
+
+
+def _not_a_number(value: Any, path: str) -> TypeError:
+    where = f" at [{path[1:-1]}]" if path else ""
+    return TypeError(
+        f"array: {value!r:.60} of type {type(value).__name__}{where} is no number, array, or "
+        f"sequence of them."
+    )
+
+
+def _from_numpy(host: np.ndarray[Any, Any], dtype: DType | None) -> Any:
+    own = canonical_dtype(host.dtype.newbyteorder("="))
+    made = Array.from_numpy(host.astype(own, copy=False))
+    return made if dtype is None else convert(made, dtype, False)
+
+
+def _from_scalar(value: Any, dtype: DType | None) -> Any:
+    family = next(t for t in PYTHON_SCALARS if isinstance(value, t))
+    plain = family(value)
+    if dtype is None:
+        return from_scalar(plain, default_dtype(family.__name__))
+    try:
+        return convert(scalar_of_dtype(plain, dtype, False), dtype, False)
+    except OverflowError:
+        raise overflow(value, dtype) from None
+
+
+# --------------------------------------------------------------------------- nested sequences
+
+
+def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
+    leaves: list[Any] = []
+    shape = _nested_shape(value, "", leaves)
+    wanted = _common_dtype(leaves) if dtype is None else dtype
+    if any(hasattr(leaf, "aval") for leaf in leaves):
+        return _stacked(value, wanted)
+    try:
+        host = np.array(value, wanted) if leaves else np.zeros(shape, wanted)
+    except OverflowError:
+        raise overflow(value, wanted) from None
+    except TypeError as error:
+        raise TypeError(f"array: {value!r:.60} cannot have the dtype {wanted}: {error}.") from error
+    return Array.from_numpy(host)
+
+
+def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
+    """The shape of nested sequences; what is no sequence is added to the leaves."""
+    if not isinstance(value, _SEQUENCES):
+        if not is_value(value):
+            raise _not_a_number(value, path)
+        leaves.append(value)
+        return () if isinstance(value, PYTHON_SCALARS) else typeof(value).shape
+    shapes = [_nested_shape(child, f"{path}[{i}]", leaves) for i, child in enumerate(value)]
+    for i, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise ValueError(
+                f"array: the nested sequences are ragged: {path}[0] has the shape {shapes[0]}, and "
+                f"{path}[{i}] has the shape {shape}."
+            )
+    return (len(value), *(shapes[0] if shapes else ()))
+
+
+def _common_dtype(leaves: Sequence[Any]) -> DType:
+    if not leaves:
+        return default_dtype("float")
+    kinds: dict[Any, Any] = {}
+    for leaf in leaves:
+        kinds.setdefault(type(leaf) if isinstance(leaf, PYTHON_SCALARS) else typeof(leaf), leaf)
+    return dtypes.result_type(*kinds.values())
+
+
+def _stacked(value: Any, dtype: DType) -> Any:
+    if not isinstance(value, _SEQUENCES):
+        return _from_object(value, dtype)
+    parts = [lax.expand_dims(_stacked(child, dtype), (0,)) for child in value]
+    return parts[0] if len(parts) == 1 else lax.concatenate(parts, 0)
+
+
+# -------------------------------------------------------------------------------- from a shape
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array of a shape, filled with a value.
+
+    Args:
+        shape: its sizes; one integer means one axis.
+        fill_value: a scalar, or an array that broadcasts to the shape.
+        dtype: its dtype; by default that of ``fill_value``.
+        device: where the bytes are put.
+
+    >>> jnp.full((2,), 7, "float32")
+    """
+    value = array_operand("full", fill_value)
+    if dtype is not None:
+        value = convert(value, canonical_dtype(dtype), False)
+    made = lax_broadcast_to(value, shape_argument("full", shape))
+    return made if device is None else device_put(made, device)
+
+
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array of zeros.
+
+    Args:
+        shape: its sizes; one integer means one axis.
+        dtype: its dtype; by default the default float.
+        device: where the bytes are put.
+
+    >>> jnp.zeros(2)
+    """
+    return full(shape, 0, float if dtype is None else dtype, device=device)
+
+
+def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array of ones; arguments as for ``zeros``.
+
+    >>> jnp.ones((1, 2), dtype=int)
+    """
+    return full(shape, 1, float if dtype is None else dtype, device=device)
+
+
+def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+    """An array whose elements nobody relies on; they are zeros. Arguments as for ``zeros``.
+
+    >>> jnp.empty((0, 3)).shape
+    """
+    return zeros(shape, dtype, device=device)
+
+
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
+) -> Array:
+    """An array filled with a value, with the shape and dtype of another.
+
+    Args:
+        a: an array, or what has a ``shape`` and a ``dtype``.
+        fill_value: a scalar, or an array that broadcasts to the shape.
+        dtype: another dtype.
+        shape: another shape.
+        device: where the bytes are put.
+
+    >>> jnp.full_like(jnp.arange(2), 5)
+    """
+    if not is_value(a) and hasattr(a, "shape") and hasattr(a, "dtype"):
+        sizes, wanted, weak = a.shape, canonical_dtype(a.dtype), False
+    else:
+        aval = typeof(array_operand("full_like", a))
+        sizes, wanted, weak = aval.shape, aval.dtype, aval.weak_type
+    if dtype is not None:
+        wanted, weak = canonical_dtype(dtype), False
+    value = convert(array_operand("full_like", fill_value), wanted, weak)
+    made = lax_broadcast_to(
+        value, shape_argument("full_like", sizes if shape is None else shape)
+    )
+    return made if device is None else device_put(made, device)
+
+
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+    """Zeros with the shape and dtype of another array; arguments as for ``full_like``.
+
+    >>> jnp.zeros_like(jnp.ones(2))
+    """
+    return full_like(a, 0, dtype, shape, device=device)
+
+
+def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+    """Ones with the shape and dtype of another array; arguments as for ``full_like``.
+
+    >>> jnp.ones_like(jnp.arange(2))
+    """
+    return full_like(a, 1, dtype, shape, device=device)
+
+
+def empty_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+    """An array like another, whose elements nobody relies on; they are zeros.
+
+    >>> jnp.empty_like(jnp.ones((2, 0))).shape
+    """
+    return full_like(a, 0, dtype, shape, device=device)

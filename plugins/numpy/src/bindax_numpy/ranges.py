@@ -1,0 +1,229 @@
+"""Making arrays of numbers in order, and of patterns: ranges, grids, triangles, identity."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, Tracer, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, result_type
+from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_numpy._operands import array_operand, constant, require_values
+from bindax_numpy.creation import array
+
+# -------------------------------------------------------------------------------------- ranges
+
+
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
+    """Numbers from ``start`` up to, not including, ``stop``, evenly spaced by ``step``.
+
+    Args:
+        start: the first number; the only argument is ``stop``, and ``start`` then 0.
+        stop: the bound.
+        step: the distance of neighbours; by default 1.
+        dtype: the dtype of the result; by default what the arguments promote to.
+
+    All of them decide the shape, so they must be known while tracing.
+
+    >>> jnp.arange(3)
+    >>> jnp.arange(0, 1, 0.25)
+    """
+    given = [x for x in (start, stop, step) if x is not None]
+    for x in given:
+        _require_known("arange", x)
+    wanted = result_type(*given) if dtype is None else canonical_dtype(dtype)
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    first, last, width = (_number("arange", x) for x in (start, stop, step))
+    if width == 0:
+        raise ValueError("arange: step must not be 0.")
+    if all(isinstance(x, int) for x in (first, last, width)) and dtypes.is_integer(wanted):
+        positions = range(first, last, width)
+        made: Any = lax.iota(wanted, len(positions))
+        if width != 1:
+            made = made * array(width, wanted)
+        return made + array(first, wanted) if first else made
+    return array(np.arange(first, last, width), wanted)
+
+
+def _require_known(name: str, x: Any) -> None:
+    require_values(name, x)
+    if isinstance(x, Tracer):
+        raise TypeError(
+            f"{name}: the arguments decide the shape of the result and must be known while "
+            f"tracing, but one is a traced {typeof(x).str_short()}; mark it static, or make a "
+            f"range of fixed length and compare it with the bound."
+        )
+
+
+def _number(name: str, x: Any) -> Any:
+    """A scalar as a Python number."""
+    if typeof(x).shape:
+        raise TypeError(f"{name} takes scalars, but got {typeof(x).str_short()}.")
+    kind = dtypes.kind_of(typeof(x).dtype)
+    if kind in dtypes.COMPLEX:
+        return complex(x)
+    return float(x) if kind in dtypes.FLOAT else int(x)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """Evenly spaced numbers from ``start`` to ``stop``.
+
+    Args:
+        start: the first numbers, an array or scalar.
+        stop: the last numbers.
+        num: how many, known while tracing.
+        endpoint: whether ``stop`` is the last one, or the one after it.
+        retstep: whether the distance of neighbours is returned, too.
+        dtype: the dtype of the result; by default a float.
+        axis: where the new axis is in the result.
+
+    >>> jnp.linspace(0, 1, 5)
+    """
+    require_values("linspace", start, stop)
+    (count,) = static_ints("linspace", "num", num)
+    if count < 0:
+        raise ValueError(f"linspace: num must not be negative, but it is {count}.")
+    promoted = dtypes.inexact_dtype(result_type(start, stop))
+    wanted = promoted if dtype is None else canonical_dtype(dtype)
+    computed = dtypes.inexact_dtype(result_type(promoted, wanted))
+    shape = lax.broadcast_shapes(typeof(start).shape, typeof(stop).shape)
+    first, last = (lax_broadcast_to(convert(x, computed, False), shape) for x in (start, stop))
+    intervals = count - 1 if endpoint else count
+    step = (last - first) / intervals if intervals > 0 else first * math.nan
+    fraction = lax.iota(dtypes.real_dtype(computed), count) / max(intervals, 1)
+    fraction = convert(fraction, computed, False)
+    column = lax.reshape(fraction, (count, *(1 for _ in shape)))
+    out = lax.expand_dims(first, (0,)) * (1 - column) + lax.expand_dims(last, (0,)) * column
+    if endpoint and count > 1:
+        # Exactly `stop`, whatever was rounded on the way.
+        head = lax.slice_in_dim(out, 0, count - 1, axis=0)
+        out = lax.concatenate([head, lax.expand_dims(last, (0,))], 0)
+    place = axis_argument("linspace", axis, len(shape) + 1)
+    if place:
+        order = [*range(1, place + 1), 0, *range(place + 1, len(shape) + 1)]
+        out = lax.transpose(out, order)
+    if dtypes.is_integer(wanted):
+        out = lax.floor(out)
+    out = convert(out, wanted, False)
+    return (out, step) if retstep else out
+
+
+def meshgrid(
+    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[Array]:
+    """The coordinates of the points of a grid, from those along each axis.
+
+    Args:
+        *xi: a vector for each axis of the grid.
+        copy: accepted for compatibility.
+        sparse: whether the results have size 1 along the other axes, instead of repeating.
+        indexing: "xy" counts the first vector along the second axis, "ij" along the first.
+
+    >>> jnp.meshgrid(jnp.arange(2), jnp.arange(3), indexing="ij")[0]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', but it is {indexing!r}.")
+    vectors = [lax.reshape(v, (typeof(v).size,)) for v in (array_operand("meshgrid", x) for x in xi)]
+    places = list(range(len(vectors)))
+    if indexing == "xy" and len(places) > 1:
+        places[0], places[1] = 1, 0
+    sizes = [0] * len(vectors)
+    for place, vector in zip(places, vectors, strict=True):
+        sizes[place] = typeof(vector).shape[0]
+    out = []
+    for place, vector in zip(places, vectors, strict=True):
+        shape = [1 if sparse else size for size in sizes]
+        shape[place] = sizes[place]
+        out.append(lax.broadcast_in_dim(vector, tuple(shape), (place,)))
+    return out
+
+
+# ------------------------------------------------------------------------------------ patterns
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+    """A matrix with ones on a diagonal and zeros elsewhere.
+
+    Args:
+        N: the number of rows.
+        M: the number of columns; by default ``N``.
+        k: which diagonal: 0 the main one, positive above it, negative below.
+        dtype: the dtype of the result; by default the default float.
+
+    >>> jnp.eye(2, 3, k=1)
+    """
+    return convert(_offsets("eye", N, M, lax.eq, k), _dtype_or_float(dtype), False)
+
+
+def identity(n: int, dtype: Any = None) -> Array:
+    """The identity matrix of ``n`` rows.
+
+    >>> jnp.identity(2, dtype=int)
+    """
+    return eye(n, dtype=dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+    """A matrix with ones on and below a diagonal; arguments as for ``eye``.
+
+    >>> jnp.tri(3, dtype=int)
+    """
+    return convert(_offsets("tri", N, M, lax.le, k), _dtype_or_float(dtype), False)
+
+
+def tril(m: Any, k: int = 0) -> Array:
+    """The elements of matrices on and below a diagonal, zeros above it.
+
+    Args:
+        m: an array, its last two axes the matrices.
+        k: which diagonal, as for ``eye``.
+
+    >>> jnp.tril(jnp.ones((2, 2), int))
+    """
+    return _triangle("tril", m, lax.le, k)
+
+
+def triu(m: Any, k: int = 0) -> Array:
+    """The elements of matrices on and above a diagonal; arguments as for ``tril``.
+
+    >>> jnp.triu(jnp.ones((2, 2), int))
+    """
+    return _triangle("triu", m, lax.ge, k)
+
+
+def _dtype_or_float(dtype: Any) -> Any:
+    return default_dtype("float") if dtype is None else canonical_dtype(dtype)
+
+
+def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: int) -> Any:
+    """Compare the column minus the row of each element of a matrix with ``k``."""
+    shape = static_ints(name, "N and M", (rows, rows if columns is None else columns))
+    row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (0, 1))
+    return compare(column - row, np.int32(static_ints(name, "k", k)[0]))
+
+
+def _triangle(name: str, m: Any, compare: Any, k: int) -> Any:
+    x = array_operand(name, m)
+    shape = typeof(x).shape
+    if len(shape) < 2:
+        raise ValueError(f"{name} takes matrices, but got {typeof(x).str_short()}.")
+    mask = lax_broadcast_to(_offsets(name, *shape[-2:], compare, k), shape)
+    return lax.select(mask, x, lax_broadcast_to(constant(0, x), shape))
