@@ -12,22 +12,18 @@ dependencies and the test runner alone, where its own tests run. The facade is i
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = {
-    "bindax": ROOT,
-    "bindax-core": ROOT / "core",
-    "bindax-lax-basic": ROOT / "plugins/lax_basic",
-    "bindax-control-flow": ROOT / "plugins/control_flow",
-    "bindax-xla-backend": ROOT / "plugins/xla_backend",
-}
-ALL_TESTS = ("tests", "core/tests", "plugins/lax_basic/tests", "plugins/control_flow/tests")
+OTHER_PYTHONS = ("3.12", "3.13")
 SMOKE = """
 import sys
 import numpy as np
@@ -48,7 +44,7 @@ class Run(NamedTuple):
 
     Attributes:
         name: what the output calls it.
-        requirements: what is installed, by distribution name.
+        requirement: the distribution that is installed, with its extras.
         absent: modules that must not be importable there.
         tests: directories whose tests run, relative to the repository.
         smoke: whether a few lines use the facade.
@@ -57,7 +53,7 @@ class Run(NamedTuple):
     """
 
     name: str
-    requirements: tuple[str, ...]
+    requirement: str
     absent: tuple[str, ...]
     tests: tuple[str, ...] = ()
     smoke: bool = False
@@ -65,31 +61,52 @@ class Run(NamedTuple):
     python: str | None = None
 
 
-RUNS = (
-    Run("bindax-core alone", ("bindax-core",), ("jax", "jaxlib", "ml_dtypes"), ("core/tests",)),
-    Run(
-        "bindax-lax-basic alone",
-        ("bindax-lax-basic",),
-        ("jax", "jaxlib", "bindax_control_flow"),
-        ("plugins/lax_basic/tests",),
-    ),
-    Run(
-        "bindax-control-flow alone",
-        ("bindax-control-flow",),
-        ("jax", "jaxlib"),
-        ("plugins/control_flow/tests",),
-    ),
-    Run(
-        "bindax-xla-backend alone",
-        ("bindax-xla-backend",),
-        ("jax",),
-        ("plugins/xla_backend/tests",),
-    ),
-    Run("bindax without jaxlib", ("bindax",), ("jax", "jaxlib"), ALL_TESTS, smoke=True, demo=True),
-    Run("bindax[xla] without JAX", ("bindax[xla]",), ("jax",), ALL_TESTS, smoke=True, demo=True),
-    Run("bindax on 3.12", ("bindax[xla]",), ("jax",), smoke=True, python="3.12"),
-    Run("bindax on 3.13", ("bindax[xla]",), ("jax",), smoke=True, python="3.13"),
-)
+def read_project(directory: Path) -> dict[str, Any]:
+    """Return the metadata of a package's pyproject.toml."""
+    text = (directory / "pyproject.toml").read_text(encoding="utf-8")
+    project: dict[str, Any] = tomllib.loads(text)["project"]
+    return project
+
+
+def workspace() -> dict[str, Path]:
+    """Return the directory of each package of the workspace, by distribution name."""
+    plugins = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
+    return {read_project(path)["name"]: path for path in (ROOT, ROOT / "core", *plugins)}
+
+
+def needed(name: str, packages: dict[str, Path]) -> set[str]:
+    """Return the names of what a package of the workspace depends on, down to the kernel."""
+    found: set[str] = set()
+    for requirement in read_project(packages[name])["dependencies"]:
+        dependency = re.split(r"[^\w-]", requirement, maxsplit=1)[0]
+        found.add(dependency)
+        if dependency in packages:
+            found |= needed(dependency, packages)
+    return found
+
+
+def runs(packages: dict[str, Path]) -> list[Run]:
+    """Return all runs: each package alone, then the facade in its variants."""
+    planned = []
+    for name, directory in packages.items():
+        if directory == ROOT:
+            continue
+        absent = {"jax", "jaxlib", "ml_dtypes"} - needed(name, packages)
+        tests = (str(directory.relative_to(ROOT) / "tests"),)
+        planned.append(Run(f"{name} alone", name, tuple(sorted(absent)), tests))
+    facade = needed("bindax", packages)
+    tests = tuple(str(path / "tests") for name, path in packages.items() if name in facade)
+    everything = (str(ROOT / "tests"), *tests)
+    no_compiler = ("jax", "jaxlib")
+    planned += [
+        Run("bindax without jaxlib", "bindax", no_compiler, everything, smoke=True, demo=True),
+        Run("bindax[xla] without JAX", "bindax[xla]", ("jax",), everything, smoke=True, demo=True),
+    ]
+    planned += [
+        Run(f"bindax on {version}", "bindax[xla]", ("jax",), smoke=True, python=version)
+        for version in OTHER_PYTHONS
+    ]
+    return planned
 
 
 def call(*command: str | Path, cwd: Path, check: bool = True) -> int:
@@ -98,9 +115,9 @@ def call(*command: str | Path, cwd: Path, check: bool = True) -> int:
     return subprocess.run([*map(str, command)], cwd=cwd, env=environment, check=check).returncode
 
 
-def build_wheels(directory: Path) -> None:
+def build_wheels(packages: Iterable[Path], directory: Path) -> None:
     """Build the wheel of every package."""
-    for package in PACKAGES.values():
+    for package in packages:
         call("uv", "build", "--quiet", "--wheel", "--out-dir", directory, package, cwd=ROOT)
 
 
@@ -122,7 +139,7 @@ def create(run: Run, python: str, directory: Path, wheels: Path) -> Path:
     created = directory / "bin" / "python"
     groups = [f"--group={ROOT / 'pyproject.toml'}:test"] if run.tests else []
     install = ("uv", "pip", "install", "--quiet", "--no-sources", "--find-links", wheels)
-    call(*install, "--python", created, *run.requirements, *groups, cwd=directory.parent)
+    call(*install, "--python", created, run.requirement, *groups, cwd=directory.parent)
     for module in run.absent:
         probe = f"from importlib.util import find_spec; assert find_spec({module!r}) is None"
         if call(created, "-c", probe, cwd=directory.parent, check=False):
@@ -147,8 +164,9 @@ def main(words: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         temporary = Path(name)
         wheels = temporary / "wheels"
-        build_wheels(wheels)
-        for number, run in enumerate(RUNS):
+        packages = workspace()
+        build_wheels(packages.values(), wheels)
+        for number, run in enumerate(runs(packages)):
             if words and not any(word in run.name for word in words):
                 continue
             started = time.monotonic()

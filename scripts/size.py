@@ -27,10 +27,7 @@ PACKAGES = {
     "pytrees": CORE / "_tree",
     "registry": CORE / "registry",
     "interpreters": CORE / "interpreters",
-    "bindax_lax_basic": ROOT / "plugins/lax_basic/src/bindax_lax_basic",
-    "bindax_control_flow": ROOT / "plugins/control_flow/src/bindax_control_flow",
-    "bindax_xla_backend": ROOT / "plugins/xla_backend/src/bindax_xla_backend",
-}
+} | {path.name: path for path in sorted(ROOT.glob("plugins/*/src/bindax_*"))}
 # What else the kernel's distribution holds: measured on its own, and none of it in the kernel.
 BESIDE_KERNEL = ("_tree", "interpreters", "registry")
 

@@ -16,7 +16,7 @@ from bindax_core._aval import typeof
 from bindax_core._config import config
 from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core._jaxpr_eval import eval_jaxpr
-from bindax_core._primitive import Primitive
+from bindax_core._primitive import Primitive, as_array
 from bindax_core.errors import BackendError
 from bindax_core.registry._transaction import record_undo
 
@@ -135,7 +135,10 @@ class _Interpreter:
     def compile(
         self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
     ) -> Executable:
-        return lambda *operands: eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)
+        def run(*operands: Any) -> list[Any]:
+            return [as_array(x) for x in eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)]
+
+        return run
 
     def lower(
         self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool

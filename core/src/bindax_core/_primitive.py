@@ -136,10 +136,8 @@ class Primitive:
         """What an ``impl`` rule returned as an array of the type that was promised."""
         if type(result) is not np.ndarray:
             result = np.asarray(result)
-        if (
-            (result.dtype is not aval.dtype
-            and result.dtype != aval.dtype)
-            or (result.shape != aval.shape)
+        if (result.dtype is not aval.dtype and result.dtype != aval.dtype) or (
+            result.shape != aval.shape
         ):
             got = f"{result.dtype.name}[{','.join(map(str, result.shape))}]"
             raise RuleOutputError(self._wrong_output(got, aval.str_short()))
@@ -194,6 +192,21 @@ def _host_operand(x: Any) -> tuple[Any, Any]:
         raise AbstractionError(unknown_type_message(x))
     aval = value_type.typeof(x)
     return aval, x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
+
+
+def as_array(x: Any) -> Any:
+    """An operand as an ``Array`` that shares no memory with it; tracers stay as they are.
+
+    Raises:
+        AbstractionError: when it is no legal operand.
+
+    >>> as_array(2.5)
+    Array(2.5, dtype=float64, weak_type=True)
+    """
+    if isinstance(x, (Array, Tracer)):
+        return x
+    aval, host = _host_operand(x)
+    return Array(aval, np.array(host)) if isinstance(host, np.ndarray) else x
 
 
 def _declare(primitive: Primitive) -> None:

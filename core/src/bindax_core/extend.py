@@ -47,6 +47,7 @@ from bindax_core._operations import is_undef_primal as is_undef_primal
 from bindax_core._operations import operations_for as operations_for
 from bindax_core._operations import zeros_like_aval as zeros_like_aval
 from bindax_core._primitive import Primitive as Primitive
+from bindax_core._primitive import as_array as as_array
 from bindax_core._rule_kinds import abstract_eval as abstract_eval
 from bindax_core._rule_kinds import dce as dce
 from bindax_core._rule_kinds import impl as impl

@@ -25,6 +25,7 @@ from bindax_core.extend import (
     Zero,
     abstract_eval,
     api_boundary,
+    as_array,
     dce,
     eval_jaxpr,
     full_lower,
@@ -159,7 +160,7 @@ def _bind(
 
 def _impl(index: Any, *operands: Any, branches: Branches) -> list[Any]:
     branch = branches[int(index)]
-    return eval_jaxpr(branch.jaxpr, branch.consts, *operands)
+    return [as_array(x) for x in eval_jaxpr(branch.jaxpr, branch.consts, *operands)]
 
 
 def _abstract_eval(index: Any, *avals: Any, branches: Branches) -> list[Any]:

@@ -54,7 +54,7 @@ def settled(x: Any) -> Any:
         family = _FAMILIES[dtypes.kind_of(aval.dtype)]
         wanted = default_dtype(family)
         if wanted.itemsize < aval.dtype.itemsize:
-            return from_scalar(x, wanted) if type(x) is int else convert(x, wanted, True)
+            return from_scalar(x, wanted) if type(x) in PYTHON_SCALARS else convert(x, wanted, True)
     return as_operand(x)
 
 

@@ -1,0 +1,101 @@
+"""What was planned, run, skipped and found: results of checks as data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
+
+import attrs
+
+Status: TypeAlias = Literal["passed", "failed", "skipped", "expected failure"]
+
+
+class ConformanceError(AssertionError):
+    """A definition does not keep the contract; the message lists what failed."""
+
+
+@attrs.frozen
+class CheckResult:
+    """What became of one check of one definition.
+
+    Attributes:
+        check: the name of the check.
+        type: the checked type, with its module.
+        path: where in the example the node is, as Python writes it; empty at the root.
+        status: passed, failed, skipped, or expected failure.
+        reason: what is wrong and what to do, or why it was skipped; empty when it passed.
+    """
+
+    check: str
+    type: str
+    path: str
+    status: Status
+    reason: str = ""
+
+    def __str__(self) -> str:
+        where = f"at {self.path}" if self.path else "at the root"
+        reason = f": {self.reason}" if self.reason else ""
+        return f"{self.status}: {self.check}, {self.type} {where}{reason}"
+
+
+@attrs.frozen
+class PyTreeReport:
+    """The results of ``check_pytree``.
+
+    Attributes:
+        results: one for each planned check of each node, in the order in which they ran.
+    """
+
+    results: tuple[CheckResult, ...] = attrs.field(converter=tuple)
+
+    def of_status(self, status: Status) -> tuple[CheckResult, ...]:
+        """The results with a status."""
+        return tuple(result for result in self.results if result.status == status)
+
+    @property
+    def failures(self) -> tuple[CheckResult, ...]:
+        """The checks that failed without being expected to."""
+        return self.of_status("failed")
+
+    @property
+    def ok(self) -> bool:
+        """Whether something was checked, and nothing failed."""
+        return bool(self.of_status("passed")) and not self.failures
+
+    def raise_if_failed(self) -> None:
+        """Raise unless all is well; for tests.
+
+        Raises:
+            ConformanceError: something failed, or nothing was checked.
+        """
+        if not self.ok:
+            raise ConformanceError(str(self))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "ok": self.ok,
+            "planned": len(self.results),
+            "results": [attrs.asdict(result) for result in self.results],
+        }
+
+    def __str__(self) -> str:
+        counts = {
+            "planned": len(self.results),
+            "passed": len(self.of_status("passed")),
+            "failed": len(self.failures),
+            "skipped": len(self.of_status("skipped")),
+            "expected to fail": len(self.of_status("expected failure")),
+        }
+        head = ", ".join(f"{count} {name}" for name, count in counts.items())
+        shown = [str(result) for result in self.results if result.status != "passed"]
+        return "\n".join([f"PyTreeReport: {head}", *shown])
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Sentences as one text.
+
+    >>> joined(["It is wrong.", "", "Repair it."])
+    'It is wrong. Repair it.'
+    """
+    return " ".join(part for part in parts if part)

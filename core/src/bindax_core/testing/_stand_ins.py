@@ -1,0 +1,59 @@
+"""What transformations put into containers in place of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from bindax_core import ShapedArray, eval_shape
+
+STAND_INS: dict[str, Callable[[], Any]] = {
+    "object()": object,
+    "None": lambda: None,
+    "a string": lambda: "".join(["stand", "-in"]),
+    "a Python number": lambda: 1_000_003,
+    "an array type": lambda: ShapedArray((2,), np.dtype("float32")),
+}
+"""Kinds of values by name, each with a function that makes one."""
+
+
+def with_tracers(count: int, use: Callable[[list[Any]], None]) -> None:
+    """Call a function with as many tracers, while their trace lives."""
+
+    def traced(x: Any) -> Any:
+        use([x] * count)
+        return x
+
+    eval_shape(traced, ShapedArray((3,), np.dtype("float32")))
+
+
+def parts_of(value: Any, name: str, depth: int = 8) -> Iterator[tuple[str, Any]]:
+    """A value and what it holds, each with an expression for it.
+
+    >>> [part for part, _ in parts_of(("a", {"k": [1]}), "metadata")]
+    ['metadata', 'metadata[0]', "metadata[1]", "metadata[1]['k']", "metadata[1]['k'][0]"]
+    """
+    yield name, value
+    if depth == 0:
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from parts_of(item, f"{name}[{key!r}]", depth - 1)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from parts_of(item, f"{name}[{index}]", depth - 1)
+
+
+def attributes_of(node: Any) -> dict[str, Any]:
+    """The attributes that an instance itself has, in its dictionary and in its slots."""
+    found = dict(getattr(node, "__dict__", {}))
+    for kind in type(node).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{kind.__name__.lstrip('_')}{name}"  # as Python mangles it
+            if name not in ("__dict__", "__weakref__") and hasattr(node, name):
+                found[name] = getattr(node, name)
+    return found

@@ -1,0 +1,249 @@
+"""Arithmetic, elementwise, with promotion and broadcasting."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ml_dtypes import finfo
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes, operators
+from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.conversion import convert
+from bindax_numpy._operands import (
+    array_operand, as_operand, promoted, require_real, require_values)
+
+def add(x1: Any, x2: Any, /) -> Array:
+    """``x1 + x2``; of booleans, whether either holds.
+
+    >>> jnp.add(jnp.arange(3), 0.5)
+    """
+    require_values("add", x1, x2)
+    return operators.add(x1, x2)
+
+
+def subtract(x1: Any, x2: Any, /) -> Array:
+    """``x1 - x2``.
+
+    >>> jnp.subtract(jnp.arange(3), 1)
+    """
+    require_values("subtract", x1, x2)
+    return operators.subtract(x1, x2)
+
+
+def multiply(x1: Any, x2: Any, /) -> Array:
+    """``x1 * x2``; of booleans, whether both hold.
+
+    >>> jnp.multiply(jnp.arange(3), 2)
+    """
+    require_values("multiply", x1, x2)
+    return operators.multiply(x1, x2)
+
+
+def divide(x1: Any, x2: Any, /) -> Array:
+    """``x1 / x2``, a float also for integers.
+
+    >>> jnp.divide(jnp.arange(3), 2)
+    """
+    require_values("divide", x1, x2)
+    return operators.true_divide(x1, x2)
+
+
+def true_divide(x1: Any, x2: Any, /) -> Array:
+    """``x1 / x2``, a float also for integers.
+
+    >>> jnp.true_divide(1, jnp.array([2, 4]))
+    """
+    require_values("true_divide", x1, x2)
+    return operators.true_divide(x1, x2)
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Array:
+    """``x1 // x2``, rounded towards minus infinity.
+
+    >>> jnp.floor_divide(jnp.array([7, -7]), 2)
+    """
+    require_values("floor_divide", x1, x2)
+    return operators.floor_divide(x1, x2)
+
+
+def remainder(x1: Any, x2: Any, /) -> Array:
+    """``x1 % x2``, with the sign of ``x2``.
+
+    >>> jnp.remainder(jnp.array([7, -7]), 4)
+    """
+    require_values("remainder", x1, x2)
+    return operators.remainder(x1, x2)
+
+
+def mod(x1: Any, x2: Any, /) -> Array:
+    """``x1 % x2``, with the sign of ``x2``.
+
+    >>> jnp.mod(jnp.array([7.5, -7.5]), 4)
+    """
+    require_values("mod", x1, x2)
+    return operators.remainder(x1, x2)
+
+
+def fmod(x1: Any, x2: Any, /) -> Array:
+    """The remainder of a division, with the sign of ``x1``.
+
+    >>> jnp.fmod(jnp.array([7, -7]), 4)
+    """
+    return lax.rem(*promoted("fmod", x1, x2))
+
+
+def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
+    """``x1 // x2`` and ``x1 % x2``.
+
+    >>> jnp.divmod(jnp.array([7, -7]), 4)
+    """
+    require_values("divmod", x1, x2)
+    return operators.divide_with_remainder(x1, x2)
+
+
+def power(x1: Any, x2: Any, /) -> Array:
+    """``x1 ** x2``. A Python integer as ``x2`` is a fixed exponent, with exact derivatives.
+
+    Raises:
+        TypeError: when integers are raised to a negative Python integer.
+
+    >>> jnp.power(jnp.array([2.0, 3.0]), 2)
+    """
+    require_values("power", x1, x2)
+    return operators.power(x1, x2)
+
+
+def square(x: Any, /) -> Array:
+    """``x * x``.
+
+    >>> jnp.square(jnp.array([1, -3]))
+    """
+    return lax.square(_numbers("square", x))
+
+
+def negative(x: Any, /) -> Array:
+    """``-x``.
+
+    >>> jnp.negative(jnp.array([1, -3]))
+    """
+    require_values("negative", x)
+    return lax.neg(x)
+
+
+def positive(x: Any, /) -> Array:
+    """``+x``: the elements as they are.
+
+    >>> jnp.positive(jnp.array([1, -3]))
+    """
+    require_values("positive", x)
+    return as_operand(x)
+
+
+def absolute(x: Any, /) -> Array:
+    """The absolute value; of complex numbers, their length.
+
+    >>> jnp.absolute(jnp.array([1.5, -3]))
+    """
+    require_values("absolute", x)
+    unsigned = dtypes.kind_of(typeof(x).dtype) in ("bool", "unsigned integer")
+    return as_operand(x) if unsigned else lax.abs(x)
+
+
+def abs(x: Any, /) -> Array:
+    """The absolute value; of complex numbers, their length.
+
+    >>> jnp.abs(jnp.array([1, -3]))
+    """
+    return absolute(x)
+
+
+def sign(x: Any, /) -> Array:
+    """-1, 0 or 1, by the sign of each element; of complex numbers ``x / abs(x)``.
+
+    >>> jnp.sign(jnp.array([1.5, 0, -3]))
+    """
+    require_values("sign", x)
+    return lax.sign(x)
+
+
+def maximum(x1: Any, x2: Any, /) -> Array:
+    """The larger of two elements; nan if either is.
+
+    >>> jnp.maximum(jnp.array([1.0, 5.0]), 3)
+    """
+    return lax.max(*promoted("maximum", x1, x2))
+
+
+def minimum(x1: Any, x2: Any, /) -> Array:
+    """The smaller of two elements; nan if either is.
+
+    >>> jnp.minimum(jnp.array([1.0, 5.0]), 3)
+    """
+    return lax.min(*promoted("minimum", x1, x2))
+
+
+def clip(arr: Any, /, min: Any = None, max: Any = None) -> Array:
+    """The elements limited to between two bounds.
+
+    Args:
+        arr: an array of real numbers.
+        min: the lower bound, which broadcasts; None is no bound.
+        max: the upper bound, likewise; it wins where the lower one is larger.
+
+    >>> jnp.clip(jnp.arange(5), 1, 3)
+    """
+    given = [x for x in (arr, min, max) if x is not None]
+    require_values("clip", *given)
+    require_real("clip", *given)
+    out = as_operand(arr)
+    if min is not None:
+        out = maximum(out, min)
+    return out if max is None else minimum(out, max)
+
+
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Array:
+    """Numbers in the place of nan and the infinities.
+
+    Args:
+        x: an array.
+        copy: accepted for compatibility; arrays are immutable.
+        nan: what stands for nan.
+        posinf: what stands for infinity; by default the greatest finite number of the dtype.
+        neginf: what stands for minus infinity; by default the least finite number.
+
+    >>> jnp.nan_to_num(jnp.array([1.0, jnp.nan, -jnp.inf]), neginf=-5.0)
+    """
+    x = array_operand("nan_to_num", x)
+    dtype = typeof(x).dtype
+    if not dtypes.is_inexact(dtype):
+        return x
+    if dtypes.is_complex(dtype):
+        parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (x.real, x.imag))
+        return lax.complex(*parts)
+    info = finfo(dtype)
+    high = info.max if posinf is None else posinf
+    low = info.min if neginf is None else neginf
+    out = _replace(lax.ne(x, x), nan, x)
+    out = _replace(lax.eq(x, math.inf), high, out)
+    return _replace(lax.eq(x, -math.inf), low, out)
+
+
+def _replace(where: Any, value: Any, x: Any) -> Any:
+    aval = typeof(x)
+    filler = convert(value, aval.dtype, aval.weak_type)
+    return lax.select(where, broadcast_to(filler, aval.shape), x)
+
+
+def _numbers(name: str, x: Any) -> Any:
+    """The operand, booleans as integers of the default dtype."""
+    require_values(name, x)
+    if typeof(x).dtype != dtypes.bool_:
+        return x
+    return convert(x, dtypes.default_dtype("int"), False)

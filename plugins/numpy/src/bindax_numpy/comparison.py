@@ -1,0 +1,295 @@
+"""Comparison, logic, bits, and tests of elements."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.conversion import convert
+from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
+
+def equal(x1: Any, x2: Any, /) -> Array:
+    """``x1 == x2``.
+
+    >>> jnp.equal(jnp.arange(3), 1)
+    """
+    return lax.eq(*promoted("equal", x1, x2))
+
+
+def not_equal(x1: Any, x2: Any, /) -> Array:
+    """``x1 != x2``.
+
+    >>> jnp.not_equal(jnp.arange(3), 1)
+    """
+    return lax.ne(*promoted("not_equal", x1, x2))
+
+
+def less(x1: Any, x2: Any, /) -> Array:
+    """``x1 < x2``.
+
+    >>> jnp.less(jnp.arange(3), 1)
+    """
+    return lax.lt(*promoted("less", x1, x2))
+
+
+def less_equal(x1: Any, x2: Any, /) -> Array:
+    """``x1 <= x2``.
+
+    >>> jnp.less_equal(jnp.arange(3), 1)
+    """
+    return lax.le(*promoted("less_equal", x1, x2))
+
+
+def greater(x1: Any, x2: Any, /) -> Array:
+    """``x1 > x2``.
+
+    >>> jnp.greater(jnp.arange(3), 1)
+    """
+    return lax.gt(*promoted("greater", x1, x2))
+
+
+def greater_equal(x1: Any, x2: Any, /) -> Array:
+    """``x1 >= x2``.
+
+    >>> jnp.greater_equal(jnp.arange(3), 1)
+    """
+    return lax.ge(*promoted("greater_equal", x1, x2))
+
+
+def logical_and(x1: Any, x2: Any, /) -> Array:
+    """Whether both elements are true, that is, not zero.
+
+    >>> jnp.logical_and(jnp.array([0, 1, 2]), True)
+    """
+    return lax.bitwise_and(*_truths("logical_and", x1, x2))
+
+
+def logical_or(x1: Any, x2: Any, /) -> Array:
+    """Whether either element is true, that is, not zero.
+
+    >>> jnp.logical_or(jnp.array([0, 1, 2]), True)
+    """
+    return lax.bitwise_or(*_truths("logical_or", x1, x2))
+
+
+def logical_xor(x1: Any, x2: Any, /) -> Array:
+    """Whether one element of the two is true, that is, not zero.
+
+    >>> jnp.logical_xor(jnp.array([0, 1, 2]), True)
+    """
+    return lax.bitwise_xor(*_truths("logical_xor", x1, x2))
+
+
+def logical_not(x: Any, /) -> Array:
+    """Whether an element is false, that is, zero.
+
+    >>> jnp.logical_not(jnp.array([0, 1, 2]))
+    """
+    return lax.bitwise_not(*_truths("logical_not", x))
+
+
+def bitwise_and(x1: Any, x2: Any, /) -> Array:
+    """The bits that are set in both. Operands are integers or booleans.
+
+    >>> jnp.bitwise_and(jnp.array([4, 5]), 6)
+    """
+    return lax.bitwise_and(*promoted("bitwise_and", x1, x2))
+
+
+def bitwise_or(x1: Any, x2: Any, /) -> Array:
+    """The bits that are set in either. Operands are integers or booleans.
+
+    >>> jnp.bitwise_or(jnp.array([4, 5]), 6)
+    """
+    return lax.bitwise_or(*promoted("bitwise_or", x1, x2))
+
+
+def bitwise_xor(x1: Any, x2: Any, /) -> Array:
+    """The bits that are set in one of the two. Operands are integers or booleans.
+
+    >>> jnp.bitwise_xor(jnp.array([4, 5]), 6)
+    """
+    return lax.bitwise_xor(*promoted("bitwise_xor", x1, x2))
+
+
+def bitwise_not(x: Any, /) -> Array:
+    """The bits that are not set; of booleans, ``not x``.
+
+    >>> jnp.bitwise_not(jnp.array([0, 5]))
+    """
+    require_values("bitwise_not", x)
+    return lax.bitwise_not(x)
+
+
+def invert(x: Any, /) -> Array:
+    """The bits that are not set; of booleans, ``not x``.
+
+    >>> jnp.invert(jnp.array([0, 5]))
+    """
+    require_values("invert", x)
+    return lax.bitwise_not(x)
+
+
+def _truths(name: str, *operands: Any) -> tuple[Any, ...]:
+    require_values(name, *operands)
+    return promoted(name, *(convert(x, dtypes.bool_, False) for x in operands))
+
+
+# ------------------------------------------------------------------------------ tests of floats
+
+
+def isnan(x: Any, /) -> Array:
+    """Whether elements are nan.
+
+    >>> jnp.isnan(jnp.array([1.0, jnp.nan]))
+    """
+    x = _checked("isnan", x)
+    return lax.ne(x, x)
+
+
+def isfinite(x: Any, /) -> Array:
+    """Whether elements are neither infinite nor nan.
+
+    >>> jnp.isfinite(jnp.array([1.0, jnp.nan, jnp.inf]))
+    """
+    x = _checked("isfinite", x)
+    aval = typeof(x)
+    if dtypes.is_complex(aval.dtype):
+        return lax.bitwise_and(lax.is_finite(x.real), lax.is_finite(x.imag))
+    if dtypes.is_inexact(aval.dtype):
+        return lax.is_finite(x)
+    return lax.eq(x, x)
+
+
+def isinf(x: Any, /) -> Array:
+    """Whether elements are infinite.
+
+    >>> jnp.isinf(jnp.array([1.0, jnp.nan, -jnp.inf]))
+    """
+    x = _checked("isinf", x)
+    aval = typeof(x)
+    if dtypes.is_complex(aval.dtype):
+        return lax.bitwise_or(isinf(x.real), isinf(x.imag))
+    if dtypes.is_inexact(aval.dtype):
+        return lax.eq(abs(x), math.inf)
+    return lax.ne(x, x)
+
+
+def isposinf(x: Any, /) -> Array:
+    """Whether elements are plus infinity.
+
+    >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
+    """
+    x = _checked("isposinf", x)
+    require_real("isposinf", x)
+    return lax.eq(x, math.inf) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
+
+
+def isneginf(x: Any, /) -> Array:
+    """Whether elements are minus infinity.
+
+    >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
+    """
+    x = _checked("isneginf", x)
+    require_real("isneginf", x)
+    return lax.eq(x, -math.inf) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
+
+
+def _checked(name: str, x: Any) -> Any:
+    require_values(name, x)
+    return as_operand(x)
+
+
+# ----------------------------------------------------------------------------- choice, closeness
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
+    """Elements of ``x`` where a condition holds, and of ``y`` elsewhere.
+
+    Args:
+        condition: booleans, or numbers that hold where they are not zero.
+        x: what is chosen where it holds.
+        y: what is chosen elsewhere. The three broadcast together.
+
+    Raises:
+        TypeError: without ``x`` and ``y``: where a condition holds is an array whose size depends
+            on values, which a traced program cannot have.
+
+    >>> jnp.where(jnp.array([True, False]), 1.0, jnp.array([5.0, 6.0]))
+    """
+    if x is None or y is None:
+        raise TypeError(
+            "where needs x and y to choose from; with the condition alone the size of the result "
+            "would depend on values. Use numpy.nonzero outside of traced functions."
+        )
+    (holds,) = _truths("where", condition)
+    x, y = promoted("where", array_operand("where", x), array_operand("where", y))
+    shape = lax.broadcast_shapes(*(typeof(v).shape for v in (holds, x, y)))
+    return lax.select(*(broadcast_to(v, shape) for v in (holds, x, y)))
+
+
+def isclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> Array:
+    """Whether elements differ by no more than ``atol + rtol * abs(b)``.
+
+    Args:
+        a: an array.
+        b: what it is compared with.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: whether nan is close to nan.
+
+    Infinities are close to themselves only.
+
+    >>> jnp.isclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.1]))
+    """
+    a, b = promoted("isclose", a, b)
+    equal = lax.eq(a, b)
+    if not dtypes.is_inexact(typeof(a).dtype):
+        # Integers have tolerances, too; floats of 64 bits hold what they need.
+        a, b = (convert(v, dtypes.inexact_dtype(typeof(v).dtype), False) for v in (a, b))
+    a, b = as_operand(a), as_operand(b)
+    finite = lax.bitwise_and(*promoted("isclose", isfinite(a), isfinite(b)))
+    near = lax.le(*promoted("isclose", abs(a - b), atol + rtol * abs(b)))
+    out = lax.bitwise_or(equal, lax.bitwise_and(finite, near))
+    if equal_nan:
+        out = lax.bitwise_or(out, lax.bitwise_and(*promoted("isclose", isnan(a), isnan(b))))
+    return out
+
+
+def allclose(
+    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
+) -> Array:
+    """Whether all elements are close to each other; arguments as for ``isclose``.
+
+    >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.0000001]))
+    """
+    return lax.reduce_and(isclose(a, b, rtol, atol, equal_nan))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
+    """Whether two arrays have one shape and equal elements.
+
+    Args:
+        a1: an array.
+        a2: another one.
+        equal_nan: whether nan equals nan.
+
+    >>> jnp.array_equal(jnp.arange(3), jnp.arange(4))
+    """
+    require_values("array_equal", a1, a2)
+    if typeof(a1).shape != typeof(a2).shape:
+        return Array.from_numpy(np.array(False))
+    out = equal(a1, a2)
+    if equal_nan:
+        out = lax.bitwise_or(out, lax.bitwise_and(isnan(a1), isnan(a2)))
+    return lax.reduce_and(out)

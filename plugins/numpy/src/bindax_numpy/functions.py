@@ -1,0 +1,278 @@
+"""Functions of floats, elementwise; booleans and integers are converted to floats."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic.axes import broadcast_to
+from bindax_numpy._operands import constant, inexact, inexact_operand, require_real
+
+# --------------------------------------------------- exponentials, logarithms, roots
+
+
+def exp(x: Any, /) -> Array:
+    """The exponential function, elementwise.
+
+    >>> jnp.exp(jnp.array([0.0, 1.0]))
+    """
+    return lax.exp(inexact_operand("exp", x))
+
+
+def exp2(x: Any, /) -> Array:
+    """Two to the power of each element.
+
+    >>> jnp.exp2(jnp.array([0.0, 3.0]))
+    """
+    return lax.exp2(inexact_operand("exp2", x))
+
+
+def expm1(x: Any, /) -> Array:
+    """``exp(x) - 1``, precise near 0.
+
+    >>> jnp.expm1(jnp.array([0.0, 1e-6]))
+    """
+    return lax.expm1(inexact_operand("expm1", x))
+
+
+def log(x: Any, /) -> Array:
+    """The natural logarithm, elementwise.
+
+    >>> jnp.log(jnp.array([1.0, jnp.e]))
+    """
+    return lax.log(inexact_operand("log", x))
+
+
+def log1p(x: Any, /) -> Array:
+    """``log(1 + x)``, precise near 0.
+
+    >>> jnp.log1p(jnp.array([0.0, 1e-6]))
+    """
+    return lax.log1p(inexact_operand("log1p", x))
+
+
+def sqrt(x: Any, /) -> Array:
+    """The square root, elementwise; nan of negative numbers.
+
+    >>> jnp.sqrt(jnp.array([4, 9]))
+    """
+    return lax.sqrt(inexact_operand("sqrt", x))
+
+
+def cbrt(x: Any, /) -> Array:
+    """The cube root, elementwise.
+
+    >>> jnp.cbrt(jnp.array([8.0, -27.0]))
+    """
+    return lax.cbrt(inexact_operand("cbrt", x))
+
+
+# ------------------------------------------------------- trigonometric and hyperbolic
+
+
+def sin(x: Any, /) -> Array:
+    """The sine, elementwise.
+
+    >>> jnp.sin(jnp.array([0.0, 1.0]))
+    """
+    return lax.sin(inexact_operand("sin", x))
+
+
+def cos(x: Any, /) -> Array:
+    """The cosine, elementwise.
+
+    >>> jnp.cos(jnp.array([0.0, 1.0]))
+    """
+    return lax.cos(inexact_operand("cos", x))
+
+
+def tan(x: Any, /) -> Array:
+    """The tangent, elementwise.
+
+    >>> jnp.tan(jnp.array([0.0, 1.0]))
+    """
+    return lax.tan(inexact_operand("tan", x))
+
+
+def arcsin(x: Any, /) -> Array:
+    """The angle of a sine, elementwise.
+
+    >>> jnp.arcsin(jnp.array([0.0, 0.5]))
+    """
+    return lax.asin(inexact_operand("arcsin", x))
+
+
+def arccos(x: Any, /) -> Array:
+    """The angle of a cosine, elementwise.
+
+    >>> jnp.arccos(jnp.array([0.0, 0.5]))
+    """
+    return lax.acos(inexact_operand("arccos", x))
+
+
+def arctan(x: Any, /) -> Array:
+    """The angle of a tangent, elementwise.
+
+    >>> jnp.arctan(jnp.array([0.0, 0.5]))
+    """
+    return lax.atan(inexact_operand("arctan", x))
+
+
+def sinh(x: Any, /) -> Array:
+    """The hyperbolic sine, elementwise.
+
+    >>> jnp.sinh(jnp.array([0.0, 1.0]))
+    """
+    return lax.sinh(inexact_operand("sinh", x))
+
+
+def cosh(x: Any, /) -> Array:
+    """The hyperbolic cosine, elementwise.
+
+    >>> jnp.cosh(jnp.array([0.0, 1.0]))
+    """
+    return lax.cosh(inexact_operand("cosh", x))
+
+
+def tanh(x: Any, /) -> Array:
+    """The hyperbolic tangent, elementwise.
+
+    >>> jnp.tanh(jnp.array([0.0, 1.0]))
+    """
+    return lax.tanh(inexact_operand("tanh", x))
+
+
+def arcsinh(x: Any, /) -> Array:
+    """The inverse hyperbolic sine, elementwise.
+
+    >>> jnp.arcsinh(jnp.array([0.0, 1.0]))
+    """
+    return lax.asinh(inexact_operand("arcsinh", x))
+
+
+def arccosh(x: Any, /) -> Array:
+    """The inverse hyperbolic cosine, elementwise.
+
+    >>> jnp.arccosh(jnp.array([1.0, 2.0]))
+    """
+    return lax.acosh(inexact_operand("arccosh", x))
+
+
+def arctanh(x: Any, /) -> Array:
+    """The inverse hyperbolic tangent, elementwise.
+
+    >>> jnp.arctanh(jnp.array([0.0, 0.5]))
+    """
+    return lax.atanh(inexact_operand("arctanh", x))
+
+
+# ---------------------------------------------------------------------- composed
+
+
+def log2(x: Any, /) -> Array:
+    """The logarithm to base 2, elementwise.
+
+    >>> jnp.log2(jnp.array([1.0, 8.0]))
+    """
+    (x,) = inexact("log2", x)
+    return lax.log(x) / math.log(2.0)
+
+
+def log10(x: Any, /) -> Array:
+    """The logarithm to base 10, elementwise.
+
+    >>> jnp.log10(jnp.array([1.0, 100.0]))
+    """
+    (x,) = inexact("log10", x)
+    return lax.log(x) / math.log(10.0)
+
+
+def reciprocal(x: Any, /) -> Array:
+    """One divided by each element, a float also for integers.
+
+    >>> jnp.reciprocal(jnp.array([2.0, 4.0]))
+    """
+    (x,) = inexact("reciprocal", x)
+    return 1.0 / x
+
+
+def deg2rad(x: Any, /) -> Array:
+    """Angles in degrees as radians.
+
+    >>> jnp.deg2rad(jnp.array([0.0, 180.0]))
+    """
+    (x,) = inexact("deg2rad", x)
+    return x * (math.pi / 180.0)
+
+
+def rad2deg(x: Any, /) -> Array:
+    """Angles in radians as degrees.
+
+    >>> jnp.rad2deg(jnp.array([0.0, jnp.pi]))
+    """
+    (x,) = inexact("rad2deg", x)
+    return x * (180.0 / math.pi)
+
+
+def arctan2(x1: Any, x2: Any, /) -> Array:
+    """The angle of the point ``(x2, x1)``, with the sign of ``x1``.
+
+    >>> jnp.arctan2(jnp.array([1.0, -1.0]), 1.0)
+    """
+    return lax.atan2(*inexact("arctan2", x1, x2))
+
+
+def hypot(x1: Any, x2: Any, /) -> Array:
+    """The length of the vector ``(x1, x2)``, without overflow on the way.
+
+    >>> jnp.hypot(3.0, jnp.array([4.0, 0.0]))
+    """
+    x, y = (abs(v) for v in inexact("hypot", x1, x2))
+    require_real("hypot", x, y)
+    long, short = lax.max(x, y), lax.min(x, y)
+    zero, one = constant(0.0, long), constant(1.0, long)
+    is_zero = lax.eq(long, zero)
+    ratio = short / _choose(is_zero, one, long)
+    length = long * lax.sqrt(1.0 + ratio * ratio)
+    infinite = lax.bitwise_or(lax.eq(x, math.inf), lax.eq(y, math.inf))
+    return _choose(infinite, constant(math.inf, long), _choose(is_zero, long, length))
+
+
+def logaddexp(x1: Any, x2: Any, /) -> Array:
+    """``log(exp(x1) + exp(x2))``, without overflow on the way.
+
+    >>> jnp.logaddexp(jnp.array([0.0, 1000.0]), 0.0)
+    """
+    x, y = inexact("logaddexp", x1, x2)
+    require_real("logaddexp", x, y)
+    difference = x - y
+    # Infinities of one sign have no difference; their sum is the result. The other branch gets
+    # finite operands there, so that its derivative is no nan.
+    equal = lax.ne(difference, difference)
+    distance = abs(_choose(equal, constant(0.0, difference), difference))
+    return _choose(equal, x + y, lax.max(x, y) + lax.log1p(lax.exp(-distance)))
+
+
+def heaviside(x1: Any, x2: Any, /) -> Array:
+    """The step function: 0 below 0, 1 above, and ``x2`` at 0.
+
+    >>> jnp.heaviside(jnp.array([-1.0, 0.0, 2.0]), 0.5)
+    """
+    x, y = inexact("heaviside", x1, x2)
+    require_real("heaviside", x, y)
+    zero, one = constant(0.0, x), constant(1.0, x)
+    step = _choose(lax.lt(x, zero), zero, _choose(lax.gt(x, zero), one, x))
+    return _choose(lax.eq(x, zero), y, step)
+
+
+def _choose(condition: Any, on_true: Any, on_false: Any) -> Any:
+    """``lax.select`` between operands of one dtype that broadcast."""
+    shape = lax.broadcast_shapes(*(typeof(x).shape for x in (condition, on_true, on_false)))
+    condition, on_true, on_false = (
+        broadcast_to(x, shape) for x in (condition, on_true, on_false)
+    )
+    return lax.select(condition, on_true, on_false)

@@ -1,0 +1,141 @@
+"""Rounding, and the parts of complex numbers."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import RoundingMethod, dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.extend import static_ints
+from bindax_numpy._operands import array_operand, as_operand, constant, inexact_operand, require_real, require_values
+
+def floor(x: Any, /) -> Array:
+    """The greatest integer that is not above each element.
+
+    >>> jnp.floor(jnp.array([1.5, -1.5]))
+    """
+    x = _real("floor", x)
+    return lax.floor(x) if dtypes.is_inexact(typeof(x).dtype) else x
+
+
+def ceil(x: Any, /) -> Array:
+    """The least integer that is not below each element.
+
+    >>> jnp.ceil(jnp.array([1.5, -1.5]))
+    """
+    x = _real("ceil", x)
+    return lax.ceil(x) if dtypes.is_inexact(typeof(x).dtype) else x
+
+
+def trunc(x: Any, /) -> Array:
+    """The elements without their fractions.
+
+    >>> jnp.trunc(jnp.array([1.5, -1.5]))
+    """
+    x = _real("trunc", x)
+    if not dtypes.is_inexact(typeof(x).dtype):
+        return x
+    return lax.select(lax.lt(x, constant(0, x)), lax.ceil(x), lax.floor(x))
+
+
+def rint(x: Any, /) -> Array:
+    """The nearest integers, halves to the even one, as floats.
+
+    >>> jnp.rint(jnp.array([0.5, 1.5, 2.4]))
+    """
+    x = inexact_operand("rint", x)
+    if dtypes.is_complex(typeof(x).dtype):
+        return lax.complex(rint(as_operand(x).real), rint(as_operand(x).imag))
+    return lax.round(x, RoundingMethod.TO_NEAREST_EVEN)
+
+
+def round(a: Any, decimals: int = 0) -> Array:
+    """The elements rounded to a number of decimals, halves to the even digit.
+
+    Args:
+        a: an array of numbers.
+        decimals: how many; negative ones count digits before the point, for floats alone.
+
+    >>> jnp.round(jnp.array([1.25, 3.75]), 1)
+    """
+    x = array_operand("round", a)
+    dtype = typeof(x).dtype
+    (digits,) = static_ints("round", "decimals", decimals)
+    if not dtypes.is_inexact(dtype):
+        if digits < 0:
+            raise TypeError(
+                f"round: integers, here {typeof(x).str_short()}, are not rounded to negative "
+                f"decimals; convert them to floats first."
+            )
+        return x
+    if dtypes.is_complex(dtype):
+        return lax.complex(round(x.real, digits), round(x.imag, digits))
+    if digits == 0:
+        return lax.round(x, RoundingMethod.TO_NEAREST_EVEN)
+    factor = 10.0 ** builtins.abs(digits)
+    # A narrow dtype would overflow at the scaled numbers.
+    wide = lax.convert_element_type(x, "float32") if dtype.itemsize < 4 else x
+    scaled = wide * factor if digits > 0 else wide / factor
+    whole = lax.round(scaled, RoundingMethod.TO_NEAREST_EVEN)
+    out = whole / factor if digits > 0 else whole * factor
+    return convert(out, dtype, typeof(x).weak_type)
+
+
+def real(x: Any, /) -> Array:
+    """The real parts.
+
+    >>> jnp.real(jnp.array([1 + 2j]))
+    """
+    x = _checked("real", x)
+    return lax.real(x) if dtypes.is_complex(typeof(x).dtype) else x
+
+
+def imag(x: Any, /) -> Array:
+    """The imaginary parts; zeros for real numbers.
+
+    >>> jnp.imag(jnp.array([1 + 2j]))
+    """
+    x = _checked("imag", x)
+    return lax.imag(x) if dtypes.is_complex(typeof(x).dtype) else lax.zeros_like(x)
+
+
+def conjugate(x: Any, /) -> Array:
+    """The complex conjugates.
+
+    >>> jnp.conjugate(jnp.array([1 + 2j]))
+    """
+    x = _checked("conjugate", x)
+    return lax.conj(x) if dtypes.is_complex(typeof(x).dtype) else x
+
+
+def conj(x: Any, /) -> Array:
+    """The complex conjugates.
+
+    >>> jnp.conj(jnp.array([1 + 2j]))
+    """
+    return conjugate(x)
+
+
+def angle(x: Any, /) -> Array:
+    """The angles of complex numbers with the positive real axis.
+
+    >>> jnp.angle(jnp.array([1j, -1.0]))
+    """
+    x = as_operand(inexact_operand("angle", x))
+    return lax.atan2(imag(x), real(x))
+
+
+def _checked(name: str, x: Any) -> Any:
+    require_values(name, x)
+    return as_operand(x)
+
+
+def _real(name: str, x: Any) -> Any:
+    require_values(name, x)
+    require_real(name, x)
+    return as_operand(x)
