@@ -1,0 +1,103 @@
+"""Comparing what two ways of computing the same thing give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import float0, is_differentiable, typeof
+
+_SAME = {2: 2e-2, 1: 2e-1, 4: 2e-5, 8: 1e-10}
+_DERIVATIVE = {2: 1e-1, 1: 5e-1, 4: 1e-3, 8: 1e-6}
+
+
+class Mismatch(AssertionError):
+    """A check found that a rule is wrong.
+
+    Args:
+        message: what differs.
+        kind: the rule kind that is wrong, where that is another than the one the check is for.
+    """
+
+    def __init__(self, message: str, kind: str | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class NotApplicable(Exception):
+    """A check has nothing to do for a case; the message says why."""
+
+
+def real_size(dtype: np.dtype[Any]) -> int:
+    """The bytes of a real number of a dtype's precision."""
+    return dtype.itemsize // (2 if dtype.kind == "c" else 1)
+
+
+def tolerance(dtype: np.dtype[Any], derivative: bool = False) -> float:
+    """The relative difference that rounding explains."""
+    return (_DERIVATIVE if derivative else _SAME)[min(real_size(dtype), 8)]
+
+
+def wide(x: Any) -> np.ndarray[Any, Any]:
+    """A floating-point value in double precision."""
+    x = np.asarray(x)
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def require_type(what: str, got: Any, wanted: Any, *, weak: bool = True) -> None:
+    """Raise unless a value has a type.
+
+    Raises:
+        Mismatch: when shape, dtype or weak type differ.
+    """
+    if not weak:
+        got, wanted = got.strip_weak_type(), wanted.strip_weak_type()
+    if got != wanted:
+        raise Mismatch(f"{what} should be {wanted!r}, but is {got!r}.")
+
+
+def require_same(
+    what: str,
+    got: Any,
+    wanted: Any,
+    *,
+    derivative: bool = False,
+    types: bool = True,
+    scale: float = 1.0,
+) -> None:
+    """Raise unless two values agree: in type, and in their elements up to rounding.
+
+    Args:
+        what: the value, for the message.
+        got: what the rule gives.
+        wanted: what it should be.
+        derivative: whether one of them comes from differences, which are less exact.
+        types: whether the dtypes and weak types must agree too.
+        scale: multiplies the tolerance.
+
+    Raises:
+        Mismatch: when they differ; the message shows the first element that does.
+    """
+    if types:
+        require_type(what, typeof(got), typeof(wanted))
+    a, b = np.asarray(got), np.asarray(wanted)
+    if a.shape != b.shape:
+        raise Mismatch(f"{what} should have the shape {b.shape}, but has {a.shape}.")
+    if a.dtype == float0 or b.dtype == float0 or not a.size:
+        return
+    if not (is_differentiable(a.dtype) and is_differentiable(b.dtype)):
+        agree = np.asarray(a == b)
+    else:
+        rtol = scale * max(tolerance(a.dtype, derivative), tolerance(b.dtype, derivative))
+        a, b = wide(a), wide(b)
+        finite = np.abs(b[np.isfinite(b)])
+        atol = rtol * max(1e-3, float(finite.mean()) if finite.size else 0.0)
+        agree = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
+    if not np.all(agree):
+        index = tuple(int(i) for i in np.argwhere(~np.atleast_1d(agree))[0])[: a.ndim]
+        count = int(np.sum(~agree))
+        raise Mismatch(
+            f"{what} should be {b[index]!r} at {index}, but is {a[index]!r} ({count} of {a.size} "
+            f"elements differ)."
+        )
