@@ -279,6 +279,41 @@ def test_jacobians_by_hand() -> None:
     np.testing.assert_allclose(bx.vmap(pushforward)(np.eye(3)), np.diag(np.cos(np.arange(3.0))))
 
 
+def test_a_composition_gets_every_rule() -> None:
+    from bindax_core.extend import primitive
+
+    def body(x: Any, y: Any, *, scale: float) -> Any:
+        return toy.sin(x) * toy.mul(y, y) * scale
+
+    fused_p = primitive("toy.fused", *bx.composition(body))
+    fused = lambda x, y: fused_p.bind(x, y, scale=2.0)  # noqa: E731
+    plain = lambda x, y: body(x, y, scale=2.0)  # noqa: E731
+    x, y = np.float64(0.7), np.float64(1.3)
+    assert [eqn.primitive for eqn in bx.make_jaxpr(fused)(x, y).eqns] == [fused_p]
+    for make in (
+        lambda f: f,
+        bx.jit,
+        bx.grad,
+        lambda f: bx.grad(bx.jit(f), argnums=1),
+        lambda f: bx.jit(bx.grad(bx.grad(f), argnums=1)),
+        lambda f: lambda x, y: bx.jvp(f, (x, y), (y, x))[1],
+    ):
+        np.testing.assert_allclose(make(fused)(x, y), make(plain)(x, y), rtol=1e-12)
+    batch = np.arange(3.0)
+    np.testing.assert_allclose(
+        bx.vmap(fused, in_axes=(0, None))(batch, y), [float(plain(v, y)) for v in batch]
+    )
+    pair_p = primitive(
+        "toy.pair",
+        *bx.composition(lambda x: [toy.neg(x), toy.sin(x)], multiple_results=True),
+        multiple_results=True,
+    )
+    assert [float(v) for v in pair_p.bind(2.0)] == [-2.0, float(np.sin(2.0))]
+    assert float(bx.grad(lambda x: pair_p.bind(x)[1])(0.0)) == 1.0
+    linear_p = primitive("toy.linear", *bx.composition(lambda x: toy.neg(x) * 3.0))
+    assert float(bx.linear_transpose(linear_p.bind, 1.0)(2.0)[0]) == -6.0
+
+
 def test_a_third_party_transformation_uses_the_public_interface() -> None:
     """A transformation that counts operations: a trace, a tracer and nothing private."""
     from bindax_core.extend import Trace, Tracer, full_raise, new_main, typeof

@@ -28,6 +28,7 @@ from bindax_core._transfer import devices as devices
 from bindax_core.interpreters.batching import DerivedRuleNotice as DerivedRuleNotice
 from bindax_core.interpreters.batching import vmap as vmap
 from bindax_core.interpreters.batching import vmap_jaxpr as vmap_jaxpr
+from bindax_core.interpreters.composition import composition as composition
 from bindax_core.interpreters.gradient import grad as grad
 from bindax_core.interpreters.gradient import hessian as hessian
 from bindax_core.interpreters.gradient import jacfwd as jacfwd

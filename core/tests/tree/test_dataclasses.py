@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from bindax_core import tree
-from bindax_core.errors import TreeError
 from bindax_core._tree import (
     DictKey,
     FlattenedIndexKey,
@@ -29,6 +28,7 @@ from bindax_core._tree import (
     tree_reduce_associative,
     tree_structure,
 )
+from bindax_core.errors import TreeError
 
 
 @pytest.fixture(autouse=True)

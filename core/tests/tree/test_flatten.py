@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from bindax_core.errors import TreeError
 from bindax_core._tree import (
     NodeDefinition,
     PyTreeDef,
@@ -19,6 +18,7 @@ from bindax_core._tree import (
     tree_map,
     tree_structure,
 )
+from bindax_core.errors import TreeError
 
 Point = namedtuple("Point", "x y")
 Empty = namedtuple("Empty", "")

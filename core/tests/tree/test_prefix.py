@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from bindax_core.errors import TreeError
 from bindax_core._tree import (
     NodeDefinition,
     flatten_prefix,
@@ -18,6 +17,7 @@ from bindax_core._tree import (
     tree_structure,
     tree_transpose,
 )
+from bindax_core.errors import TreeError
 
 Point = namedtuple("Point", "x y")
 

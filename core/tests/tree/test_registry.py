@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from bindax_core.errors import TreeError
 from bindax_core._tree import (
     NodeDefinition,
     RedefinitionNotice,
@@ -35,6 +34,7 @@ from bindax_core._tree import (
     tree_structure,
     unregister_pytree_node,
 )
+from bindax_core.errors import TreeError
 
 
 class Box:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bindax_core.errors import TreeError
 from bindax_core._tree import (
     LEAF,
     NodeDefinition,
@@ -23,6 +22,7 @@ from bindax_core._tree import (
     tree_structure,
     treedef_tuple,
 )
+from bindax_core.errors import TreeError
 
 Point = namedtuple("Point", "x y")
 

@@ -141,9 +141,7 @@ def as_test(case: Case, check: str, plugin: str) -> str:
             f"    check_sample({plugin!r}, {case.label!r}, {check!r}, seed={case.seed})\n"
         )
     rows = case.draws if any(row is not case.draws[0] for row in case.draws) else case.draws[:1]
-    lines = [
-        f"        [{', '.join(_expression(x) for x in row)}]," for row in _distinct(rows)
-    ]
+    lines = [f"        [{', '.join(_expression(x) for x in row)}]," for row in _distinct(rows)]
     params = f", params={_expression_of_params(case.params)}" if case.params else ""
     return (
         f"import numpy as np\n\nfrom bindax_core.testing import check_primitive\n\n\n"

@@ -115,9 +115,7 @@ class Operand:
         return made
 
 
-def array(
-    shape: Sequence[int] = (2, 3), dtype: Any = "float32", domain: Any = REAL
-) -> Operand:
+def array(shape: Sequence[int] = (2, 3), dtype: Any = "float32", domain: Any = REAL) -> Operand:
     """An operand for samples.
 
     >>> array((3,), "float64", POSITIVE).aval
