@@ -1,4 +1,12 @@
 """The operations of bindax: array primitives and control flow, with JAX's names."""
 
-from bindax_control_flow import *  # noqa: F403 -- the package says in __all__ what is public
-from bindax_lax_basic import *  # noqa: F403 -- the package says in __all__ what is public
+from types import FunctionType as _FunctionType
+
+from bindax_control_flow import *  # noqa: F403 -- everything there is public
+from bindax_core.extend import api_boundary as _api_boundary
+from bindax_lax_basic import *  # noqa: F403 -- everything there is public
+
+# Here users call: errors that leave show the user's own frames.
+for _name, _value in list(globals().items()):
+    if isinstance(_value, _FunctionType) and not _name.startswith("_"):
+        globals()[_name] = _api_boundary(_value)

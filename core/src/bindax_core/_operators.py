@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bindax_core._operations import load_operations
+from bindax_core._source_info import hide_internal_frames
 from bindax_core.errors import MissingOperationsError
 
 _BINARY = (
@@ -115,7 +116,11 @@ def _placeholder(name: str) -> Callable[..., Any]:
         if load_operations(name):
             supplied = getattr(ArrayOperators, name)
             if supplied is not operator:
-                return supplied(self, *args)
+                try:
+                    return supplied(self, *args)
+                except Exception as error:
+                    hide_internal_frames(error)
+                    raise
         raise MissingOperationsError(
             f"no installed plugin supplies the operator {name} of arrays; install "
             f"bindax-lax-basic, or another package that offers array operations."

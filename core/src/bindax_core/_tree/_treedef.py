@@ -105,6 +105,8 @@ class PyTreeDef:
         build = self._build
         if build is not None:
             return build(leaves)
+        if self._definition is None and self.num_leaves == 1:
+            return leaves[0]  # the structure of a single leaf
         from bindax_core._tree import _unflatten
 
         return _unflatten.unflatten(self, leaves)

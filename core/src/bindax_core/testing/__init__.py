@@ -12,8 +12,7 @@ failed: has nodes, dict at the root: the examples hold no node of a registered t
 was checked. Register the type first, and pass an instance of it.
 """
 
-from bindax_core.testing._pytree import check_pytree as check_pytree
-from bindax_core.testing._report import CheckResult as CheckResult
-from bindax_core.testing._report import ConformanceError as ConformanceError
-from bindax_core.testing._report import PyTreeReport as PyTreeReport
-from bindax_core.testing._report import Status as Status
+from bindax_core.testing._pytrees._report import PyTreeCheck as PyTreeCheck
+from bindax_core.testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
+from bindax_core.testing._pytrees._report import PyTreeReport as PyTreeReport
+from bindax_core.testing._pytrees._run import check_pytree as check_pytree

@@ -135,7 +135,9 @@ def _fields(cls: type, static: Sequence[str]) -> tuple[tuple[str, ...], tuple[st
             f"{names}."
         )
     meta = tuple(
-        field.name for field in fields if field.metadata.get("static", False) or field.name in static
+        field.name
+        for field in fields
+        if field.metadata.get("static", False) or field.name in static
     )
     return tuple(name for name in names if name not in meta), meta
 

@@ -7,8 +7,8 @@ array is no argument of a computation, and a gradient has the labels of what it 
 written down in one place.
 
 Instances are put together without their constructors, which convert and check what transformations
-put into them. ``encoding``, which says how a file was written, is left out, as it is by xarray's own
-computations.
+put into them. ``encoding``, which says how a file was written, is left out, as it is by the
+computations of xarray itself.
 """
 
 from __future__ import annotations
@@ -168,10 +168,14 @@ def _split(
     constant = {
         name: variable
         for name, variable in coords.items()
-        if name in indexes or isinstance(_raw_data(variable), np.ndarray)
+        if name in indexes or _holds_numpy(variable)
     }
     children = {name: variable for name, variable in coords.items() if name not in constant}
     return children, Coordinates(constant, dict(indexes))
+
+
+def _holds_numpy(variable: Any) -> bool:
+    return isinstance(variable, xarray.Variable) and isinstance(_raw_data(variable), np.ndarray)
 
 
 # ------------------------------------------------------------------------------- data arrays
@@ -189,9 +193,9 @@ class DataArrayLabels(NamedTuple):
         return f"name={self.name!r}, coords={self.coords!r}{children}"
 
 
-def _plain(variable: xarray.Variable) -> xarray.Variable:
+def _plain(variable: Any) -> Any:
     """The variable as one that can hold anything; that of a dimension coordinate cannot."""
-    return variable if type(variable) is xarray.Variable else variable.to_base_variable()
+    return variable.to_base_variable() if type(variable) is xarray.IndexVariable else variable
 
 
 def _flatten_data_array(array: xarray.DataArray) -> tuple[tuple[Any, ...], DataArrayLabels]:

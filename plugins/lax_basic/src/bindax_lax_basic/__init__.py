@@ -9,6 +9,7 @@ operators and methods of arrays promote and broadcast.
 Array(1., dtype=float32)
 """
 
+from bindax_core.extend import register_internal
 from bindax_lax_basic._operands import broadcast_shapes as broadcast_shapes
 from bindax_lax_basic._windows import GatherDimensionNumbers as GatherDimensionNumbers
 from bindax_lax_basic._windows import GatherScatterMode as GatherScatterMode
@@ -204,3 +205,5 @@ from bindax_lax_basic.trigonometry import tan as tan
 from bindax_lax_basic.trigonometry import tan_p as tan_p
 from bindax_lax_basic.trigonometry import tanh as tanh
 from bindax_lax_basic.trigonometry import tanh_p as tanh_p
+
+register_internal(__file__)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bindax_core.extend import Primitive, config, is_value, typeof
+from bindax_core.extend import Primitive, config, hide_internal_frames, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._operands import (
     broadcast_arrays,
@@ -66,28 +66,37 @@ def _binary(
     """
     bind = function if primitive is None else primitive.bind
 
+    # Each is an api_boundary written out, which costs nothing where nothing is raised.
     def forward(self: Any, other: Any) -> Any:
-        kind = type(other)
-        if kind is type(self):
-            aval = self.aval
-            if aval is other.aval and aval.dtype.kind in kinds:
-                return bind(self, other)
-        elif kind is float:
-            dtype = self.aval.dtype
-            if dtype.kind == "f" and kinds:
-                return bind(self, scalar_array(other, dtype))
-        elif not is_value(other):
-            return NotImplemented
-        return function(self, other)
+        try:
+            kind = type(other)
+            if kind is type(self):
+                aval = self.aval
+                if aval is other.aval and aval.dtype.kind in kinds:
+                    return bind(self, other)
+            elif kind is float:
+                dtype = self.aval.dtype
+                if dtype.kind == "f" and kinds:
+                    return bind(self, scalar_array(other, dtype))
+            elif not is_value(other):
+                return NotImplemented
+            return function(self, other)
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
 
     def reflected(self: Any, other: Any) -> Any:
-        if type(other) is float:
-            dtype = self.aval.dtype
-            if dtype.kind == "f" and kinds:
-                return bind(scalar_array(other, dtype), self)
-        elif not is_value(other):
-            return NotImplemented
-        return function(other, self)
+        try:
+            if type(other) is float:
+                dtype = self.aval.dtype
+                if dtype.kind == "f" and kinds:
+                    return bind(scalar_array(other, dtype), self)
+            elif not is_value(other):
+                return NotImplemented
+            return function(other, self)
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
 
     forward.__name__, reflected.__name__ = f"__{name}__", f"__r{name}__"
     return {f"__{name}__": forward, f"__r{name}__": reflected}
@@ -95,7 +104,11 @@ def _binary(
 
 def _unary(name: str, function: Callable[[Any], Any]) -> dict[str, Any]:
     def operator(self: Any) -> Any:
-        return function(self)
+        try:
+            return function(self)
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
 
     operator.__name__ = f"__{name}__"
     return {f"__{name}__": operator}
@@ -284,7 +297,11 @@ def _equality(name: str, primitive: Primitive) -> dict[str, Any]:
     def operator(self: Any, other: Any) -> Any:
         if not is_value(other):
             return NotImplemented
-        return primitive.bind(*_operands(self, other))
+        try:
+            return primitive.bind(*_operands(self, other))
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
 
     operator.__name__ = f"__{name}__"
     return {f"__{name}__": operator}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
-from bindax_core.extend import ArrayOperations, Primitive, hookimpl, typeof
+from bindax_core.extend import ArrayOperations, Primitive, api_boundary, hookimpl, typeof
 from bindax_lax_basic.arg_reductions import argmax_p, argmin_p
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.axes import (
@@ -51,6 +52,7 @@ from bindax_lax_basic.exponential import (
 )
 from bindax_lax_basic.gathering import gather_p, scatter_add_p
 from bindax_lax_basic.methods import ATTRIBUTES
+from bindax_lax_basic.operators import OPERATORS
 from bindax_lax_basic.powers import integer_pow_p, pow_p
 from bindax_lax_basic.reductions import (
     reduce_and_p,
@@ -201,4 +203,10 @@ def bindax_array_operations() -> ArrayOperations:
 @hookimpl
 def bindax_array_attributes() -> Mapping[str, Any]:
     """The operators, methods and properties of arrays and tracers."""
-    return ATTRIBUTES
+    # Operators hide the frames below them themselves, at no cost; methods are called less often.
+    return {
+        name: api_boundary(value)
+        if isinstance(value, FunctionType) and name not in OPERATORS
+        else value
+        for name, value in ATTRIBUTES.items()
+    }

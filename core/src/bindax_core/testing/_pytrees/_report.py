@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 import attrs
 
-Status: TypeAlias = Literal["passed", "failed", "skipped", "expected failure"]
+PyTreeStatus: TypeAlias = Literal["passed", "failed", "skipped", "expected failure"]
 
 
-class ConformanceError(AssertionError):
+class PyTreeConformanceError(AssertionError):
     """A definition does not keep the contract; the message lists what failed."""
 
 
 @attrs.frozen
-class CheckResult:
+class PyTreeCheck:
     """What became of one check of one definition.
 
     Attributes:
@@ -29,7 +28,7 @@ class CheckResult:
     check: str
     type: str
     path: str
-    status: Status
+    status: PyTreeStatus
     reason: str = ""
 
     def __str__(self) -> str:
@@ -46,14 +45,14 @@ class PyTreeReport:
         results: one for each planned check of each node, in the order in which they ran.
     """
 
-    results: tuple[CheckResult, ...] = attrs.field(converter=tuple)
+    results: tuple[PyTreeCheck, ...] = attrs.field(converter=tuple)
 
-    def of_status(self, status: Status) -> tuple[CheckResult, ...]:
+    def of_status(self, status: PyTreeStatus) -> tuple[PyTreeCheck, ...]:
         """The results with a status."""
         return tuple(result for result in self.results if result.status == status)
 
     @property
-    def failures(self) -> tuple[CheckResult, ...]:
+    def failures(self) -> tuple[PyTreeCheck, ...]:
         """The checks that failed without being expected to."""
         return self.of_status("failed")
 
@@ -66,10 +65,10 @@ class PyTreeReport:
         """Raise unless all is well; for tests.
 
         Raises:
-            ConformanceError: something failed, or nothing was checked.
+            PyTreeConformanceError: something failed, or nothing was checked.
         """
         if not self.ok:
-            raise ConformanceError(str(self))
+            raise PyTreeConformanceError(str(self))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -90,12 +89,3 @@ class PyTreeReport:
         head = ", ".join(f"{count} {name}" for name, count in counts.items())
         shown = [str(result) for result in self.results if result.status != "passed"]
         return "\n".join([f"PyTreeReport: {head}", *shown])
-
-
-def joined(parts: Iterable[str]) -> str:
-    """Sentences as one text.
-
-    >>> joined(["It is wrong.", "", "Repair it."])
-    'It is wrong. Repair it.'
-    """
-    return " ".join(part for part in parts if part)

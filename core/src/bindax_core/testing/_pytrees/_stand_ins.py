@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import ShapedArray, eval_shape
+from bindax_core import Array, ShapedArray, eval_shape
 
 STAND_INS: dict[str, Callable[[], Any]] = {
     "object()": object,
     "None": lambda: None,
     "a string": lambda: "".join(["stand", "-in"]),
-    "a Python number": lambda: 1_000_003,
+    "a Python number": lambda: float("1e3"),
     "an array type": lambda: ShapedArray((2,), np.dtype("float32")),
 }
 """Kinds of values by name, each with a function that makes one."""
@@ -22,18 +22,18 @@ STAND_INS: dict[str, Callable[[], Any]] = {
 def with_tracers(count: int, use: Callable[[list[Any]], None]) -> None:
     """Call a function with as many tracers, while their trace lives."""
 
-    def traced(x: Any) -> Any:
-        use([x] * count)
-        return x
+    def traced(*xs: Any) -> Any:
+        use(list(xs))
+        return xs
 
-    eval_shape(traced, ShapedArray((3,), np.dtype("float32")))
+    eval_shape(traced, *[ShapedArray((3,), np.dtype("float32"))] * count)
 
 
 def parts_of(value: Any, name: str, depth: int = 8) -> Iterator[tuple[str, Any]]:
     """A value and what it holds, each with an expression for it.
 
-    >>> [part for part, _ in parts_of(("a", {"k": [1]}), "metadata")]
-    ['metadata', 'metadata[0]', "metadata[1]", "metadata[1]['k']", "metadata[1]['k'][0]"]
+    >>> [part for part, _ in parts_of(("a", {1: [2]}), "metadata")]
+    ['metadata', 'metadata[0]', 'metadata[1]', 'metadata[1][1]', 'metadata[1][1][0]']
     """
     yield name, value
     if depth == 0:
@@ -54,6 +54,23 @@ def attributes_of(node: Any) -> dict[str, Any]:
         for name in (slots,) if isinstance(slots, str) else slots:
             if name.startswith("__") and not name.endswith("__"):
                 name = f"_{kind.__name__.lstrip('_')}{name}"  # as Python mangles it
-            if name not in ("__dict__", "__weakref__") and hasattr(node, name):
-                found[name] = getattr(node, name)
+            if name in ("__dict__", "__weakref__"):
+                continue
+            try:
+                # Past a __getattr__ of the type, which may not expect an instance like this.
+                found[name] = object.__getattribute__(node, name)
+            except AttributeError:  # a slot that is not set
+                continue
     return found
+
+
+def same_values(x: Any, y: Any) -> bool:
+    """Whether two leaves are equal; those that only identity tells apart need be of one type."""
+    if x is y:
+        return True
+    if isinstance(x, np.ndarray | Array) or isinstance(y, np.ndarray | Array):
+        ours, theirs = np.asarray(x), np.asarray(y)
+        return ours.dtype == theirs.dtype and ours.tobytes() == theirs.tobytes()
+    if type(x) is not type(y):
+        return False
+    return type(x).__eq__ is object.__eq__ or bool(x == y) or x != x

@@ -1,0 +1,88 @@
+"""A time limit for code that may never end."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+class TimeLimitExceeded(Exception):
+    """Code ran for longer than it may.
+
+    Attributes:
+        codes: what it was running, the innermost function first.
+    """
+
+    def __init__(self, message: str, codes: list[CodeType]) -> None:
+        super().__init__(message)
+        self.codes = codes
+
+
+class _Stop(BaseException):
+    """Raised inside a thread that ran out of time; no ``except Exception`` catches it."""
+
+
+def run_limited(function: Callable[[], T], seconds: float) -> T:
+    """Call a function in a thread of its own, for a limited time.
+
+    A loop in Python is stopped; a call into C that does not return is left behind in its thread,
+    which does not keep the process from ending.
+
+    Args:
+        function: what to call.
+        seconds: how long it may run.
+
+    Raises:
+        TimeLimitExceeded: when it does not end in time.
+        BaseException: whatever the function raises.
+
+    >>> run_limited(lambda: 1 + 1, 1.0)
+    2
+    """
+    outcome: list[tuple[bool, Any]] = []
+
+    def target() -> None:
+        try:
+            # Infinities and invalid operations are results like others here.
+            with np.errstate(all="ignore"):
+                outcome.append((True, function()))
+        except BaseException as error:
+            outcome.append((False, error))
+
+    thread = threading.Thread(target=target, daemon=True, name="bindax conformance check")
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        codes = _codes(sys._current_frames().get(thread.ident or 0))
+        _interrupt(thread)
+        raise TimeLimitExceeded(f"did not end within {seconds:g} s", codes)
+    succeeded, value = outcome[0]
+    if not succeeded:
+        raise value
+    return value  # type: ignore[no-any-return]
+
+
+def _codes(frame: FrameType | None) -> list[CodeType]:
+    codes = []
+    while frame is not None:
+        codes.append(frame.f_code)
+        frame = frame.f_back
+    return codes
+
+
+def _interrupt(thread: threading.Thread) -> None:
+    for _ in range(3):  # code that handles the exception and goes on is asked again
+        if not thread.is_alive() or thread.ident is None:
+            return
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop)
+        )
+        thread.join(0.5)

@@ -1,0 +1,184 @@
+"""Products of vectors, matrices and tensors."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import canonical_dtype
+from bindax_lax_basic.extend import axis_argument, promote_dtypes, static_ints
+from bindax_numpy._operands import array_operand
+from bindax_numpy.arithmetic import multiply
+from bindax_numpy.rounding import conj
+from bindax_numpy.shape import ravel
+
+Axes = tuple[int, ...]
+
+
+def _operands(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    a, b = promote_dtypes(array_operand(name, a), array_operand(name, b))
+    return a, b
+
+
+def contract(
+    a: Any,
+    b: Any,
+    axes: tuple[Axes, Axes],
+    batch: tuple[Axes, Axes] = ((), ()),
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """``lax.dot_general`` of operands of one dtype."""
+    return lax.dot_general(a, b, (axes, batch), precision, preferred_element_type)
+
+
+def _product(a: Any, b: Any, preferred_element_type: Any) -> Any:
+    out = multiply(a, b)
+    if preferred_element_type is None:
+        return out
+    return convert(out, canonical_dtype(preferred_element_type), False)
+
+
+def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+    """The sum of products over the last axis of one array and the second last of the other.
+
+    Args:
+        a: an array.
+        b: an array; of a vector, its only axis is used. With a scalar the result is the product.
+        precision: how precisely a backend multiplies: None, "default", "high" or "highest".
+        preferred_element_type: the dtype to compute in and return.
+
+    >>> jnp.dot(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
+    """
+    a, b = _operands("dot", a, b)
+    left, right = typeof(a).ndim, typeof(b).ndim
+    if not left or not right:
+        return _product(a, b, preferred_element_type)
+    _require_equal("dot", a, b, left - 1, max(0, right - 2))
+    axes = (left - 1,), (max(0, right - 2),)
+    return contract(a, b, axes, ((), ()), precision, preferred_element_type)
+
+
+def _require_equal(name: str, a: Any, b: Any, i: int, j: int) -> None:
+    left, right = typeof(a), typeof(b)
+    if left.shape[i] != right.shape[j]:
+        raise TypeError(
+            f"{name}: axis {i} of {left.str_short()} and axis {j} of {right.str_short()} are "
+            f"summed over together and must have equal sizes, but they are {left.shape[i]} and "
+            f"{right.shape[j]}."
+        )
+
+
+def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+    """The matrix product, over stacks of matrices where there are more axes.
+
+    Args:
+        a: a vector, a matrix, or a stack of matrices.
+        b: likewise; the axes before the last two broadcast.
+        precision: as for ``dot``.
+        preferred_element_type: as for ``dot``.
+
+    Raises:
+        TypeError: for scalars, and when sizes do not agree.
+
+    >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+    """
+    a, b = _operands("matmul", a, b)
+    left, right = typeof(a), typeof(b)
+    if not left.shape or not right.shape:
+        raise TypeError(
+            f"matmul takes vectors, matrices and stacks of them, but got {left.str_short()} and "
+            f"{right.str_short()}; for scalars use multiply."
+        )
+    _require_equal("matmul", a, b, left.ndim - 1, max(0, right.ndim - 2))
+    if left.ndim == 1 or right.ndim <= 2:
+        axes = (left.ndim - 1,), (max(0, right.ndim - 2),)
+        return contract(a, b, axes, ((), ()), precision, preferred_element_type)
+    stack = lax.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    n = len(stack)
+    a = broadcast_to(a, (*stack, *left.shape[-2:]))
+    b = broadcast_to(b, (*stack, *right.shape[-2:]))
+    batch = tuple(range(n))
+    axes = (n + 1,), (n,)
+    return contract(a, b, axes, (batch, batch), precision, preferred_element_type)
+
+
+def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+    """The sum of products of all elements, the conjugates of the first array with the second.
+
+    >>> jnp.vdot(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
+    """
+    return dot(
+        conj(ravel(a)), ravel(b), precision=precision, preferred_element_type=preferred_element_type
+    )
+
+
+def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+    """The sum of products over the last axes of two arrays.
+
+    >>> jnp.inner(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+    """
+    a, b = _operands("inner", a, b)
+    left, right = typeof(a).ndim, typeof(b).ndim
+    if not left or not right:
+        return _product(a, b, preferred_element_type)
+    _require_equal("inner", a, b, left - 1, right - 1)
+    return contract(
+        a, b, ((left - 1,), (right - 1,)), ((), ()), precision, preferred_element_type
+    )
+
+
+def outer(a: Any, b: Any, out: None = None) -> Array:
+    """The products of all elements of one array with all of another, as a matrix.
+
+    >>> jnp.outer(jnp.array([1, 2]), jnp.array([3, 4]))
+    """
+    if out is not None:
+        raise TypeError("outer: arrays are immutable, so out must be None; use the result.")
+    return multiply(lax.expand_dims(ravel(a), (1,)), lax.expand_dims(ravel(b), (0,)))
+
+
+def tensordot(
+    a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None
+) -> Array:
+    """The sum of products over several axes of two arrays.
+
+    Args:
+        a: an array.
+        b: an array.
+        axes: how many of the last axes of ``a`` and the first of ``b``, or a pair: those of ``a``
+            and those of ``b``.
+        precision: as for ``dot``.
+        preferred_element_type: as for ``dot``.
+
+    >>> jnp.tensordot(jnp.ones((2, 3)), jnp.ones((3, 2)), axes=([0, 1], [1, 0]))
+    """
+    a, b = _operands("tensordot", a, b)
+    left, right = typeof(a).ndim, typeof(b).ndim
+    if isinstance(axes, (tuple, list)):
+        if len(axes) != 2:
+            raise ValueError(
+                f"tensordot: axes must be a number, or a pair of axes of a and of b, but they are "
+                f"{axes}."
+            )
+        given = [static_ints("tensordot", "axes", side) for side in axes]
+        first = tuple(axis_argument("tensordot", i, left, "axes") for i in given[0])
+        second = tuple(axis_argument("tensordot", i, right, "axes") for i in given[1])
+    else:
+        (count,) = static_ints("tensordot", "axes", axes)
+        if not 0 <= count <= min(left, right):
+            raise ValueError(
+                f"tensordot: {count} axes cannot be summed over; the arrays have {left} and "
+                f"{right}."
+            )
+        first, second = tuple(range(left - count, left)), tuple(range(count))
+    if len(first) != len(second):
+        raise ValueError(f"tensordot: {first} and {second} are not as many axes of a and of b.")
+    for i, j in zip(first, second, strict=True):
+        _require_equal("tensordot", a, b, i, j)
+    return contract(a, b, (first, second), ((), ()), precision, preferred_element_type)

@@ -1,0 +1,218 @@
+"""The dtypes by name, what they can hold and promote to, and the constants."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes as lax_dtypes
+from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_lax_basic.dtypes import promote_types as promote_types
+from bindax_lax_basic.dtypes import result_type as result_type
+from bindax_numpy._operands import array_operand
+from bindax_numpy.creation import array
+
+pi: Final = math.pi
+e: Final = math.e
+euler_gamma: Final = 0.5772156649015329
+inf: Final = math.inf
+nan: Final = math.nan
+newaxis: Final = None
+
+ndarray = Array
+"""The type of arrays, under the name that it has in NumPy."""
+
+# ------------------------------------------------------------------------------------- dtypes
+
+
+class ScalarType(type):
+    """The type of ``float32`` and the others: a dtype that makes an array when it is called.
+
+    Each stands wherever a dtype is asked for, and equals the NumPy dtype it stands for.
+
+    >>> jnp.float32(1.5), jnp.zeros(1, jnp.int8).dtype == jnp.int8
+    """
+
+    _name: str
+
+    @property
+    def dtype(cls) -> np.dtype[Any]:
+        """The NumPy dtype that it stands for."""
+        return canonical_dtype(cls._name)
+
+    def __call__(cls, x: Any = 0) -> Any:
+        return array(x, cls.dtype)
+
+    def __eq__(cls, other: object) -> bool:
+        if isinstance(other, ScalarType):
+            return cls.dtype == other.dtype
+        if isinstance(other, np.dtype):
+            return cls.dtype == other
+        return isinstance(other, type) and other is cls.dtype.type
+
+    def __hash__(cls) -> int:
+        return hash(cls.dtype)
+
+    def __repr__(cls) -> str:
+        return f"<dtype {cls.__name__} of bindax.numpy>"
+
+
+class DefaultScalarType(ScalarType):
+    """A scalar type of the width that ``config.default_dtype_bits`` says at the moment."""
+
+    @property
+    def dtype(cls) -> np.dtype[Any]:
+        """The NumPy dtype that it stands for now."""
+        return default_dtype(cls._name)
+
+
+def _scalar_type(name: str, public: str | None = None) -> Any:
+    namespace = {"_name": name, "__module__": __name__, "__doc__": f"The dtype {name}."}
+    return ScalarType(public or name, (), namespace)
+
+
+def _default_type(family: str) -> Any:
+    text = f"The default dtype of the family {family}."
+    namespace = {"_name": family, "__module__": __name__, "__doc__": text}
+    return DefaultScalarType(f"{family}_", (), namespace)
+
+
+bool_ = _scalar_type("bool", "bool_")
+int4 = _scalar_type("int4")
+int8 = _scalar_type("int8")
+int16 = _scalar_type("int16")
+int32 = _scalar_type("int32")
+int64 = _scalar_type("int64")
+uint4 = _scalar_type("uint4")
+uint8 = _scalar_type("uint8")
+uint16 = _scalar_type("uint16")
+uint32 = _scalar_type("uint32")
+uint64 = _scalar_type("uint64")
+float8_e4m3fn = _scalar_type("float8_e4m3fn")
+float8_e5m2 = _scalar_type("float8_e5m2")
+bfloat16 = _scalar_type("bfloat16")
+float16 = _scalar_type("float16")
+float32 = _scalar_type("float32")
+float64 = _scalar_type("float64")
+complex64 = _scalar_type("complex64")
+complex128 = _scalar_type("complex128")
+int_ = _default_type("int")
+float_ = _default_type("float")
+complex_ = _default_type("complex")
+
+generic = np.generic
+number = np.number
+integer = np.integer
+signedinteger = np.signedinteger
+unsignedinteger = np.unsignedinteger
+inexact = np.inexact
+floating = np.floating
+complexfloating = np.complexfloating
+
+_ABSTRACT: Final[dict[str, Any]] = {
+    "bool": np.bool_,
+    "signed integer": np.signedinteger,
+    "unsigned integer": np.unsignedinteger,
+    "float": np.floating,
+    "complex": np.complexfloating,
+}
+
+
+def dtype(obj: Any) -> np.dtype[Any]:
+    """The NumPy dtype that something names; Python's types name the default dtypes.
+
+    >>> jnp.dtype(float), jnp.dtype("bfloat16")
+    """
+    return canonical_dtype(obj)
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Whether a dtype is another one, or belongs to an abstract one such as ``floating``.
+
+    Args:
+        arg1: a dtype, or what names one.
+        arg2: a dtype, or an abstract type: generic, number, integer, signedinteger,
+            unsignedinteger, inexact, floating or complexfloating.
+
+    >>> jnp.issubdtype(jnp.bfloat16, jnp.floating), jnp.issubdtype(jnp.int32, jnp.inexact)
+    """
+    if not _is_abstract(arg2):
+        if _is_abstract(arg1):
+            return False
+        return canonical_dtype(arg1) == canonical_dtype(arg2)
+    if _is_abstract(arg1):
+        return issubclass(arg1, arg2)
+    return issubclass(_ABSTRACT[lax_dtypes.kind_of(canonical_dtype(arg1))], arg2)
+
+
+def _is_abstract(x: Any) -> bool:
+    # NumPy's abstract types are those that other scalar types of NumPy are made from.
+    return isinstance(x, type) and issubclass(x, np.generic) and x in _ABSTRACT_TYPES
+
+
+_ABSTRACT_TYPES: Final = frozenset(
+    {
+        np.generic,
+        np.number,
+        np.integer,
+        np.signedinteger,
+        np.unsignedinteger,
+        np.inexact,
+        np.floating,
+        np.complexfloating,
+    }
+)
+
+
+def finfo(dtype: Any) -> Any:
+    """The limits of a float dtype: ``max``, ``min``, ``eps``, ``tiny``, ``bits`` and others.
+
+    Args:
+        dtype: the dtype, or what names it; of a complex one, the limits of its parts.
+
+    >>> jnp.finfo(jnp.bfloat16).bits, float(jnp.finfo(jnp.float32).eps)
+    """
+    return ml_dtypes.finfo(canonical_dtype(dtype))  # type: ignore[no-untyped-call]
+
+
+def iinfo(dtype: Any) -> Any:
+    """The limits of an integer dtype: ``max``, ``min`` and ``bits``.
+
+    Args:
+        dtype: the dtype, or what names it.
+
+    >>> jnp.iinfo(jnp.int8).max
+    """
+    return ml_dtypes.iinfo(canonical_dtype(dtype))  # type: ignore[no-untyped-call]
+
+
+# ------------------------------------------------------------------------------- of an array
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The sizes of the axes of an array.
+
+    >>> jnp.shape(jnp.zeros((2, 3)))
+    """
+    return typeof(array_operand("shape", a)).shape
+
+
+def ndim(a: Any) -> int:
+    """The number of axes of an array.
+
+    >>> jnp.ndim(1.0)
+    """
+    return typeof(array_operand("ndim", a)).ndim
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """The number of elements of an array, or along one axis.
+
+    >>> jnp.size(jnp.zeros((2, 3))), jnp.size(jnp.zeros((2, 3)), 1)
+    """
+    aval = typeof(array_operand("size", a))
+    return aval.size if axis is None else aval.shape[axis]

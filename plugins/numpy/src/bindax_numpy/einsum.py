@@ -1,0 +1,193 @@
+"""Einstein's summation convention."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import canonical_dtype
+from bindax_lax_basic.extend import constant, promote_dtypes
+from bindax_numpy._operands import array_operand
+from bindax_numpy.contraction import contract
+
+Labels = tuple[str, ...]
+Term = tuple[Any, Labels]
+
+
+def einsum(
+    subscripts: str,
+    /,
+    *operands: Any,
+    out: None = None,
+    optimize: Any = "optimal",
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """Sums of products over named axes.
+
+    Args:
+        subscripts: a letter for each axis of each operand, and those of the result, as in
+            "ij,jk->ik". A letter that is not in the result is summed over; one that is twice in an
+            operand takes its diagonal; "..." stands for axes that broadcast. Without "->" the
+            letters of the result are those that occur once, in alphabetical order.
+        *operands: the arrays. They are contracted from left to right.
+        out: None.
+        optimize: accepted for compatibility.
+        precision: how precisely a backend multiplies: None, "default", "high" or "highest".
+        preferred_element_type: the dtype to compute in and return.
+
+    Raises:
+        ValueError: when subscripts and operands do not agree.
+
+    >>> jnp.einsum("ij,j->i", jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+    >>> jnp.einsum("ii", jnp.array([[1, 2], [3, 4]]))
+    """
+    if out is not None:
+        raise TypeError("einsum: arrays are immutable, so out must be None; use the result.")
+    if not isinstance(subscripts, str):
+        raise TypeError(
+            f"einsum takes its subscripts as text, for example 'ij,jk->ik', but got "
+            f"{subscripts!r:.60}."
+        )
+    if not operands:
+        raise ValueError("einsum needs at least one array beside the subscripts.")
+    arrays = promote_dtypes(*(array_operand("einsum", x) for x in operands))
+    inputs, output = _parse(subscripts, [typeof(x).ndim for x in arrays])
+    sizes = _sizes(subscripts, arrays, inputs)
+    terms = [
+        _without_repeats(_fill_ones(x, labels, sizes), labels)
+        for x, labels in zip(arrays, inputs, strict=True)
+    ]
+    while len(terms) > 1:
+        needed = {*output, *(label for _, labels in terms[2:] for label in labels)}
+        joined = _join(terms[0], terms[1], needed, precision, preferred_element_type)
+        terms[:2] = [joined]
+    x, labels = _sum_out(terms[0], set(output))
+    if labels != output:
+        x = lax.transpose(x, [labels.index(label) for label in output])
+    if preferred_element_type is not None:
+        x = convert(x, canonical_dtype(preferred_element_type), False)
+    return x
+
+
+# ---------------------------------------------------------------------------------- subscripts
+
+
+def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
+    """The labels of each operand and of the result; axes of an ellipsis are digits."""
+    text = subscripts.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    names = left.split(",")
+    if len(names) != len(ranks):
+        raise ValueError(
+            f"einsum: {subscripts!r} names {len(names)} operands, but there are {len(ranks)}."
+        )
+    hidden = 0
+    for name, rank in zip(names, ranks, strict=True):
+        letters = name.replace("...", "", 1)
+        if not all(letter.isalpha() for letter in letters):
+            raise ValueError(
+                f"einsum: subscripts are letters, '...', ',' and '->', but got {subscripts!r}."
+            )
+        spare = rank - len(letters)
+        if spare < 0 or (spare > 0 and "..." not in name):
+            raise ValueError(
+                f"einsum: {name!r} in {subscripts!r} names {len(letters)} axes, but the operand "
+                f"has {rank}."
+            )
+        hidden = max(hidden, spare)
+    inputs = [_labels(name, rank, hidden) for name, rank in zip(names, ranks, strict=True)]
+    every = [label for labels in inputs for label in labels]
+    dots = tuple(str(i) for i in range(hidden))
+    if not arrow:
+        once = sorted(label for label in set(every) if every.count(label) == 1 and label.isalpha())
+        return inputs, (*dots, *once)
+    output = _labels(right, len(right.replace("...", "", 1)) + hidden, hidden)
+    unknown = [label for label in output if label not in every or output.count(label) > 1]
+    if unknown or ("..." in left and hidden and "..." not in right):
+        raise ValueError(
+            f"einsum: the result of {subscripts!r} must name axes of the operands, each once, and "
+            f"'...' where they do."
+        )
+    return inputs, output
+
+
+def _labels(name: str, rank: int, hidden: int) -> Labels:
+    before, dots, after = name.partition("...")
+    if not dots:
+        return tuple(name)
+    spare = rank - len(before) - len(after)
+    return (*before, *(str(i) for i in range(hidden - spare, hidden)), *after)
+
+
+def _sizes(subscripts: str, arrays: Sequence[Any], inputs: Sequence[Labels]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for x, labels in zip(arrays, inputs, strict=True):
+        for label, size in zip(labels, typeof(x).shape, strict=True):
+            known = sizes.setdefault(label, size)
+            if size != known and 1 not in (size, known):
+                raise ValueError(
+                    f"einsum: the axes {label!r} of {subscripts!r} have sizes {known} and {size}."
+                )
+            sizes[label] = size if known == 1 else known
+    return sizes
+
+
+# -------------------------------------------------------------------------------- contraction
+
+
+def _fill_ones(x: Any, labels: Labels, sizes: dict[str, int]) -> Any:
+    """The operand with axes of size one broadcast to the size that they have elsewhere."""
+    return broadcast_to(x, tuple(sizes[label] for label in labels))
+
+
+def _without_repeats(x: Any, labels: Labels) -> Term:
+    """The diagonal over axes that have the same label."""
+    while len(set(labels)) < len(labels):
+        i = next(i for i, label in enumerate(labels) if label in labels[i + 1 :])
+        j = labels.index(labels[i], i + 1)
+        shape = typeof(x).shape
+        row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (i, j))
+        zeros = broadcast_to(constant(0, x), shape)
+        x = lax.reduce_sum(lax.select(lax.eq(row, column), x, zeros), (j,))
+        labels = labels[:j] + labels[j + 1 :]
+    return x, labels
+
+
+def _sum_out(term: Term, needed: set[str]) -> Term:
+    """Sum over the axes whose label nothing needs."""
+    x, labels = term
+    axes = tuple(i for i, label in enumerate(labels) if label not in needed)
+    kept = tuple(label for label in labels if label in needed)
+    return (lax.reduce_sum(x, axes) if axes else x), kept
+
+
+def _join(
+    left: Term, right: Term, needed: set[str], precision: Any, preferred_element_type: Any
+) -> Term:
+    """The product of two operands, summed over what they share and nothing else needs."""
+    a, first = _sum_out(left, needed | set(right[1]))
+    b, second = _sum_out(right, needed | set(first))
+    shared = [label for label in first if label in second]
+    batch = [label for label in shared if label in needed]
+    summed = [label for label in shared if label not in needed]
+
+    def places(labels: Labels, wanted: list[str]) -> tuple[int, ...]:
+        return tuple(labels.index(label) for label in wanted)
+
+    out = contract(
+        a,
+        b,
+        (places(first, summed), places(second, summed)),
+        (places(first, batch), places(second, batch)),
+        precision,
+        preferred_element_type,
+    )
+    rest = [label for label in (*first, *second) if label not in shared]
+    return out, (*batch, *rest)

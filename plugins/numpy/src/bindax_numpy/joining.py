@@ -1,0 +1,239 @@
+"""Joining arrays, splitting and repeating them, and moving elements along axes."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, is_value, typeof
+from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import canonical_dtype
+from bindax_lax_basic.extend import axis_argument, promote_dtypes, static_ints
+from bindax_numpy._operands import array_operand, require_values
+from bindax_numpy.shape import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
+
+
+def _arrays(name: str, arrays: Any) -> list[Any]:
+    """The arrays to join: a sequence of them, or the slices of one along its first axis."""
+    if is_value(arrays):
+        aval = typeof(arrays)
+        if not aval.shape:
+            raise TypeError(
+                f"{name} takes a sequence of arrays, but got {aval.str_short()}; to join several, "
+                f"put them into a list."
+            )
+        arrays = list(array_operand(name, arrays))
+    operands = list(arrays)
+    if not operands:
+        raise ValueError(f"{name} needs at least one array.")
+    require_values(name, *operands)
+    return [array_operand(name, x) for x in operands]
+
+
+def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
+    """Arrays joined along an axis that they have.
+
+    Args:
+        arrays: a sequence of arrays, of one shape but for the axis.
+        axis: the axis; None joins the elements of all, in order.
+        dtype: the dtype of the result; by default what the arrays promote to.
+
+    >>> jnp.concatenate([jnp.arange(2), jnp.array([0.5])])
+    """
+    operands = _arrays("concatenate", arrays)
+    if axis is None:
+        operands, axis = [ravel(x) for x in operands], 0
+    if not typeof(operands[0]).shape:
+        raise ValueError(
+            "concatenate: scalars have no axis to be joined along; use stack, or axis=None."
+        )
+    if dtype is None:
+        operands = list(promote_dtypes(*operands))
+    else:
+        operands = [convert(x, canonical_dtype(dtype), False) for x in operands]
+    place = axis_argument("concatenate", axis, typeof(operands[0]).ndim)
+    return operands[0] if len(operands) == 1 else lax.concatenate(operands, place)
+
+
+concat = concatenate
+
+
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
+    """Arrays of one shape joined along a new axis.
+
+    Args:
+        arrays: a sequence of arrays of one shape.
+        axis: where the new axis is in the result.
+        out: None.
+        dtype: the dtype of the result; by default what the arrays promote to.
+
+    Raises:
+        ValueError: when the shapes differ.
+
+    >>> jnp.stack([jnp.arange(2), jnp.arange(2)], axis=1)
+    """
+    if out is not None:
+        raise TypeError("stack: arrays are immutable, so out must be None; use the result.")
+    operands = _arrays("stack", arrays)
+    first = typeof(operands[0])
+    for i, x in enumerate(operands):
+        if typeof(x).shape != first.shape:
+            raise ValueError(
+                f"stack: the arrays must have one shape, but array 0 is {first.str_short()} and "
+                f"array {i} is {typeof(x).str_short()}."
+            )
+    place = axis_argument("stack", axis, first.ndim + 1)
+    return concatenate([lax.expand_dims(x, (place,)) for x in operands], place, dtype)
+
+
+def vstack(tup: Any, dtype: Any = None) -> Array:
+    """Arrays joined along their first axis, vectors as rows.
+
+    >>> jnp.vstack([jnp.arange(2), jnp.arange(2)])
+    """
+    return concatenate([atleast_2d(x) for x in _arrays("vstack", tup)], 0, dtype)
+
+
+def hstack(tup: Any, dtype: Any = None) -> Array:
+    """Arrays joined along their second axis, vectors along their only one.
+
+    >>> jnp.hstack([jnp.arange(2), jnp.arange(2)])
+    """
+    operands = [atleast_1d(x) for x in _arrays("hstack", tup)]
+    return concatenate(operands, 0 if typeof(operands[0]).ndim == 1 else 1, dtype)
+
+
+def dstack(tup: Any, dtype: Any = None) -> Array:
+    """Arrays joined along their third axis.
+
+    >>> jnp.dstack([jnp.arange(2), jnp.arange(2)]).shape
+    """
+    return concatenate([atleast_3d(x) for x in _arrays("dstack", tup)], 2, dtype)
+
+
+def column_stack(tup: Any) -> Array:
+    """Vectors and matrices joined along the second axis, vectors as columns.
+
+    >>> jnp.column_stack([jnp.arange(2), jnp.arange(2)])
+    """
+    columns = []
+    for x in _arrays("column_stack", tup):
+        columns.append(x if typeof(x).ndim >= 2 else reshape(x, (-1, 1)))
+    return concatenate(columns, 1)
+
+
+# ------------------------------------------------------------------------------------- splitting
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """An array cut along an axis.
+
+    Args:
+        ary: an array.
+        indices_or_sections: into how many equal parts, or at which indices.
+        axis: the axis.
+
+    Raises:
+        ValueError: when the size cannot be divided into so many parts.
+
+    >>> jnp.split(jnp.arange(4), 2)
+    >>> jnp.split(jnp.arange(4), [1])
+    """
+    return _split("split", ary, indices_or_sections, axis)
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """An array cut along an axis, like ``split``; the first parts may be longer by one.
+
+    >>> jnp.array_split(jnp.arange(3), 2)
+    """
+    return _split("array_split", ary, indices_or_sections, axis)
+
+
+def _split(name: str, ary: Any, where: Any, axis: int) -> list[Any]:
+    x = array_operand(name, ary)
+    aval = typeof(x)
+    place = axis_argument(name, axis, aval.ndim)
+    size = aval.shape[place]
+    if np.iterable(where):
+        bounds = [0, *static_ints(name, "indices_or_sections", where), size]
+        bounds = [max(0, min(size, b + size if b < 0 else b)) for b in bounds]
+    else:
+        (parts,) = static_ints(name, "indices_or_sections", where)
+        if parts < 1 or (name == "split" and size % parts):
+            raise ValueError(
+                f"{name}: axis {axis} of {aval.str_short()} has size {size} and cannot be cut "
+                f"into {parts} equal parts; array_split cuts into unequal ones."
+            )
+        length, longer = size // parts, size % parts
+        bounds = [i * length + min(i, longer) for i in range(parts + 1)]
+    return [
+        lax.slice_in_dim(x, start, max(start, stop), axis=place)
+        for start, stop in zip(bounds, bounds[1:], strict=False)
+    ]
+
+
+# ------------------------------------------------------------------------------------- repeating
+
+
+def tile(A: Any, reps: Any) -> Array:
+    """An array repeated as a whole along its axes.
+
+    Args:
+        A: an array.
+        reps: how often, along the last axes where they are fewer.
+
+    >>> jnp.tile(jnp.array([1, 2]), 2)
+    """
+    x = array_operand("tile", A)
+    counts = static_ints("tile", "reps", reps)
+    shape = typeof(x).shape
+    ndim = max(len(shape), len(counts))
+    sizes = (*(1,) * (ndim - len(shape)), *shape)
+    counts = (*(1,) * (ndim - len(counts)), *counts)
+    pairs = [n for pair in zip(counts, sizes, strict=True) for n in pair]
+    apart = lax.reshape(x, [n for size in sizes for n in (1, size)])
+    out = [count * size for count, size in zip(counts, sizes, strict=True)]
+    return lax.reshape(lax_broadcast_to(apart, tuple(pairs)), out)
+
+
+def repeat(
+    a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None
+) -> Array:
+    """The elements of an array, each repeated.
+
+    Args:
+        a: an array.
+        repeats: how often: an integer, or one for each slice, known while tracing.
+        axis: the axis; None repeats all elements, in order.
+        total_repeat_length: the size of the axis in the result: what is over is cut off, and the
+            last slice fills what is missing.
+
+    >>> jnp.repeat(jnp.array([1, 2]), 2)
+    >>> jnp.repeat(jnp.array([1, 2]), jnp.array([1, 3]))
+    """
+    x = array_operand("repeat", a)
+    x, axis = (ravel(x), 0) if axis is None else (x, axis)
+    place = axis_argument("repeat", axis, typeof(x).ndim)
+    size = typeof(x).shape[place]
+    counts = static_ints("repeat", "repeats", repeats)
+    if min(counts, default=0) < 0:
+        raise ValueError(f"repeat: repeats must not be negative, but they are {counts}.")
+    if len(counts) not in (1, size):
+        raise ValueError(
+            f"repeat: repeats must be one integer, or one for each of the {size} slices along "
+            f"axis {axis}, but they are {len(counts)}."
+        )
+    index = np.repeat(np.arange(size), counts if len(counts) == size else counts[0])
+    if total_repeat_length is not None:
+        missing = max(0, total_repeat_length - len(index))
+        index = np.pad(index, (0, missing), "edge")[:total_repeat_length]
+    if not len(index):
+        return lax.slice_in_dim(x, 0, 0, axis=place)
+    return lax.take(x, index.astype(np.int32), place)

@@ -1,0 +1,97 @@
+"""Linear algebra: norms."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_numpy._operands import strong_operand
+from bindax_numpy.reductions import max, min, sum
+
+__all__ = ["norm"]
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """The norm of a vector or matrix.
+
+    Args:
+        x: an array.
+        ord: of vectors a number p (the p-norm; 0 counts elements that are not zero, infinity is
+            the largest absolute value), of matrices "fro", 1, -1, inf or -inf; by default the
+            square root of the sum of squares.
+        axis: the axis of the vectors, or two axes of the matrices. By default ``x`` is one vector
+            or matrix, or any array when ``ord`` is not given.
+        keepdims: whether the axes stay, with size 1.
+
+    Raises:
+        ValueError: for norms that there are not, and those that need singular values.
+
+    >>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
+    """
+    operand = strong_operand("norm", x)
+    aval = typeof(operand)
+    operand = convert(operand, dtypes.inexact_dtype(aval.dtype), False)
+    if axis is None:
+        axes = tuple(range(aval.ndim))
+        if ord is not None and aval.ndim not in (1, 2):
+            raise ValueError(
+                f"norm of order {ord!r} is that of a vector or matrix, but the array is "
+                f"{aval.str_short()}; name one or two axes."
+            )
+    else:
+        given = static_ints("norm", "axis", axis)
+        axes = tuple(axis_argument("norm", i, aval.ndim) for i in given)
+        if len(axes) not in (1, 2) or len(set(axes)) < len(axes):
+            raise ValueError(f"norm: axis must name one axis or two, but it is {axis}.")
+    if ord is None or (ord == "fro" and len(axes) == 2) or (ord == 2 and len(axes) == 1):
+        squares = _absolute_squares(operand)
+        return lax.sqrt(sum(squares, axes, keepdims=keepdims))
+    if len(axes) == 1:
+        return _vector_norm(operand, ord, axes[0], keepdims)
+    return _matrix_norm(operand, ord, (axes[0], axes[1]), keepdims)
+
+
+def _absolute_squares(x: Any) -> Any:
+    if dtypes.is_complex(typeof(x).dtype):
+        return lax.square(lax.real(x)) + lax.square(lax.imag(x))
+    return lax.square(x)
+
+
+def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
+    size = lax.abs(x)
+    if isinstance(ord, str):
+        raise ValueError(f"norm: {ord!r} is no norm of vectors; give a number, or two axes.")
+    if ord == math.inf:
+        return max(size, axis, keepdims=keepdims)
+    if ord == -math.inf:
+        return min(size, axis, keepdims=keepdims)
+    if ord == 0:
+        nonzero = convert(lax.ne(size, 0.0), typeof(size).dtype, False)
+        return sum(nonzero, axis, keepdims=keepdims)
+    if ord == 1:
+        return sum(size, axis, keepdims=keepdims)
+    return sum(size**ord, axis, keepdims=keepdims) ** (1.0 / ord)
+
+
+def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:
+    row, column = axes
+    choices = {1: (row, column, max), -1: (row, column, min)}
+    choices.update({math.inf: (column, row, max), -math.inf: (column, row, min)})
+    if ord not in choices:
+        why = (
+            "needs singular values, which are not available"
+            if ord in (2, -2, "nuc")
+            else "is no norm of matrices"
+        )
+        raise ValueError(f"norm: {ord!r} {why}; use 'fro', 1, -1, inf or -inf.")
+    summed, chosen, choose = choices[ord]
+    return choose(sum(lax.abs(x), summed, keepdims=True), chosen, keepdims=True) if keepdims else (
+        choose(sum(lax.abs(x), summed), chosen - (chosen > summed))
+    )

@@ -1,0 +1,197 @@
+"""Moving elements along axes: flips, rolls, rotations, padding."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, Tracer, typeof
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.extend import axes_argument, axis_argument, static_ints
+from bindax_numpy._operands import array_operand
+from bindax_numpy.shape import ravel, reshape, swapaxes
+
+
+def flip(m: Any, axis: Any = None) -> Array:
+    """The elements in reverse order along axes.
+
+    Args:
+        m: an array.
+        axis: an axis, several, or None for all.
+
+    >>> jnp.flip(jnp.arange(3))
+    """
+    x = array_operand("flip", m)
+    return lax.rev(x, axes_argument("flip", axis, typeof(x).ndim, "axis"))
+
+
+def flipud(m: Any) -> Array:
+    """The elements in reverse order along the first axis.
+
+    >>> jnp.flipud(jnp.arange(3))
+    """
+    return flip(m, 0)
+
+
+def fliplr(m: Any) -> Array:
+    """The elements in reverse order along the second axis.
+
+    >>> jnp.fliplr(jnp.array([[1, 2]]))
+    """
+    return flip(m, 1)
+
+
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """An array turned by right angles in the plane of two axes.
+
+    Args:
+        m: an array.
+        k: how many right angles, from the first axis towards the second.
+        axes: the two axes.
+
+    >>> jnp.rot90(jnp.array([[1, 2], [3, 4]]))
+    """
+    x = array_operand("rot90", m)
+    ndim = typeof(x).ndim
+    given = static_ints("rot90", "axes", axes)
+    places = [axis_argument("rot90", axis, ndim, "axes") for axis in given]
+    if len(places) != 2 or places[0] == places[1]:
+        raise ValueError(f"rot90: axes must name two different axes, but they are {axes}.")
+    first, second = places
+    turns = static_ints("rot90", "k", k)[0] % 4
+    if turns == 0:
+        return x
+    if turns == 2:
+        return flip(x, (first, second))
+    turned = swapaxes(x, first, second)
+    return flip(turned, first if turns == 1 else second)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Array:
+    """The elements moved along axes; what leaves at the end enters at the start.
+
+    Args:
+        a: an array.
+        shift: by how many places: an integer, which may be traced, or one for each axis.
+        axis: an axis, several, or None for all elements, in order.
+
+    >>> jnp.roll(jnp.arange(4), 1)
+    """
+    x = array_operand("roll", a)
+    if axis is None:
+        return reshape(roll(ravel(x), shift, 0), typeof(x).shape)
+    axes = [axis_argument("roll", i, typeof(x).ndim) for i in static_ints("roll", "axis", axis)]
+    if isinstance(shift, Tracer):
+        shifts: list[Any] = [shift] * len(axes) if not typeof(shift).shape else list(shift)
+    else:
+        shifts = list(static_ints("roll", "shift", shift))
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    if len(axes) == 1:
+        axes = axes * len(shifts)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: {len(shifts)} shifts cannot be paired with {len(axes)} axes.")
+    for place, by in zip(axes, shifts, strict=True):
+        x = _roll_axis(x, by, place)
+    return x
+
+
+def _roll_axis(x: Any, by: Any, axis: int) -> Any:
+    size = typeof(x).shape[axis]
+    if size == 0:
+        return x
+    if isinstance(by, Tracer):
+        # The part that starts at `size - by` of the array and its copy behind it.
+        start = convert((-by) % size, np.dtype(np.int32), False)
+        return lax.dynamic_slice_in_dim(lax.concatenate([x, x], axis), start, size, axis)
+    start = -by % size
+    if start == 0:
+        return x
+    tail = lax.slice_in_dim(x, start, size, axis=axis)
+    return lax.concatenate([tail, lax.slice_in_dim(x, 0, start, axis=axis)], axis)
+
+
+# --------------------------------------------------------------------------------------- padding
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
+    """An array with more elements around it.
+
+    Args:
+        array: an array.
+        pad_width: how many: one integer for every side of every axis, a pair (before, after) for
+            every axis, a pair for each axis, or a dict from axes to either.
+        mode: "constant".
+        **kwargs: ``constant_values``: what is added, as many as for ``pad_width``; by default 0.
+
+    Raises:
+        ValueError: for any other mode.
+
+    >>> jnp.pad(jnp.array([1, 2]), (1, 2), constant_values=9)
+    """
+    if mode != "constant":
+        raise ValueError(
+            f"pad: mode must be 'constant', but it is {mode!r}; other edges are made of slices of "
+            f"the array with flip and concatenate."
+        )
+    unknown = set(kwargs) - {"constant_values"}
+    if unknown:
+        raise TypeError(f"pad with mode 'constant' takes constant_values, but not {unknown}.")
+    x = array_operand("pad", array)
+    aval = typeof(x)
+    widths = _widths(pad_width, aval.ndim)
+    values = array_operand("pad", _as_array(kwargs.get("constant_values", 0)))
+    values = convert(values, aval.dtype, aval.weak_type)
+    if not typeof(values).shape:
+        return lax.pad(x, values, [(low, high, 0) for low, high in widths])
+    values = lax.broadcast_in_dim(
+        *_per_side(values, aval.ndim)
+    )
+    for axis, sides in enumerate(widths):
+        for side, width in enumerate(sides):
+            edges = [(0, 0, 0)] * aval.ndim
+            edges[axis] = (0, width, 0) if side else (width, 0, 0)
+            x = lax.pad(x, values[axis, side], edges)
+    return x
+
+
+def _as_array(values: Any) -> Any:
+    return np.asarray(values) if isinstance(values, (list, tuple)) else values
+
+
+def _per_side(values: Any, ndim: int) -> tuple[Any, tuple[int, int], tuple[int, ...]]:
+    """The operands of the broadcast of values to one for each side of each axis."""
+    shape = typeof(values).shape
+    if shape == (1,):
+        return lax.reshape(values, ()), (ndim, 2), ()
+    if shape == (2,):
+        return values, (ndim, 2), (1,)
+    if shape == (1, 2):
+        return lax.reshape(values, (2,)), (ndim, 2), (1,)
+    if shape == (ndim, 2):
+        return values, (ndim, 2), (0, 1)
+    raise ValueError(
+        f"pad: constant_values must be a scalar, a pair, or a pair for each of {ndim} axes, but "
+        f"their shape is {shape}."
+    )
+
+
+def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
+    if isinstance(pad_width, Mapping):
+        widths = [(0, 0)] * ndim
+        for axis, width in pad_width.items():
+            widths[axis_argument("pad", axis, ndim)] = _widths(width, 1)[0]
+        return widths
+    rows = np.asarray(pad_width)
+    legal = rows.shape in ((), (1,), (2,), (1, 2), (ndim, 2), (ndim, 1))
+    if not legal or rows.dtype.kind not in "iu" or (rows < 0).any():
+        raise ValueError(
+            f"pad: pad_width must be an integer, a pair, or a pair for each of {ndim} axes, none "
+            f"of them negative, but it is {pad_width!r}."
+        )
+    return [(int(low), int(high)) for low, high in np.broadcast_to(rows, (ndim, 2))]

@@ -1,0 +1,252 @@
+"""The shape of arrays: reshaping, axes, broadcasting."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import broadcast_shapes as lax_broadcast_shapes
+from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
+from bindax_lax_basic.extend import axis_argument, shape_argument, static_ints
+from bindax_numpy._operands import array_operand
+
+
+def reshape(a: Any, shape: Any, order: str = "C") -> Array:
+    """The elements of an array, in order, in another shape.
+
+    Args:
+        a: an array.
+        shape: its new sizes; one may be -1, which means what is left.
+        order: "C" counts the last axis fastest, "F" the first.
+
+    Raises:
+        TypeError: when the number of elements differs.
+
+    >>> jnp.reshape(jnp.arange(4), (2, -1))
+    """
+    x = array_operand("reshape", a)
+    aval = typeof(x)
+    sizes = list(static_ints("reshape", "shape", shape))
+    if sizes.count(-1) == 1:
+        known = math.prod(size for size in sizes if size != -1)
+        if known <= 0 or aval.size % known:
+            raise TypeError(
+                f"reshape: {aval.str_short()} with {aval.size} elements cannot take the shape "
+                f"{tuple(sizes)}; what -1 stands for is not an integer."
+            )
+        sizes[sizes.index(-1)] = aval.size // known
+    elif -1 in sizes:
+        raise ValueError(f"reshape: only one size can be -1, but the shape is {tuple(sizes)}.")
+    if order == "C":
+        return lax.reshape(x, sizes)
+    if order != "F":
+        raise ValueError(f"reshape: order must be 'C' or 'F', but it is {order!r}.")
+    backward = lax.reshape(transpose(x), sizes[::-1])
+    return transpose(backward)
+
+
+def ravel(a: Any, order: str = "C") -> Array:
+    """The elements of an array along one axis; ``order`` as for ``reshape``.
+
+    >>> jnp.ravel(jnp.array([[1, 2], [3, 4]]))
+    """
+    x = array_operand("ravel", a)
+    return reshape(x, (typeof(x).size,), order)
+
+
+def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
+    """The axes of an array permuted.
+
+    Args:
+        a: an array.
+        axes: for each axis of the result, that of ``a``; by default they are reversed.
+
+    >>> jnp.transpose(jnp.array([[1, 2], [3, 4]]))
+    """
+    x = array_operand("transpose", a)
+    ndim = typeof(x).ndim
+    if axes is None:
+        order = tuple(reversed(range(ndim)))
+    else:
+        given = static_ints("transpose", "axes", axes)
+        order = tuple(axis_argument("transpose", axis, ndim, "axes") for axis in given)
+    return lax.transpose(x, order)
+
+
+def permute_dims(a: Any, /, axes: Sequence[int]) -> Array:
+    """The axes of an array permuted, like ``transpose``.
+
+    >>> jnp.permute_dims(jnp.zeros((1, 2, 3)), (2, 0, 1)).shape
+    """
+    return transpose(a, axes)
+
+
+def matrix_transpose(x: Any, /) -> Array:
+    """The last two axes exchanged.
+
+    >>> jnp.matrix_transpose(jnp.zeros((4, 2, 3))).shape
+    """
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
+    """Two axes exchanged.
+
+    >>> jnp.swapaxes(jnp.zeros((1, 2, 3)), 0, 2).shape
+    """
+    x = array_operand("swapaxes", a)
+    ndim = typeof(x).ndim
+    order = list(range(ndim))
+    i, j = (axis_argument("swapaxes", axis, ndim) for axis in (axis1, axis2))
+    order[i], order[j] = j, i
+    return lax.transpose(x, order)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Array:
+    """Axes moved to other places; the others keep their order.
+
+    Args:
+        a: an array.
+        source: an axis, or several.
+        destination: where they are in the result, as many.
+
+    >>> jnp.moveaxis(jnp.zeros((1, 2, 3)), 0, -1).shape
+    """
+    x = array_operand("moveaxis", a)
+    ndim = typeof(x).ndim
+    pairs = []
+    for name, axes in (("source", source), ("destination", destination)):
+        given = static_ints("moveaxis", name, axes)
+        pairs.append([axis_argument("moveaxis", axis, ndim, name) for axis in given])
+    origins, places = pairs
+    if len(origins) != len(places) or len(set(origins)) < len(origins) or len(set(places)) < len(
+        places
+    ):
+        raise ValueError(
+            f"moveaxis: source and destination must name as many axes, each once, but they are "
+            f"{source} and {destination}."
+        )
+    order = [axis for axis in range(ndim) if axis not in origins]
+    for place, origin in sorted(zip(places, origins, strict=True)):
+        order.insert(place, origin)
+    return lax.transpose(x, order)
+
+
+def squeeze(a: Any, axis: Any = None) -> Array:
+    """Axes of size one removed.
+
+    Args:
+        a: an array.
+        axis: an axis, several, or None for all of size one.
+
+    Raises:
+        ValueError: when an axis has another size.
+
+    >>> jnp.squeeze(jnp.zeros((2, 1, 3, 1))).shape
+    """
+    return lax.squeeze(array_operand("squeeze", a), axis)
+
+
+def expand_dims(a: Any, axis: Any) -> Array:
+    """New axes of size one.
+
+    Args:
+        a: an array.
+        axis: where it is, or they are, in the result.
+
+    >>> jnp.expand_dims(jnp.arange(3), 1).shape
+    """
+    x = array_operand("expand_dims", a)
+    return lax.expand_dims(x, static_ints("expand_dims", "axis", axis))
+
+
+# --------------------------------------------------------------------------------- broadcasting
+
+
+def broadcast_to(array: Any, shape: Any) -> Array:
+    """An array repeated along new axes and those of size one.
+
+    Args:
+        array: an array.
+        shape: the shape of the result.
+
+    Raises:
+        ValueError: when the array does not broadcast to it.
+
+    >>> jnp.broadcast_to(jnp.arange(2), (3, 2))
+    """
+    x = array_operand("broadcast_to", array)
+    sizes = shape_argument("broadcast_to", shape)
+    own = typeof(x).shape
+    fits = len(own) <= len(sizes) and all(
+        size in (1, wanted) for size, wanted in zip(own[::-1], sizes[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"broadcast_to: {typeof(x).str_short()} does not broadcast to the shape {sizes}; from "
+            f"the last axis on, sizes must be 1 or equal."
+        )
+    return lax_broadcast_to(x, sizes)
+
+
+def broadcast_arrays(*args: Any) -> list[Array]:
+    """Arrays repeated to the shape that they broadcast to together.
+
+    >>> [x.shape for x in jnp.broadcast_arrays(jnp.zeros((3, 1)), jnp.zeros(2))]
+    """
+    arrays = [array_operand("broadcast_arrays", x) for x in args]
+    shape = lax_broadcast_shapes(*(typeof(x).shape for x in arrays))
+    return [lax_broadcast_to(x, shape) for x in arrays]
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that shapes broadcast to together.
+
+    >>> jnp.broadcast_shapes((3, 1), 2)
+    """
+    return lax_broadcast_shapes(*(shape_argument("broadcast_shapes", s) for s in shapes))
+
+
+def _at_least(name: str, arrays: Sequence[Any], expand: Any) -> Any:
+    made = []
+    for a in arrays:
+        x = array_operand(name, a)
+        made.append(expand(x, typeof(x).ndim))
+    return made[0] if len(made) == 1 else made
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Arrays with one axis or more; scalars get one. Several arrays give a list.
+
+    >>> jnp.atleast_1d(1.0)
+    """
+    return _at_least("atleast_1d", arys, lambda x, n: x if n else lax.expand_dims(x, (0,)))
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Arrays with two axes or more; new ones are in front.
+
+    >>> jnp.atleast_2d(jnp.arange(2))
+    """
+
+    def expand(x: Any, n: int) -> Any:
+        return x if n >= 2 else lax.expand_dims(x, range(2 - n))
+
+    return _at_least("atleast_2d", arys, expand)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Arrays with three axes or more; vectors get one on either side, matrices one behind.
+
+    >>> jnp.atleast_3d(jnp.arange(2)).shape
+    """
+
+    def expand(x: Any, n: int) -> Any:
+        return x if n >= 3 else lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[n])
+
+    return _at_least("atleast_3d", arys, expand)

@@ -1,0 +1,174 @@
+"""Means, variances and weighted averages."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import canonical_dtype, result_type
+from bindax_lax_basic.extend import axes_argument
+from bindax_numpy._operands import array_operand, strong_operand
+from bindax_numpy.reductions import reduced, refuse_out, selected
+from bindax_numpy.reductions import sum as array_sum
+
+_NARROW_FLOAT_BYTES = 2
+
+
+def _inexact(name: str, a: Any, dtype: Any) -> tuple[Any, Any]:
+    """The operand in the dtype to compute in, and the dtype of the result."""
+    x = strong_operand(name, a)
+    wanted = dtypes.inexact_dtype(typeof(x).dtype) if dtype is None else canonical_dtype(dtype)
+    # Sums of many numbers overflow, or stop growing, in 16 bits.
+    narrow = dtypes.is_inexact(wanted) and wanted.itemsize <= _NARROW_FLOAT_BYTES
+    return convert(x, dtypes.float32 if narrow else wanted, False), wanted
+
+
+def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
+    aval = typeof(x)
+    if where is None:
+        count = 1
+        for i in axes_argument(name, axis, aval.ndim, "axis"):
+            count *= aval.shape[i]
+        return float(count)
+    mask = broadcast_to(convert(array_operand(name, where), dtypes.bool_, False), aval.shape)
+    return convert(array_sum(mask, axis, keepdims=keepdims), aval.dtype, False)
+
+
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+) -> Array:
+    """The mean over axes; a float also of integers, nan of nothing.
+
+    Args:
+        a: an array.
+        axis: an axis, several, or None for all.
+        dtype: the dtype of the result.
+        out: None.
+        keepdims: whether the axes stay, with size 1.
+        where: booleans, which broadcast: the elements that count.
+
+    >>> jnp.mean(jnp.array([[1, 2], [3, 4]]), axis=0)
+    """
+    refuse_out("mean", out)
+    x, wanted = _inexact("mean", a, dtype)
+    total = reduced("mean", lax.reduce_sum, selected("mean", x, where, 0), axis, keepdims)
+    return convert(total / _count("mean", x, axis, keepdims, where), wanted, False)
+
+
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: int | float | None = None,
+) -> Array:
+    """The variance over axes: the mean squared distance from the mean.
+
+    Args:
+        a: an array.
+        axis: an axis, several, or None for all.
+        dtype: the dtype of the result.
+        out: None.
+        ddof: what is subtracted from the number of elements before the division by it.
+        keepdims: whether the axes stay, with size 1.
+        where: booleans, which broadcast: the elements that count.
+        mean: the mean with its axes kept, where it is known.
+        correction: another name for ``ddof``.
+
+    >>> jnp.var(jnp.array([1.0, 2.0, 3.0]))
+    """
+    refuse_out("var", out)
+    x, wanted = _inexact("var", a, dtype)
+    center = _mean(x, axis, keepdims=True, where=where) if mean is None else mean
+    distance = x - center
+    if dtypes.is_complex(typeof(distance).dtype):
+        squares = lax.square(lax.real(distance)) + lax.square(lax.imag(distance))
+    else:
+        squares = lax.square(distance)
+    if dtypes.is_complex(wanted):
+        wanted = dtypes.real_dtype(wanted)
+    total = reduced("var", lax.reduce_sum, selected("var", squares, where, 0), axis, keepdims)
+    freedom = ddof if correction is None else correction
+    count = _count("var", squares, axis, keepdims, where) - freedom
+    return convert(total / count, wanted, False)
+
+
+_mean = mean
+
+
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: int | float | None = None,
+) -> Array:
+    """The standard deviation over axes, the square root of ``var``; arguments as there.
+
+    >>> jnp.std(jnp.array([1.0, 3.0]))
+    """
+    refuse_out("std", out)
+    variance = var(
+        a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
+    )
+    return lax.sqrt(variance)
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False
+) -> Any:
+    """The mean over axes, weighted.
+
+    Args:
+        a: an array.
+        axis: an axis, several, or None for all.
+        weights: of the shape of ``a``, or a vector along the one axis; by default all equal.
+        returned: whether the sum of the weights is returned, too.
+        keepdims: whether the axes stay, with size 1.
+
+    >>> jnp.average(jnp.array([1.0, 2.0]), weights=jnp.array([3.0, 1.0]))
+    """
+    x = strong_operand("average", a)
+    if weights is None:
+        result = mean(x, axis, keepdims=keepdims)
+        count = _count("average", x, axis, keepdims, None)
+        total: Any = convert(lax.full_like(result, count), typeof(result).dtype, False)
+        return (result, total) if returned else result
+    w = strong_operand("average", weights)
+    shape = typeof(x).shape
+    if typeof(w).shape != shape:
+        axes = axes_argument("average", axis, len(shape), "axis")
+        if len(axes) != 1 or typeof(w).shape != (shape[axes[0]],):
+            raise ValueError(
+                f"average: weights must have the shape {shape} of the array, or be a vector along "
+                f"the one axis that is averaged, but they are {typeof(w).str_short()} and axis is "
+                f"{axis}."
+            )
+        w = lax.broadcast_in_dim(w, shape, axes)
+    dtype = dtypes.inexact_dtype(result_type(x, w))
+    x, w = convert(x, dtype, False), convert(w, dtype, False)
+    total = array_sum(w, axis, keepdims=keepdims)
+    result = array_sum(x * w, axis, keepdims=keepdims) / total
+    return (result, total) if returned else result
