@@ -91,7 +91,7 @@ def runs(packages: dict[str, Path]) -> list[Run]:
     for name, directory in packages.items():
         if directory == ROOT:
             continue
-        absent = {"jax", "jaxlib", "ml_dtypes"} - needed(name, packages)
+        absent = {"jax", "jaxlib"} - needed(name, packages)
         tests = (str(directory.relative_to(ROOT) / "tests"),)
         planned.append(Run(f"{name} alone", name, tuple(sorted(absent)), tests))
     facade = needed("bindax", packages)

@@ -4,7 +4,8 @@ Small files and functions are what lets a reader hold one of them in mind. The l
 as an editor counts them: comments, docstrings and blank lines included, so that nobody saves lines
 by explaining less than the code needs.
 
-The kernel is what `bindax_core` has besides pytrees, the registry of plugins and the interpreters.
+The kernel is what `bindax_core` has besides pytrees, the registry of plugins, the interpreters and
+the conformance kit.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ PACKAGES = {
     "pytrees": CORE / "_tree",
     "registry": CORE / "registry",
     "interpreters": CORE / "interpreters",
+    "conformance kit": CORE / "testing",
 } | {path.name: path for path in sorted(ROOT.glob("plugins/*/src/bindax_*"))}
 # What else the kernel's distribution holds: measured on its own, and none of it in the kernel.
-BESIDE_KERNEL = ("_tree", "interpreters", "registry")
+BESIDE_KERNEL = ("_tree", "interpreters", "registry", "testing")
 
 
 class Function(NamedTuple):

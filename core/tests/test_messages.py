@@ -125,6 +125,17 @@ def test_unhashable_static_argument() -> None:
         bx.jit(lambda x, n: x, static_argnums=1)(1.0, [1, 2])
 
 
+@pytest.mark.parametrize("name", ["jit", "grad", "vmap", "make_jaxpr", "jacfwd"])
+def test_non_array_result(name: str) -> None:
+    def g(x: Any) -> Any:
+        return {"a": [x, "no"]}
+
+    with pytest.raises(TypeError, match=r"at output\['a'\]\[1\] a value of type builtins.str") as c:
+        getattr(bx, name)(g)(np.ones(2))
+    assert " of " in str(c.value)
+    assert "test_messages.py" in str(c.value)
+
+
 def test_mismatched_primals_and_tangents() -> None:
     with pytest.raises(TypeError, match=r"must have the same structure, but the primals are"):
         bx.jvp(lambda x: x, ({"a": 1.0},), ({"b": 1.0},))

@@ -7,33 +7,45 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from bindax_core.extend import (
+    Origin,
     PyTreeDef,
+    is_value,
     keystr,
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,
+    unknown_type_message,
 )
 
 T = TypeVar("T")
 
 
 def flatten_function(
-    function: Callable[..., Any], in_tree: PyTreeDef
+    function: Callable[..., Any], in_tree: PyTreeDef, origin: Origin
 ) -> tuple[Callable[..., list[Any]], Callable[[], PyTreeDef]]:
     """A function of flat values for one of trees, and where to find its output's tree.
 
     Args:
         function: takes positional arguments, and keyword arguments if ``in_tree`` has them.
         in_tree: the structure of ``(args, kwargs)``.
+        origin: the transformation and the user's function, for messages.
 
     Returns:
         The flat function, and a function that gives the output's structure after it has run.
+
+    Raises:
+        TypeError: when the function returns something that is no array; the message names it.
     """
     store: list[PyTreeDef] = []
 
     def flat_function(*leaves: Any) -> list[Any]:
         args, kwargs = tree_unflatten(in_tree, leaves)
-        out, out_tree = tree_flatten(function(*args, **kwargs))
+        result = function(*args, **kwargs)
+        out, out_tree = tree_flatten(result)
+        for i, x in enumerate(out):
+            if not is_value(x):
+                path = argument_names(result, "output")[i]
+                raise TypeError(f"{origin} returned at {path} {unknown_type_message(x)}")
         store.append(out_tree)
         return out
 

@@ -192,9 +192,10 @@ def vmap(
         in_dims = _flat_axes(in_axes, args, "in_axes") + [0] * len(tree_flatten(kwargs)[0])
         in_dims = _checked_dims(in_dims, operands, args, kwargs)
         size = _axis_size(in_dims, operands, axis_size, args, kwargs)
-        flat_function, out_tree = flatten_function(fun, in_tree)
+        origin = Origin("vmap", fun)
+        flat_function, out_tree = flatten_function(fun, in_tree, origin)
         outs, out_dims = vmap_flat(
-            flat_function, AxisData(size, axis_name), operands, in_dims, Origin("vmap", fun)
+            flat_function, AxisData(size, axis_name), operands, in_dims, origin
         )
         tree = out_tree()
         wanted = _flat_axes(out_axes, tree, "out_axes")

@@ -10,7 +10,6 @@ from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
     Rule,
-    UndefPrimal,
     as_array,
     is_undef_primal,
     typeof,
@@ -19,6 +18,56 @@ from bindax_core.interpreters.batching import AxisData, BatchDim, vmap_flat
 from bindax_core.interpreters.jvp import jvp_flat
 from bindax_core.interpreters.staging import trace_to_jaxpr
 from bindax_core.interpreters.transposition import eval_jaxpr_transposed
+
+
+class _Composition:
+    """The rules of a composition, each from the transformation of the function."""
+
+    def __init__(self, function: Callable[..., Any], multiple_results: bool) -> None:
+        self.function = function
+        self.multiple_results = multiple_results
+        self.origin = Origin("composition", function)
+
+    def flat(self, params: dict[str, Any]) -> Callable[..., Sequence[Any]]:
+        """The function of the operands alone, which returns a sequence."""
+        if self.multiple_results:
+            return lambda *operands: self.function(*operands, **params)
+        return lambda *operands: [self.function(*operands, **params)]
+
+    def unflat(self, results: Sequence[Any]) -> Any:
+        """What a rule on the card returns for a sequence of results."""
+        return list(results) if self.multiple_results else results[0]
+
+    def staged(self, avals: Sequence[Any], params: dict[str, Any]) -> ClosedJaxpr:
+        """The program that the primitive stands for."""
+        return trace_to_jaxpr(self.flat(params), avals, self.origin)
+
+    def impl(self, *operands: Any, **params: Any) -> Sequence[Any]:
+        return [as_array(x) for x in self.flat(params)(*operands)]
+
+    def abstract_eval(self, *avals: Any, **params: Any) -> Any:
+        return self.unflat(self.staged(avals, params).out_avals)
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+        outs, out_tangents = jvp_flat(self.flat(params), primals, tangents, self.origin)
+        return self.unflat(outs), self.unflat(out_tangents)
+
+    def vmap(
+        self, axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], **params: Any
+    ) -> Any:
+        axis = AxisData(axis_size)
+        outs, out_dims = vmap_flat(self.flat(params), axis, operands, dims, self.origin)
+        return self.unflat(outs), self.unflat(out_dims)
+
+    def transpose(self, cotangents: Any, *operands: Any, **params: Any) -> list[Any]:
+        avals = [x.aval if is_undef_primal(x) else typeof(x) for x in operands]
+        jaxpr = self.staged(avals, params)
+        cts = cotangents if self.multiple_results else [cotangents]
+        found = iter(eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, operands, cts))
+        return [next(found) if is_undef_primal(x) else None for x in operands]
+
+    def lowering(self, ctx: Any, *values: Any, **params: Any) -> Any:
+        return self.unflat(ctx.inline(self.staged(ctx.avals_in, params), values))
 
 
 def composition(function: Callable[..., Any], *, multiple_results: bool = False) -> list[Rule]:
@@ -38,50 +87,12 @@ def composition(function: Callable[..., Any], *, multiple_results: bool = False)
     >>> float(cube_p.bind(2.0)), float(grad(cube_p.bind)(2.0))
     (8.0, 12.0)
     """
-    origin = Origin("composition", function)
-
-    def flat(params: dict[str, Any]) -> Callable[..., Sequence[Any]]:
-        if multiple_results:
-            return lambda *operands: function(*operands, **params)
-        return lambda *operands: [function(*operands, **params)]
-
-    def unflat(results: Sequence[Any]) -> Any:
-        return list(results) if multiple_results else results[0]
-
-    def staged(avals: Sequence[Any], params: dict[str, Any]) -> ClosedJaxpr:
-        return trace_to_jaxpr(flat(params), avals, origin)
-
-    def impl(*operands: Any, **params: Any) -> Sequence[Any]:
-        return [as_array(x) for x in flat(params)(*operands)]
-
-    def abstract_eval(*avals: Any, **params: Any) -> Any:
-        return unflat(staged(avals, params).out_avals)
-
-    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-        outs, out_tangents = jvp_flat(flat(params), primals, tangents, origin)
-        return unflat(outs), unflat(out_tangents)
-
-    def vmap(
-        axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], **params: Any
-    ) -> tuple[Any, Any]:
-        outs, out_dims = vmap_flat(flat(params), AxisData(axis_size), operands, dims, origin)
-        return unflat(outs), unflat(out_dims)
-
-    def transpose(cotangents: Any, *operands: Any, **params: Any) -> list[Any]:
-        avals = [x.aval if is_undef_primal(x) else typeof(x) for x in operands]
-        jaxpr = staged(avals, params)
-        cts = cotangents if multiple_results else [cotangents]
-        found = iter(eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, operands, cts))
-        return [next(found) if type(x) is UndefPrimal else None for x in operands]
-
-    def lowering(ctx: Any, *values: Any, **params: Any) -> Any:
-        return unflat(ctx.inline(staged(ctx.avals_in, params), values))
-
+    made = _Composition(function, multiple_results)
     return [
-        kinds.impl(impl, on_values=True),
-        kinds.abstract_eval(abstract_eval),
-        kinds.jvp(jvp, symbolic_zeros=True),
-        kinds.vmap(vmap),
-        kinds.transpose(transpose, symbolic_zeros=True),
-        kinds.lowering["stablehlo"](lowering),
+        kinds.impl(made.impl, on_values=True),
+        kinds.abstract_eval(made.abstract_eval),
+        kinds.jvp(made.jvp, symbolic_zeros=True),
+        kinds.vmap(made.vmap),
+        kinds.transpose(made.transpose, symbolic_zeros=True),
+        kinds.lowering["stablehlo"](made.lowering),
     ]

@@ -59,6 +59,7 @@ def _with_arguments(
             full[i] = x
         return fun(*full, **kwargs)
 
+    partial.__wrapped__ = fun  # type: ignore[attr-defined]  # messages name the user's function
     return partial
 
 
@@ -185,8 +186,9 @@ def _value_and_grad(
     aux: list[Any] = []
     partial = _with_arguments(fun, positions, args, kwargs)
     partial = split_aux(partial, aux, name) if has_aux else partial
-    flat_function, out_tree = flatten_function(partial, in_tree)
-    lin = linearize_flat(flat_function, leaves, Origin(name, fun))
+    origin = Origin(name, fun)
+    flat_function, out_tree = flatten_function(partial, in_tree, origin)
+    lin = linearize_flat(flat_function, leaves, origin)
     value = tree_unflatten(out_tree(), lin.primals_out)
     _check_output(value, name, holomorphic)
     aval = typeof(value)

@@ -262,8 +262,9 @@ class JittedFunction(Generic[P, R]):
         fun: Callable[..., Any] = self._fun
         if self._has_static:
             fun = with_static(fun, options, args, kwargs)
-        flat_function, out_tree = flatten_function(fun, tree)
-        closed = trace_to_jaxpr(flat_function, avals, Origin("jit", self._fun))
+        origin = Origin("jit", self._fun)
+        flat_function, out_tree = flatten_function(fun, tree, origin)
+        closed = trace_to_jaxpr(flat_function, avals, origin)
         jaxpr, consts = hoist_consts(closed)
         donated = (False,) * (len(consts) + len(avals))
         if options.donate_argnums or options.donate_argnames:

@@ -141,8 +141,8 @@ def jvp(
     ]
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, "jvp") if has_aux else fun
-    flat_function, out_tree = flatten_function(fun_main, in_tree)
     origin = Origin("jvp", fun)
+    flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
     tangents_out = [instantiate_zeros(t) for t in tangents_out]
     results = tree_unflatten(out_tree(), primals_out), tree_unflatten(out_tree(), tangents_out)
@@ -189,6 +189,7 @@ def split_aux(fun: Callable[..., Any], aux: list[Any], name: str) -> Callable[..
         aux.append(kept)
         return out
 
+    main_part.__wrapped__ = fun  # type: ignore[attr-defined]  # messages name the user's function
     return main_part
 
 

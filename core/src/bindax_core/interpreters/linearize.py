@@ -137,8 +137,9 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     flat = _checked_primals("linearize", flat, primals)
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, "linearize") if has_aux else fun
-    flat_function, out_tree = flatten_function(fun_main, in_tree)
-    lin = linearize_flat(flat_function, flat, Origin("linearize", fun))
+    origin = Origin("linearize", fun)
+    flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
+    lin = linearize_flat(flat_function, flat, origin)
     tree = out_tree()
 
     @api_boundary
@@ -185,8 +186,9 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     flat = _checked_primals("vjp", flat, primals)
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, "vjp") if has_aux else fun
-    flat_function, out_tree = flatten_function(fun_main, in_tree)
-    lin = linearize_flat(flat_function, flat, Origin("vjp", fun))
+    origin = Origin("vjp", fun)
+    flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
+    lin = linearize_flat(flat_function, flat, origin)
     tree = out_tree()
     in_avals = [typeof(x).tangent_aval() for x in flat]
 

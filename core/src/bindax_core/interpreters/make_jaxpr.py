@@ -47,8 +47,10 @@ def _staged(
     dynamic_args, dynamic_kwargs, _ = split_static(fun, options, args, kwargs)
     leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
     avals = [abstractify(x, name) for x in leaves]
-    flat_function, out_tree = flatten_function(with_static(fun, options, args, kwargs), tree)
-    jaxpr = trace_to_jaxpr(flat_function, avals, Origin(name, fun))
+    origin = Origin(name, fun)
+    dynamic = with_static(fun, options, args, kwargs)
+    flat_function, out_tree = flatten_function(dynamic, tree, origin)
+    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
     return jaxpr, out_tree()
 
 

@@ -184,8 +184,9 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
                 f"linear_transpose needs arguments of a float or complex dtype, but got "
                 f"{aval.str_short()}: a linear function of integers has no transpose."
             )
-    flat_function, out_tree = flatten_function(fun, in_tree)
-    jaxpr = trace_to_jaxpr(flat_function, avals, Origin("linear_transpose", fun))
+    origin = Origin("linear_transpose", fun)
+    flat_function, out_tree = flatten_function(fun, in_tree, origin)
+    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
     args = [UndefPrimal(aval) for aval in avals]
 
     @api_boundary

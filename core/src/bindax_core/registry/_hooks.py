@@ -2,8 +2,8 @@
 
 A plugin is a module (or an object) named by an entry point of the group ``bindax.v1``. It marks
 functions of the names below with ``hookimpl``. Each is called once, when the plugin loads, without
-arguments, and returns declarations; bindax checks all of them and then installs all of them. No
-hook is called per operation. Only this module and the loader import pluggy, when the first plugin
+arguments, and returns declarations; bindax checks all of them and then installs all of them
+(``bindax_samples`` alone is called by the conformance kit). No hook is called per operation. Only this module and the loader import pluggy, when the first plugin
 loads.
 """
 
@@ -97,6 +97,17 @@ def bindax_array_attributes() -> Mapping[str, Any]:  # type: ignore[empty-body]
     """
 
 
+@hookspec
+def bindax_samples() -> Iterable[Any]:  # type: ignore[empty-body]
+    """Give sample inputs of the plugin's primitives, for the conformance kit.
+
+    Signature: ``bindax_samples() -> Iterable[Sample | ExpectedFailure]``
+
+    Samples are made with ``bindax_core.testing``, which the hook should import in its body: loading
+    a plugin does not call this hook, only the kit does.
+    """
+
+
 HOOKS: tuple[Callable[..., Any], ...] = (
     bindax_primitives,
     bindax_extensions,
@@ -106,4 +117,4 @@ HOOKS: tuple[Callable[..., Any], ...] = (
     bindax_array_operations,
     bindax_array_attributes,
 )
-"""The hooks in the order in which their declarations are installed."""
+"""The hooks whose declarations are installed, in that order; ``bindax_samples`` declares nothing."""

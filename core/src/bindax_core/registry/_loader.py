@@ -48,6 +48,7 @@ class Plugin:
         seconds: how long loading took.
         installed: its declarations that are in force.
         notes: where it differs from its manifest.
+        hooks: the hooks of a loaded plugin, which a pluggy manager of its own calls.
     """
 
     entry: Entry
@@ -57,6 +58,7 @@ class Plugin:
     seconds: float = 0.0
     installed: list[Staged] = attrs.field(factory=list)
     notes: list[str] = attrs.field(factory=list)
+    hooks: Any = None
 
     @property
     def name(self) -> str:
@@ -266,6 +268,7 @@ class Loader:
             manager.add_hookspecs(_hooks)
             manager.register(target, name=plugin.name)
             manager.check_pending()
+            plugin.hooks = manager.hook
             if not manager.get_hookcallers(target):
                 plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
             for installer in self._installers():

@@ -14,13 +14,14 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes, operators
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.conversion import convert
-from bindax_numpy._operands import (
-    array_operand, as_operand, promoted, require_real, require_values)
+from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
+
 
 def add(x1: Any, x2: Any, /) -> Array:
     """``x1 + x2``; of booleans, whether either holds.
 
     >>> jnp.add(jnp.arange(3), 0.5)
+    Array([0.5, 1.5, 2.5], dtype=float32, weak_type=True)
     """
     require_values("add", x1, x2)
     return operators.add(x1, x2)
@@ -30,6 +31,7 @@ def subtract(x1: Any, x2: Any, /) -> Array:
     """``x1 - x2``.
 
     >>> jnp.subtract(jnp.arange(3), 1)
+    Array([-1,  0,  1], dtype=int32)
     """
     require_values("subtract", x1, x2)
     return operators.subtract(x1, x2)
@@ -39,6 +41,7 @@ def multiply(x1: Any, x2: Any, /) -> Array:
     """``x1 * x2``; of booleans, whether both hold.
 
     >>> jnp.multiply(jnp.arange(3), 2)
+    Array([0, 2, 4], dtype=int32)
     """
     require_values("multiply", x1, x2)
     return operators.multiply(x1, x2)
@@ -48,6 +51,7 @@ def divide(x1: Any, x2: Any, /) -> Array:
     """``x1 / x2``, a float also for integers.
 
     >>> jnp.divide(jnp.arange(3), 2)
+    Array([0. , 0.5, 1. ], dtype=float32)
     """
     require_values("divide", x1, x2)
     return operators.true_divide(x1, x2)
@@ -57,6 +61,7 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
     """``x1 / x2``, a float also for integers.
 
     >>> jnp.true_divide(1, jnp.array([2, 4]))
+    Array([0.5 , 0.25], dtype=float32)
     """
     require_values("true_divide", x1, x2)
     return operators.true_divide(x1, x2)
@@ -66,6 +71,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
     """``x1 // x2``, rounded towards minus infinity.
 
     >>> jnp.floor_divide(jnp.array([7, -7]), 2)
+    Array([ 3, -4], dtype=int32)
     """
     require_values("floor_divide", x1, x2)
     return operators.floor_divide(x1, x2)
@@ -75,6 +81,7 @@ def remainder(x1: Any, x2: Any, /) -> Array:
     """``x1 % x2``, with the sign of ``x2``.
 
     >>> jnp.remainder(jnp.array([7, -7]), 4)
+    Array([3, 1], dtype=int32)
     """
     require_values("remainder", x1, x2)
     return operators.remainder(x1, x2)
@@ -84,6 +91,7 @@ def mod(x1: Any, x2: Any, /) -> Array:
     """``x1 % x2``, with the sign of ``x2``.
 
     >>> jnp.mod(jnp.array([7.5, -7.5]), 4)
+    Array([3.5, 0.5], dtype=float32)
     """
     require_values("mod", x1, x2)
     return operators.remainder(x1, x2)
@@ -93,6 +101,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     """The remainder of a division, with the sign of ``x1``.
 
     >>> jnp.fmod(jnp.array([7, -7]), 4)
+    Array([ 3, -3], dtype=int32)
     """
     return lax.rem(*promoted("fmod", x1, x2))
 
@@ -101,6 +110,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     """``x1 // x2`` and ``x1 % x2``.
 
     >>> jnp.divmod(jnp.array([7, -7]), 4)
+    (Array([ 1, -2], dtype=int32), Array([3, 1], dtype=int32))
     """
     require_values("divmod", x1, x2)
     return operators.divide_with_remainder(x1, x2)
@@ -113,6 +123,7 @@ def power(x1: Any, x2: Any, /) -> Array:
         TypeError: when integers are raised to a negative Python integer.
 
     >>> jnp.power(jnp.array([2.0, 3.0]), 2)
+    Array([4., 9.], dtype=float32)
     """
     require_values("power", x1, x2)
     return operators.power(x1, x2)
@@ -122,6 +133,7 @@ def square(x: Any, /) -> Array:
     """``x * x``.
 
     >>> jnp.square(jnp.array([1, -3]))
+    Array([1, 9], dtype=int32)
     """
     return lax.square(_numbers("square", x))
 
@@ -130,6 +142,7 @@ def negative(x: Any, /) -> Array:
     """``-x``.
 
     >>> jnp.negative(jnp.array([1, -3]))
+    Array([-1,  3], dtype=int32)
     """
     require_values("negative", x)
     return lax.neg(x)
@@ -139,6 +152,7 @@ def positive(x: Any, /) -> Array:
     """``+x``: the elements as they are.
 
     >>> jnp.positive(jnp.array([1, -3]))
+    Array([ 1, -3], dtype=int32)
     """
     require_values("positive", x)
     return as_operand(x)
@@ -148,6 +162,7 @@ def absolute(x: Any, /) -> Array:
     """The absolute value; of complex numbers, their length.
 
     >>> jnp.absolute(jnp.array([1.5, -3]))
+    Array([1.5, 3. ], dtype=float32)
     """
     require_values("absolute", x)
     unsigned = dtypes.kind_of(typeof(x).dtype) in ("bool", "unsigned integer")
@@ -158,6 +173,7 @@ def abs(x: Any, /) -> Array:
     """The absolute value; of complex numbers, their length.
 
     >>> jnp.abs(jnp.array([1, -3]))
+    Array([1, 3], dtype=int32)
     """
     return absolute(x)
 
@@ -166,6 +182,7 @@ def sign(x: Any, /) -> Array:
     """-1, 0 or 1, by the sign of each element; of complex numbers ``x / abs(x)``.
 
     >>> jnp.sign(jnp.array([1.5, 0, -3]))
+    Array([ 1.,  0., -1.], dtype=float32)
     """
     require_values("sign", x)
     return lax.sign(x)
@@ -175,6 +192,7 @@ def maximum(x1: Any, x2: Any, /) -> Array:
     """The larger of two elements; nan if either is.
 
     >>> jnp.maximum(jnp.array([1.0, 5.0]), 3)
+    Array([3., 5.], dtype=float32)
     """
     return lax.max(*promoted("maximum", x1, x2))
 
@@ -183,6 +201,7 @@ def minimum(x1: Any, x2: Any, /) -> Array:
     """The smaller of two elements; nan if either is.
 
     >>> jnp.minimum(jnp.array([1.0, 5.0]), 3)
+    Array([1., 3.], dtype=float32)
     """
     return lax.min(*promoted("minimum", x1, x2))
 
@@ -196,6 +215,7 @@ def clip(arr: Any, /, min: Any = None, max: Any = None) -> Array:
         max: the upper bound, likewise; it wins where the lower one is larger.
 
     >>> jnp.clip(jnp.arange(5), 1, 3)
+    Array([1, 1, 2, 3, 3], dtype=int32)
     """
     given = [x for x in (arr, min, max) if x is not None]
     require_values("clip", *given)
@@ -219,6 +239,7 @@ def nan_to_num(
         neginf: what stands for minus infinity; by default the least finite number.
 
     >>> jnp.nan_to_num(jnp.array([1.0, jnp.nan, -jnp.inf]), neginf=-5.0)
+    Array([ 1.,  0., -5.], dtype=float32)
     """
     x = array_operand("nan_to_num", x)
     dtype = typeof(x).dtype
@@ -227,7 +248,7 @@ def nan_to_num(
     if dtypes.is_complex(dtype):
         parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (x.real, x.imag))
         return lax.complex(*parts)
-    info = finfo(dtype)
+    info: Any = finfo(dtype)  # type: ignore[no-untyped-call]
     high = info.max if posinf is None else posinf
     low = info.min if neginf is None else neginf
     out = _replace(lax.ne(x, x), nan, x)

@@ -16,10 +16,12 @@ from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.conversion import convert
 from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
 
+
 def equal(x1: Any, x2: Any, /) -> Array:
     """``x1 == x2``.
 
     >>> jnp.equal(jnp.arange(3), 1)
+    Array([False,  True, False], dtype=bool)
     """
     return lax.eq(*promoted("equal", x1, x2))
 
@@ -28,6 +30,7 @@ def not_equal(x1: Any, x2: Any, /) -> Array:
     """``x1 != x2``.
 
     >>> jnp.not_equal(jnp.arange(3), 1)
+    Array([ True, False,  True], dtype=bool)
     """
     return lax.ne(*promoted("not_equal", x1, x2))
 
@@ -36,6 +39,7 @@ def less(x1: Any, x2: Any, /) -> Array:
     """``x1 < x2``.
 
     >>> jnp.less(jnp.arange(3), 1)
+    Array([ True, False, False], dtype=bool)
     """
     return lax.lt(*promoted("less", x1, x2))
 
@@ -44,6 +48,7 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
     """``x1 <= x2``.
 
     >>> jnp.less_equal(jnp.arange(3), 1)
+    Array([ True,  True, False], dtype=bool)
     """
     return lax.le(*promoted("less_equal", x1, x2))
 
@@ -52,6 +57,7 @@ def greater(x1: Any, x2: Any, /) -> Array:
     """``x1 > x2``.
 
     >>> jnp.greater(jnp.arange(3), 1)
+    Array([False, False,  True], dtype=bool)
     """
     return lax.gt(*promoted("greater", x1, x2))
 
@@ -60,6 +66,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
     """``x1 >= x2``.
 
     >>> jnp.greater_equal(jnp.arange(3), 1)
+    Array([False,  True,  True], dtype=bool)
     """
     return lax.ge(*promoted("greater_equal", x1, x2))
 
@@ -68,6 +75,7 @@ def logical_and(x1: Any, x2: Any, /) -> Array:
     """Whether both elements are true, that is, not zero.
 
     >>> jnp.logical_and(jnp.array([0, 1, 2]), True)
+    Array([False,  True,  True], dtype=bool)
     """
     return lax.bitwise_and(*_truths("logical_and", x1, x2))
 
@@ -76,6 +84,7 @@ def logical_or(x1: Any, x2: Any, /) -> Array:
     """Whether either element is true, that is, not zero.
 
     >>> jnp.logical_or(jnp.array([0, 1, 2]), True)
+    Array([ True,  True,  True], dtype=bool)
     """
     return lax.bitwise_or(*_truths("logical_or", x1, x2))
 
@@ -84,6 +93,7 @@ def logical_xor(x1: Any, x2: Any, /) -> Array:
     """Whether one element of the two is true, that is, not zero.
 
     >>> jnp.logical_xor(jnp.array([0, 1, 2]), True)
+    Array([ True, False, False], dtype=bool)
     """
     return lax.bitwise_xor(*_truths("logical_xor", x1, x2))
 
@@ -92,6 +102,7 @@ def logical_not(x: Any, /) -> Array:
     """Whether an element is false, that is, zero.
 
     >>> jnp.logical_not(jnp.array([0, 1, 2]))
+    Array([ True, False, False], dtype=bool)
     """
     return lax.bitwise_not(*_truths("logical_not", x))
 
@@ -100,6 +111,7 @@ def bitwise_and(x1: Any, x2: Any, /) -> Array:
     """The bits that are set in both. Operands are integers or booleans.
 
     >>> jnp.bitwise_and(jnp.array([4, 5]), 6)
+    Array([4, 4], dtype=int32)
     """
     return lax.bitwise_and(*promoted("bitwise_and", x1, x2))
 
@@ -108,6 +120,7 @@ def bitwise_or(x1: Any, x2: Any, /) -> Array:
     """The bits that are set in either. Operands are integers or booleans.
 
     >>> jnp.bitwise_or(jnp.array([4, 5]), 6)
+    Array([6, 7], dtype=int32)
     """
     return lax.bitwise_or(*promoted("bitwise_or", x1, x2))
 
@@ -116,6 +129,7 @@ def bitwise_xor(x1: Any, x2: Any, /) -> Array:
     """The bits that are set in one of the two. Operands are integers or booleans.
 
     >>> jnp.bitwise_xor(jnp.array([4, 5]), 6)
+    Array([2, 3], dtype=int32)
     """
     return lax.bitwise_xor(*promoted("bitwise_xor", x1, x2))
 
@@ -124,6 +138,7 @@ def bitwise_not(x: Any, /) -> Array:
     """The bits that are not set; of booleans, ``not x``.
 
     >>> jnp.bitwise_not(jnp.array([0, 5]))
+    Array([-1, -6], dtype=int32)
     """
     require_values("bitwise_not", x)
     return lax.bitwise_not(x)
@@ -133,6 +148,7 @@ def invert(x: Any, /) -> Array:
     """The bits that are not set; of booleans, ``not x``.
 
     >>> jnp.invert(jnp.array([0, 5]))
+    Array([-1, -6], dtype=int32)
     """
     require_values("invert", x)
     return lax.bitwise_not(x)
@@ -150,6 +166,7 @@ def isnan(x: Any, /) -> Array:
     """Whether elements are nan.
 
     >>> jnp.isnan(jnp.array([1.0, jnp.nan]))
+    Array([False,  True], dtype=bool)
     """
     x = _checked("isnan", x)
     return lax.ne(x, x)
@@ -159,6 +176,7 @@ def isfinite(x: Any, /) -> Array:
     """Whether elements are neither infinite nor nan.
 
     >>> jnp.isfinite(jnp.array([1.0, jnp.nan, jnp.inf]))
+    Array([ True, False, False], dtype=bool)
     """
     x = _checked("isfinite", x)
     aval = typeof(x)
@@ -173,6 +191,7 @@ def isinf(x: Any, /) -> Array:
     """Whether elements are infinite.
 
     >>> jnp.isinf(jnp.array([1.0, jnp.nan, -jnp.inf]))
+    Array([False, False,  True], dtype=bool)
     """
     x = _checked("isinf", x)
     aval = typeof(x)
@@ -187,6 +206,7 @@ def isposinf(x: Any, /) -> Array:
     """Whether elements are plus infinity.
 
     >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
+    Array([ True, False], dtype=bool)
     """
     x = _checked("isposinf", x)
     require_real("isposinf", x)
@@ -197,6 +217,7 @@ def isneginf(x: Any, /) -> Array:
     """Whether elements are minus infinity.
 
     >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
+    Array([False,  True], dtype=bool)
     """
     x = _checked("isneginf", x)
     require_real("isneginf", x)
@@ -224,6 +245,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
             on values, which a traced program cannot have.
 
     >>> jnp.where(jnp.array([True, False]), 1.0, jnp.array([5.0, 6.0]))
+    Array([1., 6.], dtype=float32)
     """
     if x is None or y is None:
         raise TypeError(
@@ -236,9 +258,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
     return lax.select(*(broadcast_to(v, shape) for v in (holds, x, y)))
 
 
-def isclose(
-    a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> Array:
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
     """Whether elements differ by no more than ``atol + rtol * abs(b)``.
 
     Args:
@@ -251,6 +271,7 @@ def isclose(
     Infinities are close to themselves only.
 
     >>> jnp.isclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.1]))
+    Array([ True, False], dtype=bool)
     """
     a, b = promoted("isclose", a, b)
     equal = lax.eq(a, b)
@@ -272,6 +293,7 @@ def allclose(
     """Whether all elements are close to each other; arguments as for ``isclose``.
 
     >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.0000001]))
+    Array(True, dtype=bool)
     """
     return lax.reduce_and(isclose(a, b, rtol, atol, equal_nan))
 
@@ -285,6 +307,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
         equal_nan: whether nan equals nan.
 
     >>> jnp.array_equal(jnp.arange(3), jnp.arange(4))
+    Array(False, dtype=bool)
     """
     require_values("array_equal", a1, a2)
     if typeof(a1).shape != typeof(a2).shape:

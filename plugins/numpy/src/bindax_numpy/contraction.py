@@ -14,8 +14,8 @@ from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axis_argument, promote_dtypes, static_ints
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import multiply
+from bindax_numpy.reshaping import ravel
 from bindax_numpy.rounding import conj
-from bindax_numpy.shape import ravel
 
 Axes = tuple[int, ...]
 
@@ -34,6 +34,13 @@ def contract(
     preferred_element_type: Any = None,
 ) -> Any:
     """``lax.dot_general`` of operands of one dtype."""
+    left, right = typeof(a), typeof(b)
+    if len(axes[0]) == left.ndim == right.ndim > 1:
+        # Everything is summed over: a product of two vectors.
+        order = [axes[1][axes[0].index(axis)] for axis in range(left.ndim)]
+        a = lax.reshape(a, (left.size,))
+        b = lax.reshape(lax.transpose(b, order), (left.size,))
+        axes = (0,), (0,)
     return lax.dot_general(a, b, (axes, batch), precision, preferred_element_type)
 
 
@@ -54,6 +61,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
         preferred_element_type: the dtype to compute in and return.
 
     >>> jnp.dot(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
+    Array(11., dtype=float32)
     """
     a, b = _operands("dot", a, b)
     left, right = typeof(a).ndim, typeof(b).ndim
@@ -87,6 +95,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
         TypeError: for scalars, and when sizes do not agree.
 
     >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+    Array([3, 7], dtype=int32)
     """
     a, b = _operands("matmul", a, b)
     left, right = typeof(a), typeof(b)
@@ -112,6 +121,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     """The sum of products of all elements, the conjugates of the first array with the second.
 
     >>> jnp.vdot(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
+    Array(11., dtype=float32)
     """
     return dot(
         conj(ravel(a)), ravel(b), precision=precision, preferred_element_type=preferred_element_type
@@ -122,21 +132,22 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     """The sum of products over the last axes of two arrays.
 
     >>> jnp.inner(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+    Array([3, 7], dtype=int32)
     """
     a, b = _operands("inner", a, b)
     left, right = typeof(a).ndim, typeof(b).ndim
     if not left or not right:
         return _product(a, b, preferred_element_type)
     _require_equal("inner", a, b, left - 1, right - 1)
-    return contract(
-        a, b, ((left - 1,), (right - 1,)), ((), ()), precision, preferred_element_type
-    )
+    return contract(a, b, ((left - 1,), (right - 1,)), ((), ()), precision, preferred_element_type)
 
 
 def outer(a: Any, b: Any, out: None = None) -> Array:
     """The products of all elements of one array with all of another, as a matrix.
 
     >>> jnp.outer(jnp.array([1, 2]), jnp.array([3, 4]))
+    Array([[3, 4],
+           [6, 8]], dtype=int32)
     """
     if out is not None:
         raise TypeError("outer: arrays are immutable, so out must be None; use the result.")
@@ -157,6 +168,7 @@ def tensordot(
         preferred_element_type: as for ``dot``.
 
     >>> jnp.tensordot(jnp.ones((2, 3)), jnp.ones((3, 2)), axes=([0, 1], [1, 0]))
+    Array(6., dtype=float32)
     """
     a, b = _operands("tensordot", a, b)
     left, right = typeof(a).ndim, typeof(b).ndim

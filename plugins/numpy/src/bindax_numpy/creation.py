@@ -57,7 +57,10 @@ def array(
         OverflowError: when an integer does not fit into the dtype.
 
     >>> jnp.array([1, 2.5])
+    Array([1. , 2.5], dtype=float32)
     >>> jnp.array([[1, 2], [3, 4]], dtype="int64")
+    Array([[1, 2],
+           [3, 4]], dtype=int64)
     """
     made = _from_object(object, None if dtype is None else canonical_dtype(dtype))
     missing = ndmin - typeof(made).ndim
@@ -84,7 +87,9 @@ def asarray(
         device: where the bytes are put.
 
     >>> jnp.asarray(1.0)
+    Array(1., dtype=float32, weak_type=True)
     >>> jnp.asarray(np.arange(3))
+    Array([0, 1, 2], dtype=int64)
     """
     return array(a, dtype, device=device)
 
@@ -194,6 +199,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
         device: where the bytes are put.
 
     >>> jnp.full((2,), 7, "float32")
+    Array([7., 7.], dtype=float32)
     """
     value = array_operand("full", fill_value)
     if dtype is not None:
@@ -211,6 +217,7 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
         device: where the bytes are put.
 
     >>> jnp.zeros(2)
+    Array([0., 0.], dtype=float32)
     """
     return full(shape, 0, float if dtype is None else dtype, device=device)
 
@@ -219,6 +226,7 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array of ones; arguments as for ``zeros``.
 
     >>> jnp.ones((1, 2), dtype=int)
+    Array([[1, 1]], dtype=int32)
     """
     return full(shape, 1, float if dtype is None else dtype, device=device)
 
@@ -227,6 +235,7 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     """An array whose elements nobody relies on; they are zeros. Arguments as for ``zeros``.
 
     >>> jnp.empty((0, 3)).shape
+    (0, 3)
     """
     return zeros(shape, dtype, device=device)
 
@@ -244,6 +253,7 @@ def full_like(
         device: where the bytes are put.
 
     >>> jnp.full_like(jnp.arange(2), 5)
+    Array([5, 5], dtype=int32)
     """
     if not is_value(a) and hasattr(a, "shape") and hasattr(a, "dtype"):
         sizes, wanted, weak = a.shape, canonical_dtype(a.dtype), False
@@ -253,9 +263,7 @@ def full_like(
     if dtype is not None:
         wanted, weak = canonical_dtype(dtype), False
     value = convert(array_operand("full_like", fill_value), wanted, weak)
-    made = lax_broadcast_to(
-        value, shape_argument("full_like", sizes if shape is None else shape)
-    )
+    made = lax_broadcast_to(value, shape_argument("full_like", sizes if shape is None else shape))
     return made if device is None else device_put(made, device)
 
 
@@ -263,6 +271,7 @@ def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = No
     """Zeros with the shape and dtype of another array; arguments as for ``full_like``.
 
     >>> jnp.zeros_like(jnp.ones(2))
+    Array([0., 0.], dtype=float32)
     """
     return full_like(a, 0, dtype, shape, device=device)
 
@@ -271,6 +280,7 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = Non
     """Ones with the shape and dtype of another array; arguments as for ``full_like``.
 
     >>> jnp.ones_like(jnp.arange(2))
+    Array([1, 1], dtype=int32)
     """
     return full_like(a, 1, dtype, shape, device=device)
 
@@ -279,5 +289,6 @@ def empty_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = No
     """An array like another, whose elements nobody relies on; they are zeros.
 
     >>> jnp.empty_like(jnp.ones((2, 0))).shape
+    (2, 0)
     """
     return full_like(a, 0, dtype, shape, device=device)

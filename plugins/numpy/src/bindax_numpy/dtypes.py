@@ -1,5 +1,7 @@
 """The dtypes by name, what they can hold and promote to, and the constants."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 import math
@@ -35,6 +37,7 @@ class ScalarType(type):
     Each stands wherever a dtype is asked for, and equals the NumPy dtype it stands for.
 
     >>> jnp.float32(1.5), jnp.zeros(1, jnp.int8).dtype == jnp.int8
+    (Array(1.5, dtype=float32), True)
     """
 
     _name: str
@@ -45,6 +48,7 @@ class ScalarType(type):
         return canonical_dtype(cls._name)
 
     def __call__(cls, x: Any = 0) -> Any:
+        """An array of a value, in this dtype."""
         return array(x, cls.dtype)
 
     def __eq__(cls, other: object) -> bool:
@@ -126,6 +130,7 @@ def dtype(obj: Any) -> np.dtype[Any]:
     """The NumPy dtype that something names; Python's types name the default dtypes.
 
     >>> jnp.dtype(float), jnp.dtype("bfloat16")
+    (dtype('float32'), dtype(bfloat16))
     """
     return canonical_dtype(obj)
 
@@ -139,6 +144,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
             unsignedinteger, inexact, floating or complexfloating.
 
     >>> jnp.issubdtype(jnp.bfloat16, jnp.floating), jnp.issubdtype(jnp.int32, jnp.inexact)
+    (True, False)
     """
     if not _is_abstract(arg2):
         if _is_abstract(arg1):
@@ -175,6 +181,7 @@ def finfo(dtype: Any) -> Any:
         dtype: the dtype, or what names it; of a complex one, the limits of its parts.
 
     >>> jnp.finfo(jnp.bfloat16).bits, float(jnp.finfo(jnp.float32).eps)
+    (16, 1.1920928955078125e-07)
     """
     return ml_dtypes.finfo(canonical_dtype(dtype))  # type: ignore[no-untyped-call]
 
@@ -186,6 +193,7 @@ def iinfo(dtype: Any) -> Any:
         dtype: the dtype, or what names it.
 
     >>> jnp.iinfo(jnp.int8).max
+    127
     """
     return ml_dtypes.iinfo(canonical_dtype(dtype))  # type: ignore[no-untyped-call]
 
@@ -197,6 +205,7 @@ def shape(a: Any) -> tuple[int, ...]:
     """The sizes of the axes of an array.
 
     >>> jnp.shape(jnp.zeros((2, 3)))
+    (2, 3)
     """
     return typeof(array_operand("shape", a)).shape
 
@@ -205,6 +214,7 @@ def ndim(a: Any) -> int:
     """The number of axes of an array.
 
     >>> jnp.ndim(1.0)
+    0
     """
     return typeof(array_operand("ndim", a)).ndim
 
@@ -213,6 +223,7 @@ def size(a: Any, axis: int | None = None) -> int:
     """The number of elements of an array, or along one axis.
 
     >>> jnp.size(jnp.zeros((2, 3))), jnp.size(jnp.zeros((2, 3)), 1)
+    (6, 3)
     """
     aval = typeof(array_operand("size", a))
     return aval.size if axis is None else aval.shape[axis]

@@ -19,6 +19,7 @@ def exp(x: Any, /) -> Array:
     """The exponential function, elementwise.
 
     >>> jnp.exp(jnp.array([0.0, 1.0]))
+    Array([1.      , 2.718282], dtype=float32)
     """
     return lax.exp(inexact_operand("exp", x))
 
@@ -27,6 +28,7 @@ def exp2(x: Any, /) -> Array:
     """Two to the power of each element.
 
     >>> jnp.exp2(jnp.array([0.0, 3.0]))
+    Array([1., 8.], dtype=float32)
     """
     return lax.exp2(inexact_operand("exp2", x))
 
@@ -35,6 +37,7 @@ def expm1(x: Any, /) -> Array:
     """``exp(x) - 1``, precise near 0.
 
     >>> jnp.expm1(jnp.array([0.0, 1e-6]))
+    Array([0.0000000e+00, 1.0000005e-06], dtype=float32)
     """
     return lax.expm1(inexact_operand("expm1", x))
 
@@ -43,6 +46,7 @@ def log(x: Any, /) -> Array:
     """The natural logarithm, elementwise.
 
     >>> jnp.log(jnp.array([1.0, jnp.e]))
+    Array([0., 1.], dtype=float32)
     """
     return lax.log(inexact_operand("log", x))
 
@@ -51,6 +55,7 @@ def log1p(x: Any, /) -> Array:
     """``log(1 + x)``, precise near 0.
 
     >>> jnp.log1p(jnp.array([0.0, 1e-6]))
+    Array([0.000000e+00, 9.999995e-07], dtype=float32)
     """
     return lax.log1p(inexact_operand("log1p", x))
 
@@ -59,6 +64,7 @@ def sqrt(x: Any, /) -> Array:
     """The square root, elementwise; nan of negative numbers.
 
     >>> jnp.sqrt(jnp.array([4, 9]))
+    Array([2., 3.], dtype=float32)
     """
     return lax.sqrt(inexact_operand("sqrt", x))
 
@@ -67,6 +73,7 @@ def cbrt(x: Any, /) -> Array:
     """The cube root, elementwise.
 
     >>> jnp.cbrt(jnp.array([8.0, -27.0]))
+    Array([ 2.       , -2.9999998], dtype=float32)
     """
     return lax.cbrt(inexact_operand("cbrt", x))
 
@@ -78,6 +85,7 @@ def sin(x: Any, /) -> Array:
     """The sine, elementwise.
 
     >>> jnp.sin(jnp.array([0.0, 1.0]))
+    Array([0.      , 0.841471], dtype=float32)
     """
     return lax.sin(inexact_operand("sin", x))
 
@@ -86,6 +94,7 @@ def cos(x: Any, /) -> Array:
     """The cosine, elementwise.
 
     >>> jnp.cos(jnp.array([0.0, 1.0]))
+    Array([1.       , 0.5403023], dtype=float32)
     """
     return lax.cos(inexact_operand("cos", x))
 
@@ -94,6 +103,7 @@ def tan(x: Any, /) -> Array:
     """The tangent, elementwise.
 
     >>> jnp.tan(jnp.array([0.0, 1.0]))
+    Array([0.       , 1.5574077], dtype=float32)
     """
     return lax.tan(inexact_operand("tan", x))
 
@@ -102,6 +112,7 @@ def arcsin(x: Any, /) -> Array:
     """The angle of a sine, elementwise.
 
     >>> jnp.arcsin(jnp.array([0.0, 0.5]))
+    Array([0.       , 0.5235988], dtype=float32)
     """
     return lax.asin(inexact_operand("arcsin", x))
 
@@ -110,6 +121,7 @@ def arccos(x: Any, /) -> Array:
     """The angle of a cosine, elementwise.
 
     >>> jnp.arccos(jnp.array([0.0, 0.5]))
+    Array([1.5707964, 1.0471976], dtype=float32)
     """
     return lax.acos(inexact_operand("arccos", x))
 
@@ -118,6 +130,7 @@ def arctan(x: Any, /) -> Array:
     """The angle of a tangent, elementwise.
 
     >>> jnp.arctan(jnp.array([0.0, 0.5]))
+    Array([0.       , 0.4636476], dtype=float32)
     """
     return lax.atan(inexact_operand("arctan", x))
 
@@ -126,6 +139,7 @@ def sinh(x: Any, /) -> Array:
     """The hyperbolic sine, elementwise.
 
     >>> jnp.sinh(jnp.array([0.0, 1.0]))
+    Array([0.       , 1.1752012], dtype=float32)
     """
     return lax.sinh(inexact_operand("sinh", x))
 
@@ -134,6 +148,7 @@ def cosh(x: Any, /) -> Array:
     """The hyperbolic cosine, elementwise.
 
     >>> jnp.cosh(jnp.array([0.0, 1.0]))
+    Array([1.       , 1.5430807], dtype=float32)
     """
     return lax.cosh(inexact_operand("cosh", x))
 
@@ -142,6 +157,7 @@ def tanh(x: Any, /) -> Array:
     """The hyperbolic tangent, elementwise.
 
     >>> jnp.tanh(jnp.array([0.0, 1.0]))
+    Array([0.       , 0.7615942], dtype=float32)
     """
     return lax.tanh(inexact_operand("tanh", x))
 
@@ -150,6 +166,7 @@ def arcsinh(x: Any, /) -> Array:
     """The inverse hyperbolic sine, elementwise.
 
     >>> jnp.arcsinh(jnp.array([0.0, 1.0]))
+    Array([0.       , 0.8813736], dtype=float32)
     """
     return lax.asinh(inexact_operand("arcsinh", x))
 
@@ -158,6 +175,7 @@ def arccosh(x: Any, /) -> Array:
     """The inverse hyperbolic cosine, elementwise.
 
     >>> jnp.arccosh(jnp.array([1.0, 2.0]))
+    Array([0.      , 1.316958], dtype=float32)
     """
     return lax.acosh(inexact_operand("arccosh", x))
 
@@ -166,6 +184,7 @@ def arctanh(x: Any, /) -> Array:
     """The inverse hyperbolic tangent, elementwise.
 
     >>> jnp.arctanh(jnp.array([0.0, 0.5]))
+    Array([0.        , 0.54930615], dtype=float32)
     """
     return lax.atanh(inexact_operand("arctanh", x))
 
@@ -177,6 +196,7 @@ def log2(x: Any, /) -> Array:
     """The logarithm to base 2, elementwise.
 
     >>> jnp.log2(jnp.array([1.0, 8.0]))
+    Array([0., 3.], dtype=float32)
     """
     (x,) = inexact("log2", x)
     return lax.log(x) / math.log(2.0)
@@ -186,6 +206,7 @@ def log10(x: Any, /) -> Array:
     """The logarithm to base 10, elementwise.
 
     >>> jnp.log10(jnp.array([1.0, 100.0]))
+    Array([0., 2.], dtype=float32)
     """
     (x,) = inexact("log10", x)
     return lax.log(x) / math.log(10.0)
@@ -195,6 +216,7 @@ def reciprocal(x: Any, /) -> Array:
     """One divided by each element, a float also for integers.
 
     >>> jnp.reciprocal(jnp.array([2.0, 4.0]))
+    Array([0.5 , 0.25], dtype=float32)
     """
     (x,) = inexact("reciprocal", x)
     return 1.0 / x
@@ -204,6 +226,7 @@ def deg2rad(x: Any, /) -> Array:
     """Angles in degrees as radians.
 
     >>> jnp.deg2rad(jnp.array([0.0, 180.0]))
+    Array([0.       , 3.1415927], dtype=float32)
     """
     (x,) = inexact("deg2rad", x)
     return x * (math.pi / 180.0)
@@ -213,6 +236,7 @@ def rad2deg(x: Any, /) -> Array:
     """Angles in radians as degrees.
 
     >>> jnp.rad2deg(jnp.array([0.0, jnp.pi]))
+    Array([  0., 180.], dtype=float32)
     """
     (x,) = inexact("rad2deg", x)
     return x * (180.0 / math.pi)
@@ -222,6 +246,7 @@ def arctan2(x1: Any, x2: Any, /) -> Array:
     """The angle of the point ``(x2, x1)``, with the sign of ``x1``.
 
     >>> jnp.arctan2(jnp.array([1.0, -1.0]), 1.0)
+    Array([ 0.7853981, -0.7853981], dtype=float32)
     """
     return lax.atan2(*inexact("arctan2", x1, x2))
 
@@ -230,6 +255,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     """The length of the vector ``(x1, x2)``, without overflow on the way.
 
     >>> jnp.hypot(3.0, jnp.array([4.0, 0.0]))
+    Array([5., 3.], dtype=float32)
     """
     x, y = (abs(v) for v in inexact("hypot", x1, x2))
     require_real("hypot", x, y)
@@ -246,6 +272,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     """``log(exp(x1) + exp(x2))``, without overflow on the way.
 
     >>> jnp.logaddexp(jnp.array([0.0, 1000.0]), 0.0)
+    Array([6.931472e-01, 1.000000e+03], dtype=float32)
     """
     x, y = inexact("logaddexp", x1, x2)
     require_real("logaddexp", x, y)
@@ -261,6 +288,7 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     """The step function: 0 below 0, 1 above, and ``x2`` at 0.
 
     >>> jnp.heaviside(jnp.array([-1.0, 0.0, 2.0]), 0.5)
+    Array([0. , 0.5, 1. ], dtype=float32)
     """
     x, y = inexact("heaviside", x1, x2)
     require_real("heaviside", x, y)
@@ -272,7 +300,5 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
 def _choose(condition: Any, on_true: Any, on_false: Any) -> Any:
     """``lax.select`` between operands of one dtype that broadcast."""
     shape = lax.broadcast_shapes(*(typeof(x).shape for x in (condition, on_true, on_false)))
-    condition, on_true, on_false = (
-        broadcast_to(x, shape) for x in (condition, on_true, on_false)
-    )
+    condition, on_true, on_false = (broadcast_to(x, shape) for x in (condition, on_true, on_false))
     return lax.select(condition, on_true, on_false)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axis_argument, promote_dtypes, static_ints
 from bindax_numpy._operands import array_operand, require_values
-from bindax_numpy.shape import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
+from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
 
 def _arrays(name: str, arrays: Any) -> list[Any]:
@@ -45,6 +45,7 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
         dtype: the dtype of the result; by default what the arrays promote to.
 
     >>> jnp.concatenate([jnp.arange(2), jnp.array([0.5])])
+    Array([0. , 1. , 0.5], dtype=float32)
     """
     operands = _arrays("concatenate", arrays)
     if axis is None:
@@ -77,6 +78,8 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
         ValueError: when the shapes differ.
 
     >>> jnp.stack([jnp.arange(2), jnp.arange(2)], axis=1)
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
     """
     if out is not None:
         raise TypeError("stack: arrays are immutable, so out must be None; use the result.")
@@ -96,6 +99,8 @@ def vstack(tup: Any, dtype: Any = None) -> Array:
     """Arrays joined along their first axis, vectors as rows.
 
     >>> jnp.vstack([jnp.arange(2), jnp.arange(2)])
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
     """
     return concatenate([atleast_2d(x) for x in _arrays("vstack", tup)], 0, dtype)
 
@@ -104,6 +109,7 @@ def hstack(tup: Any, dtype: Any = None) -> Array:
     """Arrays joined along their second axis, vectors along their only one.
 
     >>> jnp.hstack([jnp.arange(2), jnp.arange(2)])
+    Array([0, 1, 0, 1], dtype=int32)
     """
     operands = [atleast_1d(x) for x in _arrays("hstack", tup)]
     return concatenate(operands, 0 if typeof(operands[0]).ndim == 1 else 1, dtype)
@@ -113,6 +119,7 @@ def dstack(tup: Any, dtype: Any = None) -> Array:
     """Arrays joined along their third axis.
 
     >>> jnp.dstack([jnp.arange(2), jnp.arange(2)]).shape
+    (1, 2, 2)
     """
     return concatenate([atleast_3d(x) for x in _arrays("dstack", tup)], 2, dtype)
 
@@ -121,11 +128,11 @@ def column_stack(tup: Any) -> Array:
     """Vectors and matrices joined along the second axis, vectors as columns.
 
     >>> jnp.column_stack([jnp.arange(2), jnp.arange(2)])
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
     """
-    columns = []
-    for x in _arrays("column_stack", tup):
-        columns.append(x if typeof(x).ndim >= 2 else reshape(x, (-1, 1)))
-    return concatenate(columns, 1)
+    operands = _arrays("column_stack", tup)
+    return concatenate([x if typeof(x).ndim >= 2 else reshape(x, (-1, 1)) for x in operands], 1)
 
 
 # ------------------------------------------------------------------------------------- splitting
@@ -143,7 +150,9 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
         ValueError: when the size cannot be divided into so many parts.
 
     >>> jnp.split(jnp.arange(4), 2)
+    [Array([0, 1], dtype=int32), Array([2, 3], dtype=int32)]
     >>> jnp.split(jnp.arange(4), [1])
+    [Array([0], dtype=int32), Array([1, 2, 3], dtype=int32)]
     """
     return _split("split", ary, indices_or_sections, axis)
 
@@ -152,6 +161,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
     """An array cut along an axis, like ``split``; the first parts may be longer by one.
 
     >>> jnp.array_split(jnp.arange(3), 2)
+    [Array([0, 1], dtype=int32), Array([2], dtype=int32)]
     """
     return _split("array_split", ary, indices_or_sections, axis)
 
@@ -174,8 +184,7 @@ def _split(name: str, ary: Any, where: Any, axis: int) -> list[Any]:
         length, longer = size // parts, size % parts
         bounds = [i * length + min(i, longer) for i in range(parts + 1)]
     return [
-        lax.slice_in_dim(x, start, max(start, stop), axis=place)
-        for start, stop in zip(bounds, bounds[1:], strict=False)
+        lax.slice_in_dim(x, start, max(start, stop), axis=place) for start, stop in pairwise(bounds)
     ]
 
 
@@ -190,6 +199,7 @@ def tile(A: Any, reps: Any) -> Array:
         reps: how often, along the last axes where they are fewer.
 
     >>> jnp.tile(jnp.array([1, 2]), 2)
+    Array([1, 2, 1, 2], dtype=int32)
     """
     x = array_operand("tile", A)
     counts = static_ints("tile", "reps", reps)
@@ -216,7 +226,9 @@ def repeat(
             last slice fills what is missing.
 
     >>> jnp.repeat(jnp.array([1, 2]), 2)
+    Array([1, 1, 2, 2], dtype=int32)
     >>> jnp.repeat(jnp.array([1, 2]), jnp.array([1, 3]))
+    Array([1, 2, 2, 2], dtype=int32)
     """
     x = array_operand("repeat", a)
     x, axis = (ravel(x), 0) if axis is None else (x, axis)

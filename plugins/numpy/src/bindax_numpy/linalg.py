@@ -34,6 +34,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         ValueError: for norms that there are not, and those that need singular values.
 
     >>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
+    Array(5., dtype=float32)
     """
     operand = strong_operand("norm", x)
     aval = typeof(operand)
@@ -82,7 +83,7 @@ def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
 
 def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:
     row, column = axes
-    choices = {1: (row, column, max), -1: (row, column, min)}
+    choices: dict[Any, Any] = {1: (row, column, max), -1: (row, column, min)}
     choices.update({math.inf: (column, row, max), -math.inf: (column, row, min)})
     if ord not in choices:
         why = (
@@ -92,6 +93,8 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
         )
         raise ValueError(f"norm: {ord!r} {why}; use 'fro', 1, -1, inf or -inf.")
     summed, chosen, choose = choices[ord]
-    return choose(sum(lax.abs(x), summed, keepdims=True), chosen, keepdims=True) if keepdims else (
-        choose(sum(lax.abs(x), summed), chosen - (chosen > summed))
+    return (
+        choose(sum(lax.abs(x), summed, keepdims=True), chosen, keepdims=True)
+        if keepdims
+        else (choose(sum(lax.abs(x), summed), chosen - (chosen > summed)))
     )

@@ -14,7 +14,7 @@ from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.extend import axes_argument, axis_argument, static_ints
 from bindax_numpy._operands import array_operand
-from bindax_numpy.shape import ravel, reshape, swapaxes
+from bindax_numpy.reshaping import ravel, reshape, swapaxes
 
 
 def flip(m: Any, axis: Any = None) -> Array:
@@ -25,6 +25,7 @@ def flip(m: Any, axis: Any = None) -> Array:
         axis: an axis, several, or None for all.
 
     >>> jnp.flip(jnp.arange(3))
+    Array([2, 1, 0], dtype=int32)
     """
     x = array_operand("flip", m)
     return lax.rev(x, axes_argument("flip", axis, typeof(x).ndim, "axis"))
@@ -34,6 +35,7 @@ def flipud(m: Any) -> Array:
     """The elements in reverse order along the first axis.
 
     >>> jnp.flipud(jnp.arange(3))
+    Array([2, 1, 0], dtype=int32)
     """
     return flip(m, 0)
 
@@ -42,6 +44,7 @@ def fliplr(m: Any) -> Array:
     """The elements in reverse order along the second axis.
 
     >>> jnp.fliplr(jnp.array([[1, 2]]))
+    Array([[2, 1]], dtype=int32)
     """
     return flip(m, 1)
 
@@ -55,6 +58,8 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
         axes: the two axes.
 
     >>> jnp.rot90(jnp.array([[1, 2], [3, 4]]))
+    Array([[2, 4],
+           [1, 3]], dtype=int32)
     """
     x = array_operand("rot90", m)
     ndim = typeof(x).ndim
@@ -81,6 +86,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
         axis: an axis, several, or None for all elements, in order.
 
     >>> jnp.roll(jnp.arange(4), 1)
+    Array([3, 0, 1, 2], dtype=int32)
     """
     x = array_operand("roll", a)
     if axis is None:
@@ -133,6 +139,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
         ValueError: for any other mode.
 
     >>> jnp.pad(jnp.array([1, 2]), (1, 2), constant_values=9)
+    Array([9, 1, 2, 9, 9], dtype=int32)
     """
     if mode != "constant":
         raise ValueError(
@@ -149,9 +156,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     values = convert(values, aval.dtype, aval.weak_type)
     if not typeof(values).shape:
         return lax.pad(x, values, [(low, high, 0) for low, high in widths])
-    values = lax.broadcast_in_dim(
-        *_per_side(values, aval.ndim)
-    )
+    values = lax.broadcast_in_dim(*_per_side(values, aval.ndim))
     for axis, sides in enumerate(widths):
         for side, width in enumerate(sides):
             edges = [(0, 0, 0)] * aval.ndim

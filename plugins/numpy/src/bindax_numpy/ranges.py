@@ -34,7 +34,9 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     All of them decide the shape, so they must be known while tracing.
 
     >>> jnp.arange(3)
+    Array([0, 1, 2], dtype=int32)
     >>> jnp.arange(0, 1, 0.25)
+    Array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
     """
     given = [x for x in (start, stop, step) if x is not None]
     for x in given:
@@ -96,6 +98,7 @@ def linspace(
         axis: where the new axis is in the result.
 
     >>> jnp.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     require_values("linspace", start, stop)
     (count,) = static_ints("linspace", "num", num)
@@ -138,10 +141,14 @@ def meshgrid(
         indexing: "xy" counts the first vector along the second axis, "ij" along the first.
 
     >>> jnp.meshgrid(jnp.arange(2), jnp.arange(3), indexing="ij")[0]
+    Array([[0, 0, 0],
+           [1, 1, 1]], dtype=int32)
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', but it is {indexing!r}.")
-    vectors = [lax.reshape(v, (typeof(v).size,)) for v in (array_operand("meshgrid", x) for x in xi)]
+    vectors = [
+        lax.reshape(v, (typeof(v).size,)) for v in (array_operand("meshgrid", x) for x in xi)
+    ]
     places = list(range(len(vectors)))
     if indexing == "xy" and len(places) > 1:
         places[0], places[1] = 1, 0
@@ -169,6 +176,8 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
         dtype: the dtype of the result; by default the default float.
 
     >>> jnp.eye(2, 3, k=1)
+    Array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
     """
     return convert(_offsets("eye", N, M, lax.eq, k), _dtype_or_float(dtype), False)
 
@@ -177,6 +186,8 @@ def identity(n: int, dtype: Any = None) -> Array:
     """The identity matrix of ``n`` rows.
 
     >>> jnp.identity(2, dtype=int)
+    Array([[1, 0],
+           [0, 1]], dtype=int32)
     """
     return eye(n, dtype=dtype)
 
@@ -185,6 +196,9 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     """A matrix with ones on and below a diagonal; arguments as for ``eye``.
 
     >>> jnp.tri(3, dtype=int)
+    Array([[1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]], dtype=int32)
     """
     return convert(_offsets("tri", N, M, lax.le, k), _dtype_or_float(dtype), False)
 
@@ -197,6 +211,8 @@ def tril(m: Any, k: int = 0) -> Array:
         k: which diagonal, as for ``eye``.
 
     >>> jnp.tril(jnp.ones((2, 2), int))
+    Array([[1, 0],
+           [1, 1]], dtype=int32)
     """
     return _triangle("tril", m, lax.le, k)
 
@@ -205,6 +221,8 @@ def triu(m: Any, k: int = 0) -> Array:
     """The elements of matrices on and above a diagonal; arguments as for ``tril``.
 
     >>> jnp.triu(jnp.ones((2, 2), int))
+    Array([[1, 1],
+           [0, 1]], dtype=int32)
     """
     return _triangle("triu", m, lax.ge, k)
 
@@ -225,5 +243,5 @@ def _triangle(name: str, m: Any, compare: Any, k: int) -> Any:
     shape = typeof(x).shape
     if len(shape) < 2:
         raise ValueError(f"{name} takes matrices, but got {typeof(x).str_short()}.")
-    mask = lax_broadcast_to(_offsets(name, *shape[-2:], compare, k), shape)
+    mask = lax_broadcast_to(_offsets(name, shape[-2], shape[-1], compare, k), shape)
     return lax.select(mask, x, lax_broadcast_to(constant(0, x), shape))

@@ -7,6 +7,7 @@ A reduction of Python scalars has the default dtype, and no reduction is weakly 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +19,8 @@ from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, largest, smallest, summed_dtype
 from bindax_lax_basic.extend import axes_argument, axis_argument
 from bindax_numpy._operands import array_operand, strong_operand
-from bindax_numpy.arithmetic import maximum, minimum, multiply, subtract
 from bindax_numpy.arithmetic import add as elementwise_add
+from bindax_numpy.arithmetic import maximum, minimum, multiply, subtract
 
 
 def refuse_out(name: str, out: Any) -> None:
@@ -80,6 +81,7 @@ def sum(
         promote_integers: whether narrow integers are summed in the default dtype.
 
     >>> jnp.sum(jnp.array([[1, 2], [3, 4]]), axis=0)
+    Array([4, 6], dtype=int32)
     """
     refuse_out("sum", out)
     x = selected("sum", _summands("sum", a, dtype, promote_integers), where, 0)
@@ -100,6 +102,7 @@ def prod(
     """The product over axes; arguments as for ``sum``.
 
     >>> jnp.prod(jnp.array([[1, 2], [3, 4]]), axis=0)
+    Array([3, 8], dtype=int32)
     """
     refuse_out("prod", out)
     x = selected("prod", _summands("prod", a, dtype, promote_integers), where, 1)
@@ -129,8 +132,11 @@ def max(
         ValueError: when an axis is empty, or ``where`` is given, without ``initial``.
 
     >>> jnp.max(jnp.array([[1, 5], [3, 4]]), axis=1)
+    Array([5, 4], dtype=int32)
     """
-    return _extremum("max", (lax.reduce_max, maximum, smallest), a, axis, out, keepdims, initial, where)
+    return _extremum(
+        "max", (lax.reduce_max, maximum, smallest), a, axis, out, keepdims, initial, where
+    )
 
 
 def min(
@@ -144,8 +150,11 @@ def min(
     """The smallest element over axes; nan if one is. Arguments as for ``max``.
 
     >>> jnp.min(jnp.array([[1, 5], [3, 4]]), axis=1)
+    Array([1, 3], dtype=int32)
     """
-    return _extremum("min", (lax.reduce_min, minimum, largest), a, axis, out, keepdims, initial, where)
+    return _extremum(
+        "min", (lax.reduce_min, minimum, largest), a, axis, out, keepdims, initial, where
+    )
 
 
 def _extremum(
@@ -163,7 +172,7 @@ def _extremum(
     x = strong_operand(name, a)
     aval = typeof(x)
     axes = axes_argument(name, axis, aval.ndim, "axis")
-    if initial is None and (where is not None or any(aval.shape[i] == 0 for i in axes)):
+    if initial is None and (where is not None or builtins.any(aval.shape[i] == 0 for i in axes)):
         why = "with where" if where is not None else f"over axes {axes} of {aval.str_short()}"
         raise ValueError(
             f"{name} {why} may have no elements to choose from; give initial, which it is then."
@@ -180,6 +189,7 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     """The range of the elements over axes: the largest minus the smallest.
 
     >>> jnp.ptp(jnp.array([3.0, 1.0, 7.0]))
+    Array(6., dtype=float32)
     """
     refuse_out("ptp", out)
     return subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
@@ -194,6 +204,7 @@ def all(
     """Whether all elements over axes are true, that is, not zero.
 
     >>> jnp.all(jnp.array([[True, False], [True, True]]), axis=1)
+    Array([False,  True], dtype=bool)
     """
     refuse_out("all", out)
     x = convert(array_operand("all", a), dtypes.bool_, False)
@@ -206,6 +217,7 @@ def any(
     """Whether any element over axes is true, that is, not zero.
 
     >>> jnp.any(jnp.array([[True, False], [False, False]]), axis=1)
+    Array([ True, False], dtype=bool)
     """
     refuse_out("any", out)
     x = convert(array_operand("any", a), dtypes.bool_, False)
@@ -216,6 +228,7 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Array:
     """The number of elements over axes that are not zero.
 
     >>> jnp.count_nonzero(jnp.array([1, 0, 2]))
+    Array(2, dtype=int32)
     """
     x = convert(array_operand("count_nonzero", a), dtypes.bool_, False)
     return sum(x, axis, keepdims=keepdims)
@@ -239,6 +252,7 @@ def argmax(
         ValueError: when there is no element to choose.
 
     >>> jnp.argmax(jnp.array([1, 5, 5]))
+    Array(1, dtype=int32)
     """
     return _position("argmax", lax.argmax, a, axis, out, keepdims)
 
@@ -249,6 +263,7 @@ def argmin(
     """The index of the first smallest element along an axis; arguments as for ``argmax``.
 
     >>> jnp.argmin(jnp.array([[3, 1], [0, 5]]), axis=1)
+    Array([1, 0], dtype=int32)
     """
     return _position("argmin", lax.argmin, a, axis, out, keepdims)
 
@@ -277,6 +292,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
         out: None.
 
     >>> jnp.cumsum(jnp.array([1, 2, 3]))
+    Array([1, 3, 6], dtype=int32)
     """
     refuse_out("cumsum", out)
     x = _summands("cumsum", a, dtype, promote_integers=False)

@@ -12,12 +12,21 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import RoundingMethod, dtypes
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.extend import static_ints
-from bindax_numpy._operands import array_operand, as_operand, constant, inexact_operand, require_real, require_values
+from bindax_numpy._operands import (
+    array_operand,
+    as_operand,
+    constant,
+    inexact_operand,
+    require_real,
+    require_values,
+)
+
 
 def floor(x: Any, /) -> Array:
     """The greatest integer that is not above each element.
 
     >>> jnp.floor(jnp.array([1.5, -1.5]))
+    Array([ 1., -2.], dtype=float32)
     """
     x = _real("floor", x)
     return lax.floor(x) if dtypes.is_inexact(typeof(x).dtype) else x
@@ -27,6 +36,7 @@ def ceil(x: Any, /) -> Array:
     """The least integer that is not below each element.
 
     >>> jnp.ceil(jnp.array([1.5, -1.5]))
+    Array([ 2., -1.], dtype=float32)
     """
     x = _real("ceil", x)
     return lax.ceil(x) if dtypes.is_inexact(typeof(x).dtype) else x
@@ -36,6 +46,7 @@ def trunc(x: Any, /) -> Array:
     """The elements without their fractions.
 
     >>> jnp.trunc(jnp.array([1.5, -1.5]))
+    Array([ 1., -1.], dtype=float32)
     """
     x = _real("trunc", x)
     if not dtypes.is_inexact(typeof(x).dtype):
@@ -47,6 +58,7 @@ def rint(x: Any, /) -> Array:
     """The nearest integers, halves to the even one, as floats.
 
     >>> jnp.rint(jnp.array([0.5, 1.5, 2.4]))
+    Array([0., 2., 2.], dtype=float32)
     """
     x = inexact_operand("rint", x)
     if dtypes.is_complex(typeof(x).dtype):
@@ -62,6 +74,7 @@ def round(a: Any, decimals: int = 0) -> Array:
         decimals: how many; negative ones count digits before the point, for floats alone.
 
     >>> jnp.round(jnp.array([1.25, 3.75]), 1)
+    Array([1.2, 3.8], dtype=float32)
     """
     x = array_operand("round", a)
     dtype = typeof(x).dtype
@@ -90,6 +103,7 @@ def real(x: Any, /) -> Array:
     """The real parts.
 
     >>> jnp.real(jnp.array([1 + 2j]))
+    Array([1.], dtype=float32)
     """
     x = _checked("real", x)
     return lax.real(x) if dtypes.is_complex(typeof(x).dtype) else x
@@ -99,6 +113,7 @@ def imag(x: Any, /) -> Array:
     """The imaginary parts; zeros for real numbers.
 
     >>> jnp.imag(jnp.array([1 + 2j]))
+    Array([2.], dtype=float32)
     """
     x = _checked("imag", x)
     return lax.imag(x) if dtypes.is_complex(typeof(x).dtype) else lax.zeros_like(x)
@@ -108,6 +123,7 @@ def conjugate(x: Any, /) -> Array:
     """The complex conjugates.
 
     >>> jnp.conjugate(jnp.array([1 + 2j]))
+    Array([1.-2.j], dtype=complex64)
     """
     x = _checked("conjugate", x)
     return lax.conj(x) if dtypes.is_complex(typeof(x).dtype) else x
@@ -117,6 +133,7 @@ def conj(x: Any, /) -> Array:
     """The complex conjugates.
 
     >>> jnp.conj(jnp.array([1 + 2j]))
+    Array([1.-2.j], dtype=complex64)
     """
     return conjugate(x)
 
@@ -125,6 +142,7 @@ def angle(x: Any, /) -> Array:
     """The angles of complex numbers with the positive real axis.
 
     >>> jnp.angle(jnp.array([1j, -1.0]))
+    Array([1.5707964, 3.1415927], dtype=float32)
     """
     x = as_operand(inexact_operand("angle", x))
     return lax.atan2(imag(x), real(x))

@@ -60,6 +60,7 @@ def mean(
         where: booleans, which broadcast: the elements that count.
 
     >>> jnp.mean(jnp.array([[1, 2], [3, 4]]), axis=0)
+    Array([2., 3.], dtype=float32)
     """
     refuse_out("mean", out)
     x, wanted = _inexact("mean", a, dtype)
@@ -93,6 +94,7 @@ def var(
         correction: another name for ``ddof``.
 
     >>> jnp.var(jnp.array([1.0, 2.0, 3.0]))
+    Array(0.6666667, dtype=float32)
     """
     refuse_out("var", out)
     x, wanted = _inexact("var", a, dtype)
@@ -128,6 +130,7 @@ def std(
     """The standard deviation over axes, the square root of ``var``; arguments as there.
 
     >>> jnp.std(jnp.array([1.0, 3.0]))
+    Array(1., dtype=float32)
     """
     refuse_out("std", out)
     variance = var(
@@ -149,6 +152,7 @@ def average(
         keepdims: whether the axes stay, with size 1.
 
     >>> jnp.average(jnp.array([1.0, 2.0]), weights=jnp.array([3.0, 1.0]))
+    Array(1.25, dtype=float32)
     """
     x = strong_operand("average", a)
     if weights is None:

@@ -34,14 +34,16 @@ class Check:
         kind: the rule kind to blame when it fails.
         run: takes a case and the setting; raises ``Mismatch`` when the property does not hold and
             ``NotApplicable`` when it says nothing about the case.
-        local: whether only rules of the checked primitive take part, so that a failure is its own.
+        rank: 0 when it needs nothing but `impl` and abstract evaluation, 1 when it needs one more
+            rule, 2 when derivatives or batches of other rules take part, 3 for compositions. A
+            failure may be the consequence of one of a lower rank.
         why_not: why the check says nothing about a primitive, or None when it does.
     """
 
     name: str
     kind: str
     run: Callable[[Case, Setting], None]
-    local: bool = False
+    rank: int = 2
     why_not: Callable[[Primitive, Setting], str | None] = lambda primitive, setting: None
 
 

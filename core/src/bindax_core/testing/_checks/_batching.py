@@ -161,11 +161,11 @@ def _with_operands(run: Callable[[Case, Setting], None]) -> Callable[[Case, Sett
 
 
 CHECKS = tuple(
-    Check(name, "vmap", _with_operands(run), why_not=_why_not)
-    for name, run in (
-        ("vmap", _vmap),
-        ("batch sizes", _sizes),
-        ("nested vmap", _nested),
-        ("vmap special values", _special),
+    Check(name, "vmap", _with_operands(run), rank=rank, why_not=_why_not)
+    for name, run, rank in (
+        ("vmap", _vmap, 1),
+        ("batch sizes", _sizes, 2),
+        ("nested vmap", _nested, 2),
+        ("vmap special values", _special, 2),
     )
 )

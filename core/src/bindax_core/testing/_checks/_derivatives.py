@@ -223,7 +223,7 @@ def _has_no_jvp(primitive: Primitive, setting: Setting) -> str | None:
 
 
 CHECKS = (
-    Check("jvp", "jvp", _jvp, why_not=_has_no_jvp),
+    Check("jvp", "jvp", _jvp, rank=1, why_not=_has_no_jvp),
     Check("linearize", "jvp", _linearize, why_not=_has_no_jvp),
     Check("reverse", "jvp", _reverse, why_not=_has_no_jvp),
     Check("second order", "jvp", _second, why_not=_has_no_jvp),

@@ -103,7 +103,7 @@ def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
 
 
 CHECKS = (
-    Check("purity", "impl", _pure, local=True, why_not=_no_impl),
-    Check("threads", "impl", _threads, local=True),
-    Check("special values", "impl", _special, local=True),
+    Check("purity", "impl", _pure, rank=0, why_not=_no_impl),
+    Check("threads", "impl", _threads, rank=1),
+    Check("special values", "impl", _special, rank=1),
 )

@@ -86,7 +86,7 @@ def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
 
 
 CHECKS = (
-    Check("types", "abstract_eval", _types, local=True, why_not=_no_impl),
-    Check("staging", "abstract_eval", _staged, local=True),
-    Check("parameters", "abstract_eval", _params, local=True),
+    Check("types", "abstract_eval", _types, rank=0, why_not=_no_impl),
+    Check("staging", "abstract_eval", _staged, rank=0),
+    Check("parameters", "abstract_eval", _params, rank=0),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import attrs
@@ -80,12 +81,36 @@ class Node:
         children, metadata = flatten_one_level(self.value if value is None else value)
         return tuple(children), metadata
 
+    def places(self) -> int:
+        """How many values ``filled`` takes: the leaves, and children that are None."""
+        return sum(tree_structure(child, is_leaf=_is_none).num_leaves for child in self.children)
+
+    def filled(self, values: Sequence[Any]) -> list[Any]:
+        """Children with other leaves; a child that is a container stays one.
+
+        A type may rely on the structure of its children, but not on what their leaves are.
+        """
+        rest = iter(values)
+        children = []
+        for child in self.children:
+            structure = tree_structure(child, is_leaf=_is_none)
+            leaves = list(islice(rest, structure.num_leaves))
+            try:
+                children.append(structure.unflatten(leaves))
+            except Exception:  # the definition of the child is wrong; it is checked on its own
+                children.append(leaves[0] if leaves else child)
+        return children
+
     def rebuilt(self, children: Any) -> Any:
         """An instance with other children, put together as transformations do."""
         # One leaf in place of each child: the structure then unflattens one level, through the
         # registered function, and no node below it.
         shallow = tree_structure(self.value, is_leaf=lambda x: x is not self.value)
         return shallow.unflatten(list(children))
+
+
+def _is_none(value: Any) -> bool:
+    return value is None
 
 
 def nodes_of(example: Any) -> Iterator[Node]:

@@ -28,6 +28,8 @@ def reshape(a: Any, shape: Any, order: str = "C") -> Array:
         TypeError: when the number of elements differs.
 
     >>> jnp.reshape(jnp.arange(4), (2, -1))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
     """
     x = array_operand("reshape", a)
     aval = typeof(x)
@@ -54,6 +56,7 @@ def ravel(a: Any, order: str = "C") -> Array:
     """The elements of an array along one axis; ``order`` as for ``reshape``.
 
     >>> jnp.ravel(jnp.array([[1, 2], [3, 4]]))
+    Array([1, 2, 3, 4], dtype=int32)
     """
     x = array_operand("ravel", a)
     return reshape(x, (typeof(x).size,), order)
@@ -67,6 +70,8 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
         axes: for each axis of the result, that of ``a``; by default they are reversed.
 
     >>> jnp.transpose(jnp.array([[1, 2], [3, 4]]))
+    Array([[1, 3],
+           [2, 4]], dtype=int32)
     """
     x = array_operand("transpose", a)
     ndim = typeof(x).ndim
@@ -82,6 +87,7 @@ def permute_dims(a: Any, /, axes: Sequence[int]) -> Array:
     """The axes of an array permuted, like ``transpose``.
 
     >>> jnp.permute_dims(jnp.zeros((1, 2, 3)), (2, 0, 1)).shape
+    (3, 1, 2)
     """
     return transpose(a, axes)
 
@@ -90,6 +96,7 @@ def matrix_transpose(x: Any, /) -> Array:
     """The last two axes exchanged.
 
     >>> jnp.matrix_transpose(jnp.zeros((4, 2, 3))).shape
+    (4, 3, 2)
     """
     return swapaxes(x, -1, -2)
 
@@ -98,6 +105,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     """Two axes exchanged.
 
     >>> jnp.swapaxes(jnp.zeros((1, 2, 3)), 0, 2).shape
+    (3, 2, 1)
     """
     x = array_operand("swapaxes", a)
     ndim = typeof(x).ndim
@@ -116,6 +124,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
         destination: where they are in the result, as many.
 
     >>> jnp.moveaxis(jnp.zeros((1, 2, 3)), 0, -1).shape
+    (2, 3, 1)
     """
     x = array_operand("moveaxis", a)
     ndim = typeof(x).ndim
@@ -124,8 +133,10 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
         given = static_ints("moveaxis", name, axes)
         pairs.append([axis_argument("moveaxis", axis, ndim, name) for axis in given])
     origins, places = pairs
-    if len(origins) != len(places) or len(set(origins)) < len(origins) or len(set(places)) < len(
-        places
+    if (
+        len(origins) != len(places)
+        or len(set(origins)) < len(origins)
+        or len(set(places)) < len(places)
     ):
         raise ValueError(
             f"moveaxis: source and destination must name as many axes, each once, but they are "
@@ -148,6 +159,7 @@ def squeeze(a: Any, axis: Any = None) -> Array:
         ValueError: when an axis has another size.
 
     >>> jnp.squeeze(jnp.zeros((2, 1, 3, 1))).shape
+    (2, 3)
     """
     return lax.squeeze(array_operand("squeeze", a), axis)
 
@@ -160,6 +172,7 @@ def expand_dims(a: Any, axis: Any) -> Array:
         axis: where it is, or they are, in the result.
 
     >>> jnp.expand_dims(jnp.arange(3), 1).shape
+    (3, 1)
     """
     x = array_operand("expand_dims", a)
     return lax.expand_dims(x, static_ints("expand_dims", "axis", axis))
@@ -179,6 +192,9 @@ def broadcast_to(array: Any, shape: Any) -> Array:
         ValueError: when the array does not broadcast to it.
 
     >>> jnp.broadcast_to(jnp.arange(2), (3, 2))
+    Array([[0, 1],
+           [0, 1],
+           [0, 1]], dtype=int32)
     """
     x = array_operand("broadcast_to", array)
     sizes = shape_argument("broadcast_to", shape)
@@ -198,6 +214,7 @@ def broadcast_arrays(*args: Any) -> list[Array]:
     """Arrays repeated to the shape that they broadcast to together.
 
     >>> [x.shape for x in jnp.broadcast_arrays(jnp.zeros((3, 1)), jnp.zeros(2))]
+    [(3, 2), (3, 2)]
     """
     arrays = [array_operand("broadcast_arrays", x) for x in args]
     shape = lax_broadcast_shapes(*(typeof(x).shape for x in arrays))
@@ -208,6 +225,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     """The shape that shapes broadcast to together.
 
     >>> jnp.broadcast_shapes((3, 1), 2)
+    (3, 2)
     """
     return lax_broadcast_shapes(*(shape_argument("broadcast_shapes", s) for s in shapes))
 
@@ -224,6 +242,7 @@ def atleast_1d(*arys: Any) -> Any:
     """Arrays with one axis or more; scalars get one. Several arrays give a list.
 
     >>> jnp.atleast_1d(1.0)
+    Array([1.], dtype=float32, weak_type=True)
     """
     return _at_least("atleast_1d", arys, lambda x, n: x if n else lax.expand_dims(x, (0,)))
 
@@ -232,6 +251,7 @@ def atleast_2d(*arys: Any) -> Any:
     """Arrays with two axes or more; new ones are in front.
 
     >>> jnp.atleast_2d(jnp.arange(2))
+    Array([[0, 1]], dtype=int32)
     """
 
     def expand(x: Any, n: int) -> Any:
@@ -244,6 +264,7 @@ def atleast_3d(*arys: Any) -> Any:
     """Arrays with three axes or more; vectors get one on either side, matrices one behind.
 
     >>> jnp.atleast_3d(jnp.arange(2)).shape
+    (1, 2, 1)
     """
 
     def expand(x: Any, n: int) -> Any:

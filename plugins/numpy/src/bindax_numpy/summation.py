@@ -46,7 +46,9 @@ def einsum(
         ValueError: when subscripts and operands do not agree.
 
     >>> jnp.einsum("ij,j->i", jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+    Array([3, 7], dtype=int32)
     >>> jnp.einsum("ii", jnp.array([[1, 2], [3, 4]]))
+    Array(5, dtype=int32)
     """
     if out is not None:
         raise TypeError("einsum: arrays are immutable, so out must be None; use the result.")

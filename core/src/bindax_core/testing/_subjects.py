@@ -1,0 +1,129 @@
+"""What is checked: the primitives of a plugin, its samples, and what is known to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from bindax_core.errors import PluginError
+from bindax_core.extend import Primitive
+from bindax_core.registry import _wiring
+from bindax_core.registry._loader import LOADED, Plugin
+from bindax_core.testing._samples import ExpectedFailure, Sample
+
+
+@attrs.frozen(eq=False)
+class Subject:
+    """The primitives to check, and their samples.
+
+    Attributes:
+        name: the plugin.
+        kinds: for each primitive the rule kinds to check, or None for all.
+        samples: what to check them on.
+        expected: which checks are known to fail.
+        problems: what is wrong with the samples, in sentences.
+    """
+
+    name: str
+    kinds: Mapping[Primitive, frozenset[str] | None]
+    samples: tuple[Sample, ...]
+    expected: tuple[ExpectedFailure, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def primitives(self) -> list[Primitive]:
+        """The primitives, by name."""
+        return sorted(self.kinds, key=lambda primitive: primitive.name)
+
+
+def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
+    """What there is to check in an installed plugin, which is loaded.
+
+    Args:
+        name: the plugin or its distribution.
+        more: samples and expected failures besides those that its ``bindax_samples`` hook gives.
+
+    Raises:
+        PluginError: when no such plugin is installed, or it may not load.
+        PluginLoadError: when it fails to load.
+    """
+    loader = _wiring.discovery().loader
+    plugins = loader.load_named(name)
+    kinds: dict[Primitive, frozenset[str] | None] = {}
+    for plugin in plugins:
+        for staged in plugin.installed:
+            if staged.kind == "primitive":
+                kinds[staged.value] = None
+            elif staged.kind == "rule" and kinds.get(staged.key[1], frozenset()) is not None:
+                kind, primitive, _ = staged.key
+                kinds[primitive] = (kinds.get(primitive) or frozenset()) | {kind}
+    # Rules for the primitives of others are checked on the samples of whoever owns these.
+    extended = {primitive for primitive, some in kinds.items() if some is not None}
+    owners = [
+        other
+        for other in loader.plugins()
+        if other not in plugins
+        and other.status == LOADED
+        and any(s.kind == "primitive" and s.value in extended for s in other.installed)
+    ]
+    given: list[Any] = list(more)
+    problems: list[str] = []
+    for plugin in (*plugins, *owners):
+        found, problem = samples_of(plugin)
+        given += found
+        problems += [problem] if problem else []
+    return subject(name, kinds, given, problems)
+
+
+def subject(
+    name: str,
+    kinds: Mapping[Primitive, frozenset[str] | None],
+    given: Iterable[Any],
+    problems: Iterable[str] = (),
+) -> Subject:
+    """A subject from primitives and samples, which are checked."""
+    samples: list[Sample] = []
+    expected: list[ExpectedFailure] = []
+    found = list(problems)
+    for one in given:
+        if isinstance(one, Sample):
+            samples.append(one)
+        elif isinstance(one, ExpectedFailure):
+            expected.append(one)
+        else:
+            found.append(
+                f"{one!r:.80} is neither a Sample nor an ExpectedFailure; make samples with "
+                f"bindax_core.testing.sample."
+            )
+    labels = [sample.label for sample in samples]
+    for label in sorted({one for one in labels if labels.count(one) > 1}):
+        found.append(f"two samples have the label {label!r}; give one of them another.")
+    return Subject(name, dict(kinds), tuple(samples), tuple(expected), tuple(found))
+
+
+def samples_of(plugin: Plugin) -> tuple[list[Any], str]:
+    """What the ``bindax_samples`` hook of a plugin gives, and what is wrong with it."""
+    given: list[Any] = []
+    try:
+        for result in plugin.hooks.bindax_samples():
+            given.extend(result)
+    except Exception as error:
+        return given, (
+            f"the hook bindax_samples of {plugin.entry.value} raised {type(error).__name__}: "
+            f"{error}"
+        )
+    return given, ""
+
+
+def sample_named(name: str, label: str) -> Sample:
+    """A sample of a plugin by its label.
+
+    Raises:
+        PluginError: when the plugin has no such sample.
+    """
+    for sample in subject_of(name).samples:
+        if sample.label == label:
+            return sample
+    raise PluginError(f"the plugin {name!r} has no sample with the label {label!r}.")
