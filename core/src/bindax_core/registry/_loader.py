@@ -299,22 +299,36 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
     distribution = plugin.entry.distribution.name
     notes: list[str] = []
     for kind, group in _MANIFEST_KINDS.items():
-        brought = {one.name for one in staged if one.kind == kind and one.name is not None}
+        brought = [one for one in staged if one.kind == kind and one.name is not None]
         entries = [
             entry for entry in current.entries(group) if entry.distribution.name == distribution
         ]
         names = {entry: entry.offered_name for entry in entries}
         notes.extend(
-            f"the {kind} {name!r} is not in the group bindax.v1.{group} of the manifest of "
+            f"the {kind} {one.name!r} is not in the group bindax.v1.{group} of the manifest of "
             f"{distribution}, so it is not found before the plugin is loaded"
-            for name in sorted(brought - set(names.values()))
+            for one in sorted(brought, key=lambda one: str(one.name))
+            if not any(_is_entry_of(entry, one) for entry in entries)
         )
         notes.extend(
             f"the {kind} {name!r} is offered in {entry.place}, but no hook returned it"
             for entry, name in names.items()
-            if name not in brought and current.plugins_behind(entry) == (plugin.entry,)
+            if not any(_is_entry_of(entry, one) for one in brought)
+            and current.plugins_behind(entry) == (plugin.entry,)
+            and _is_installed(entry)
         )
     return notes
+
+
+def _is_entry_of(entry: Entry, declaration: Staged) -> bool:
+    if declaration.kind == "primitive":
+        return entry.offered_name == declaration.name
+    return offers(entry, declaration.key)
+
+
+def _is_installed(entry: Entry) -> bool:
+    """Whether the package of an entry exists: a plugin may serve libraries that are optional."""
+    return importlib.util.find_spec(entry.module.partition(".")[0]) is not None
 
 
 def _is_importing(module: str | None) -> bool:

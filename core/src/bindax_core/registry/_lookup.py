@@ -6,7 +6,6 @@ loaded. A hit never comes here.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from bindax_core.registry._claims import claimant_of
 from bindax_core.registry._control import Settings
 from bindax_core.registry._declarations import Conflict
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
-from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
+from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, offers
 
 
 class Discovery:
@@ -131,7 +130,7 @@ class Discovery:
                 packages.setdefault(entry.module.partition(".")[0], []).append(entry)
             index = self._by_package = (current, packages)
         package = str(type_.__module__).partition(".")[0]
-        return [entry for entry in index[1].get(package, ()) if _is_imported_as(entry, type_)]
+        return [entry for entry in index[1].get(package, ()) if offers(entry, type_)]
 
     # ---------------------------------------------------------------- operations, backends
 
@@ -315,14 +314,6 @@ class Discovery:
         for conflict in list(self.loader.claims.conflicts.values()):
             found[conflict.kind, conflict.label] = conflict
         return [found[key] for key in sorted(found)]
-
-
-def _is_imported_as(entry: Entry, type_: type) -> bool:
-    value: Any = sys.modules.get(entry.module)
-    for name in entry.attribute.split("."):
-        # vars, because a module's __getattr__ could import something.
-        value = vars(value).get(name) if hasattr(value, "__dict__") else None
-    return value is type_
 
 
 _STATIC = (("primitives", "primitive"), ("pytrees", "pytree"), ("values", "value"))

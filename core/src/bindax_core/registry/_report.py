@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.registry._loader import AVAILABLE, QUARANTINED, Plugin
+from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin
 from bindax_core.registry._lookup import Discovery
-from bindax_core.registry._manifest import KINDS, PLUGINS
+from bindax_core.registry._manifest import KINDS, PLUGINS, Entry, offers
 from bindax_core.registry._provenance import file_of, provenance_of
 from bindax_core.registry._rules import Rule, rule_kinds
 
@@ -163,6 +163,57 @@ def _place(site: Any) -> Report:
         "version": provenance.version,
         "file": provenance.file,
         "line": provenance.line,
+    }
+
+
+def containers_report(discovery: Discovery) -> list[Report]:
+    """One record for each container type that is registered or offered; imports nothing.
+
+    Each has ``type`` (``module:qualname``), ``status`` (built in, registered, available,
+    quarantined, denied, refused or conflict), ``distribution``, ``version``, ``file``, ``line``
+    and ``why``. The place of what is registered is that of its definition, and of what is not
+    loaded that of the manifest entry.
+    """
+    from bindax_core._tree import _registry as tree
+
+    records = []
+    known = tree.registered_nodes()
+    for definition in known:
+        kind = definition.type
+        provenance = tree.provenance(definition)
+        built_in = provenance.module.startswith("bindax_core.")
+        status = "built in" if built_in else "registered"
+        records.append(
+            _container(f"{kind.__module__}:{kind.__qualname__}", status, provenance._asdict())
+        )
+    current = discovery.loader.manifest()
+    conflicts = discovery.conflicts()
+    for entry in current.entries("pytrees"):
+        if any(offers(entry, definition.type) for definition in known):
+            continue
+        for plugin in discovery.loader.plugins_behind(entry):
+            status, why = _status(discovery, plugin, conflicts)
+            if status == LOADED:
+                status, why = "absent", "the plugin is loaded, and did not bring it"
+            records.append(_container(entry.offered_name, status, _manifest_place(entry), why))
+    for entry in current.refused("pytrees"):
+        refusal = current.refusal(entry.distribution.name)
+        why = "" if refusal is None else refusal.remedy
+        records.append(_container(entry.offered_name, "refused", _manifest_place(entry), why))
+    return sorted(records, key=lambda record: (record["status"] != "built in", record["type"]))
+
+
+def _container(name: str, status: str, place: Report, why: str = "") -> Report:
+    keys = ("distribution", "version", "file", "line")
+    return {"type": name, "status": status, **{key: place[key] for key in keys}, "why": why}
+
+
+def _manifest_place(entry: Entry) -> Report:
+    return {
+        "distribution": entry.distribution.name,
+        "version": entry.distribution.version,
+        "file": entry.distribution.entry_points,
+        "line": entry.line,
     }
 
 
