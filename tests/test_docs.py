@@ -11,6 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTIONAL = {
+    "jaxlib": "the page shows what XLA compiles",
+    "bindax_containers": "the page shows what this package registers",
+    "xarray": "the page shows labelled arrays",
+}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -26,9 +31,10 @@ def as_doctest(page: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_code_on_page_prints_what_the_page_shows(page: Path) -> None:
-    if "jaxlib" in page.read_text(encoding="utf-8"):
-        pytest.importorskip("jaxlib", reason="the page shows what XLA compiles")
     text = as_doctest(page.read_text(encoding="utf-8"))
+    for package, reason in OPTIONAL.items():
+        if package in page.read_text(encoding="utf-8"):
+            pytest.importorskip(package, reason=reason)
     test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     assert test.examples, f"{page.name} has no code"
     output: list[str] = []

@@ -29,6 +29,7 @@ from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
 from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
+from bindax_core import container_types as container_types
 from bindax_core import default_backend as default_backend
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put

@@ -51,6 +51,7 @@ from bindax_core.interpreters.transposition import linear_transpose as linear_tr
 from bindax_core.interpreters.transposition import transpose_jaxpr as transpose_jaxpr
 from bindax_core.registry import _wiring
 from bindax_core.registry._api import configure_plugins as configure_plugins
+from bindax_core.registry._api import container_types as container_types
 from bindax_core.registry._api import diagnose_plugins as diagnose_plugins
 from bindax_core.registry._api import find_primitive as find_primitive
 from bindax_core.registry._api import installed_plugins as installed_plugins

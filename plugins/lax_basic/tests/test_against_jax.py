@@ -15,8 +15,16 @@ from bindax_lax_basic.samples import SAMPLES
 jax = pytest.importorskip("jax")
 
 TOLERANCE = {2: 2e-2, 4: 2e-5, 8: 1e-11, 16: 1e-11}
-# JAX gives no derivative derivative; ours is tested by finite differences.
-NO_JAX_DERIVATIVE = {"nextafter"}
+# JAX gives no derivative (or none for repeated indices); ours are tested by finite differences.
+NO_JAX_DERIVATIVE = {"nextafter", "scatter_mul"}
+
+
+def jax_has_derivative(sample):
+    # JAX takes the sign of a complex number for constant, which it is not.
+    turning = sample.name == "sign" and sample.make()[0].dtype.kind == "c"
+    # JAX's tangents of windows that were moved to within the array are nan.
+    moved = sample.name in ("scatter_min", "scatter_max") and sample.arguments.get("mode") == "clip"
+    return sample.name not in NO_JAX_DERIVATIVE and not turning and not moved
 
 
 def clamp(low, x, high):
@@ -76,7 +84,7 @@ def test_value_dtype_and_weak_type(sample):
 DIFFERENTIABLE = [
     sample
     for sample in SAMPLES
-    if sample.name not in NO_JAX_DERIVATIVE
+    if jax_has_derivative(sample)
     and any(is_differentiable(x.dtype) for x in sample.make())
 ]
 

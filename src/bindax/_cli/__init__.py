@@ -11,6 +11,7 @@ import importlib
 import click
 
 _COMMANDS = {
+    "containers": "bindax._cli.containers",
     "demo": "bindax._cli.demo",
     "doctor": "bindax._cli.doctor",
     "plugins": "bindax._cli.plugins",

@@ -16,6 +16,8 @@ P = ParamSpec("P")
 
 STYLES = {
     "loaded": "green",
+    "built in": "green",
+    "registered": "green",
     "present": "green",
     "derived": "cyan",
     "available": "default",

@@ -193,5 +193,11 @@ def _flatten_partial_with_keys(node: Partial) -> tuple[list[tuple[Any, Any]], An
 
 
 register_node(
-    NodeDefinition(Partial, _flatten_partial, _unflatten_partial, attributes=("args", "keywords"))
+    NodeDefinition(
+        Partial,
+        _flatten_partial,
+        _unflatten_partial,
+        attributes=("args", "keywords"),
+        site=(__name__, __file__, _flatten_partial.__code__.co_firstlineno),
+    )
 )

@@ -80,8 +80,9 @@ class JaxprBuilder:
         aval = typeof(value)
         if not isinstance(value, Tracer) and is_literal(value, aval):
             return Literal(value.copy() if type(value) is np.ndarray else value, aval)
-        if type(value) is np.ndarray and value.flags.writeable:
-            value = Array.from_numpy(value.copy())  # the program outlives the caller's array
+        if isinstance(value, np.ndarray):
+            # The program outlives the caller's array; as an Array it goes to a device only once.
+            value = Array.from_numpy(np.array(value))
         var = Var(aval)
         self.constvars.append(var)
         self.constvals.append(value)

@@ -145,6 +145,22 @@ def installed_plugins() -> list[dict[str, Any]]:
     return _report.plugins_report(_wiring.discovery())
 
 
+def container_types() -> list[dict[str, Any]]:
+    """One record for each container type that is registered or offered; imports no plugin.
+
+    Each has the keys ``type``, ``status`` (built in, registered, available, quarantined, denied,
+    refused or conflict), ``distribution``, ``version``, ``file``, ``line`` and ``why``. Of a type
+    that is registered, the place is where that was done; of one that is not loaded yet, the entry
+    of the manifest that offers it.
+
+    >>> {record["type"]: record["status"] for record in container_types()}["builtins:dict"]
+    'built in'
+    """
+    from bindax_core.registry import _report
+
+    return _report.containers_report(_wiring.discovery())
+
+
 def rule_coverage(name: str) -> dict[str, Any]:
     """Which rules a primitive has, and which distribution, version, file and line gave each.
 

@@ -6,6 +6,7 @@ the outcome does not depend on the order of loading. Unranked, neither gets it, 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -210,3 +211,17 @@ def _claim_text(plugin: Entry, provenance: str) -> str:
     if provenance.startswith(label):
         return provenance
     return f"{label} (plugin {plugin.name!r}, {provenance})"
+
+
+def offers(entry: Entry, type_: type) -> bool:
+    """Whether an entry of pytree or value types means a type, by its name or by a re-export.
+
+    Imports nothing: a type that exists was imported, and so was what re-exports it.
+    """
+    if entry.offered_name == f"{type_.__module__}:{type_.__qualname__}":
+        return True
+    value: Any = sys.modules.get(entry.module)
+    for name in entry.attribute.split("."):
+        # vars, because a module's __getattr__ could import something.
+        value = vars(value).get(name) if hasattr(value, "__dict__") else None
+    return value is type_

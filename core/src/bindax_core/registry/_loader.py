@@ -8,6 +8,7 @@ removed, its traceback is kept for ``bindax doctor``, and everything else works.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import threading
 import time
@@ -323,7 +324,8 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
 def _is_entry_of(entry: Entry, declaration: Staged) -> bool:
     if declaration.kind == "primitive":
         return entry.offered_name == declaration.name
-    return offers(entry, declaration.key)
+    key = declaration.key
+    return isinstance(key, type) and _claims.offers(entry, key)
 
 
 def _is_installed(entry: Entry) -> bool:

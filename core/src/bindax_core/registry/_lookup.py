@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
-from bindax_core.registry._claims import claimant_of
+from bindax_core.registry._claims import claimant_of, offers
 from bindax_core.registry._control import Settings
 from bindax_core.registry._declarations import Conflict
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
-from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, offers
+from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
 
 
 class Discovery:

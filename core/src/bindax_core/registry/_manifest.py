@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 SUPPORTED_API_VERSIONS = frozenset({1})
 """The plugin API versions that this kernel speaks; a plugin's is in the name of its groups."""
@@ -99,20 +99,6 @@ class Entry(NamedTuple):
     def place(self) -> str:
         """The file and line of the manifest, for messages."""
         return f"{self.distribution.entry_points}:{self.line}"
-
-
-def offers(entry: Entry, type_: type) -> bool:
-    """Whether an entry of pytree or value types means a type, by its name or by a re-export.
-
-    Imports nothing: a type that exists was imported, and so was what re-exports it.
-    """
-    if entry.offered_name == f"{type_.__module__}:{type_.__qualname__}":
-        return True
-    value: Any = sys.modules.get(entry.module)
-    for name in entry.attribute.split("."):
-        # vars, because a module's __getattr__ could import something.
-        value = vars(value).get(name) if hasattr(value, "__dict__") else None
-    return value is type_
 
 
 class Problem(NamedTuple):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindax_core.registry._claims import offers
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin
 from bindax_core.registry._lookup import Discovery
-from bindax_core.registry._manifest import KINDS, PLUGINS, Entry, offers
+from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
 from bindax_core.registry._provenance import file_of, provenance_of
 from bindax_core.registry._rules import Rule, rule_kinds
 
@@ -177,18 +178,20 @@ def containers_report(discovery: Discovery) -> list[Report]:
     from bindax_core._tree import _registry as tree
 
     records = []
+    current = discovery.loader.manifest()
+    entries = current.entries("pytrees")
     known = tree.registered_nodes()
     for definition in known:
         kind = definition.type
+        # Under one name before and after loading: a manifest may name a type where it is exported.
+        names = [entry.offered_name for entry in entries if offers(entry, kind)]
         provenance = tree.provenance(definition)
         built_in = provenance.module.startswith("bindax_core.")
         status = "built in" if built_in else "registered"
-        records.append(
-            _container(f"{kind.__module__}:{kind.__qualname__}", status, provenance._asdict())
-        )
-    current = discovery.loader.manifest()
+        name = names[0] if names else f"{kind.__module__}:{kind.__qualname__}"
+        records.append(_container(name, status, provenance._asdict()))
     conflicts = discovery.conflicts()
-    for entry in current.entries("pytrees"):
+    for entry in entries:
         if any(offers(entry, definition.type) for definition in known):
             continue
         for plugin in discovery.loader.plugins_behind(entry):

@@ -12,7 +12,28 @@ failed: has nodes, dict at the root: the examples hold no node of a registered t
 was checked. Register the type first, and pass an instance of it.
 """
 
+from bindax_core.testing._conformance import check_plugin as check_plugin
+from bindax_core.testing._conformance import check_primitive as check_primitive
+from bindax_core.testing._conformance import check_rules as check_rules
+from bindax_core.testing._conformance import check_sample as check_sample
+from bindax_core.testing._conformance import conformance as conformance
 from bindax_core.testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_core.testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
 from bindax_core.testing._pytrees._report import PyTreeReport as PyTreeReport
 from bindax_core.testing._pytrees._run import check_pytree as check_pytree
+from bindax_core.testing._results import ConformanceError as ConformanceError
+from bindax_core.testing._results import RuleReport as RuleReport
+from bindax_core.testing._results import RuleResult as RuleResult
+from bindax_core.testing._samples import NONZERO as NONZERO
+from bindax_core.testing._samples import POSITIVE as POSITIVE
+from bindax_core.testing._samples import REAL as REAL
+from bindax_core.testing._samples import UNIT_INTERVAL as UNIT_INTERVAL
+from bindax_core.testing._samples import Domain as Domain
+from bindax_core.testing._samples import ExpectedFailure as ExpectedFailure
+from bindax_core.testing._samples import Operand as Operand
+from bindax_core.testing._samples import Sample as Sample
+from bindax_core.testing._samples import array as array
+from bindax_core.testing._samples import away_from as away_from
+from bindax_core.testing._samples import between as between
+from bindax_core.testing._samples import elementwise as elementwise
+from bindax_core.testing._samples import sample as sample

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import traceback
 from collections.abc import Iterable
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple
@@ -10,6 +12,9 @@ from typing import Any, NamedTuple
 from bindax_core.extend import Primitive, Rule
 from bindax_core.registry._provenance import provenance_of
 from bindax_core.registry._rules import rule_kinds
+
+
+_KERNEL = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class Culprit(NamedTuple):
@@ -67,6 +72,13 @@ def codes_of(traceback: TracebackType | None) -> list[CodeType]:
         codes.append(traceback.tb_frame.f_code)
         traceback = traceback.tb_next
     return codes[::-1]
+
+
+def own_frames(error: BaseException) -> str:
+    """The last lines of a traceback outside the kernel, where a plugin's author can do something."""
+    frames = traceback.extract_tb(error.__traceback__)
+    kept = [frame for frame in frames if not frame.filename.startswith(_KERNEL)] or frames
+    return "".join(traceback.format_list(kept[-3:]))
 
 
 def rule_of(primitive: Primitive, kind: str) -> Rule | None:

@@ -123,7 +123,8 @@ def _plain(x: Any) -> Any:
     aval = typeof(x)
     if not aval.weak_type:
         return np.asarray(x)
-    return np.asarray(x).item() if not aval.shape else x
+    number = None if aval.shape else np.asarray(x).item()
+    return number if number is not None and typeof(number) == aval else x
 
 
 def replaced(case: Case, draws: Sequence[Sequence[Any]]) -> Case:

@@ -7,14 +7,16 @@ from typing import Any
 
 import attrs
 
-from bindax_core.testing._report import ConformanceError
-
 PASSED = "passed"
 FAILED = "failed"
 SKIPPED = "skipped"
 EXPECTED = "expected failure"
 NOT_RUN = "not run"
 STATUSES = (PASSED, FAILED, SKIPPED, EXPECTED, NOT_RUN)
+
+
+class ConformanceError(AssertionError):
+    """Rules do not agree with each other; the message lists what failed."""
 
 
 @attrs.define
@@ -132,6 +134,18 @@ class RuleReport:
             "counts": self.counts,
             "results": [attrs.asdict(result) for result in self.results],
         }
+
+    def as_junit(self) -> str:
+        """JUnit XML, one test case for each check of each primitive."""
+        from bindax_core.testing._formats import junit
+
+        return junit(self)
+
+    def as_html(self) -> str:
+        """A page with a matrix of primitives and checks to look at, and the failures."""
+        from bindax_core.testing._formats import page
+
+        return page(self)
 
     @property
     def summary(self) -> str:

@@ -117,7 +117,7 @@ def _definition(cls: type, static: Sequence[str], site: tuple[str, str, int]) ->
     )
 
 
-def _fields(cls: type, static: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _fields(cls: Any, static: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the fields that are children, and of those that are metadata."""
     if not isinstance(cls, type) or not attrs.has(cls):
         raise TreeError(
@@ -147,7 +147,7 @@ class _Fields:
 
     __slots__ = ("cls", "data", "meta")
 
-    def __init__(self, cls: type, data: tuple[str, ...], meta: tuple[str, ...]) -> None:
+    def __init__(self, cls: Any, data: tuple[str, ...], meta: tuple[str, ...]) -> None:
         self.cls, self.data, self.meta = cls, data, meta
 
     def values(self, node: Any, names: Iterable[str]) -> tuple[Any, ...]:

@@ -44,6 +44,11 @@ def _variable(dims: tuple[Hashable, ...], data: Any, attrs: Any) -> xarray.Varia
     return made  # type: ignore[no-any-return]
 
 
+def with_dims(variable: xarray.Variable, dims: tuple[Hashable, ...]) -> xarray.Variable:
+    """A variable with the same data and attributes, and other dimensions; nothing is checked."""
+    return _variable(dims, variable._data, dict(variable.attrs))
+
+
 class VariableLabels(NamedTuple):
     """The metadata of a ``Variable``."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from bindax_control_flow.cond import cond_p
 from bindax_core.extend import Primitive, hookimpl
@@ -12,3 +13,11 @@ from bindax_core.extend import Primitive, hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
     """The primitives of control flow."""
     return (cond_p,)
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """What the conformance kit checks the primitives on."""
+    from bindax_control_flow._conformance import conformance_samples
+
+    return conformance_samples()

@@ -158,6 +158,15 @@ from bindax_lax_basic.rounding import round as round
 from bindax_lax_basic.rounding import round_p as round_p
 from bindax_lax_basic.rounding import sign as sign
 from bindax_lax_basic.rounding import sign_p as sign_p
+from bindax_lax_basic.scattering import scatter as scatter
+from bindax_lax_basic.scattering import scatter_max as scatter_max
+from bindax_lax_basic.scattering import scatter_max_p as scatter_max_p
+from bindax_lax_basic.scattering import scatter_min as scatter_min
+from bindax_lax_basic.scattering import scatter_min_p as scatter_min_p
+from bindax_lax_basic.scattering import scatter_mul as scatter_mul
+from bindax_lax_basic.scattering import scatter_mul_p as scatter_mul_p
+from bindax_lax_basic.scattering import scatter_p as scatter_p
+from bindax_lax_basic.scattering import scatter_sub as scatter_sub
 from bindax_lax_basic.selection import clamp as clamp
 from bindax_lax_basic.selection import clamp_p as clamp_p
 from bindax_lax_basic.selection import max as max

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from bindax_lax_basic._windows import (
     update_sizes,
 )
 from bindax_lax_basic.conversion import compare
+
+Combine = Callable[[LoweringContext, ShapedArray, Any, Any], Any]
+Lowering = Callable[..., Any]
 
 CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
 
@@ -103,45 +106,72 @@ def _valid_windows(
     )[0]
 
 
-def scatter_add_lowering(
-    ctx: LoweringContext,
-    x: Any,
-    indices: Any,
-    updates: Any,
+def scatter_lowering(combine: Combine) -> Lowering:
+    """The ``lowering`` rule of a scatter.
+
+    Args:
+        combine: ``(ctx, scalar type, element, update) -> element``, what is written to a place.
+    """
+
+    def rule(
+        ctx: LoweringContext,
+        x: Any,
+        indices: Any,
+        updates: Any,
+        *,
+        dimension_numbers: ScatterDimensionNumbers,
+        mode: GatherScatterMode,
+        **params: Any,
+    ) -> Any:
+        x_aval, _, update_aval = ctx.avals_in
+        indices, aval = _wide_indices(ctx, indices, ctx.avals_in[1])
+        if mode is CLIP and dimension_numbers.scatter_dims_to_operand_dims:
+            sizes = update_sizes(x_aval.ndim, update_aval.shape, dimension_numbers)
+            indices = _clipped(ctx, indices, aval, x_aval, dimension_numbers, sizes)
+        scalar = ShapedArray((), x_aval.dtype)
+
+        def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
+            return [combine(inner, scalar, a, b)]
+
+        return ctx.op(
+            "stablehlo.scatter",
+            [x, indices, updates],
+            attributes=_scatter_attributes(aval.ndim - 1, dimension_numbers, **params),
+            regions=[Region((scalar, scalar), body)],
+        )[0]
+
+    return rule
+
+
+def combined_by(name: str) -> Combine:
+    """An element and its update combined by one operation, such as ``"stablehlo.add"``."""
+
+    def combine(ctx: LoweringContext, scalar: ShapedArray, a: Any, b: Any) -> Any:
+        return ctx.op(name, [a, b], result_avals=[scalar])[0]
+
+    return combine
+
+
+def _scatter_attributes(
+    index_vector_dim: int,
+    numbers: ScatterDimensionNumbers,
     *,
-    dimension_numbers: ScatterDimensionNumbers,
     indices_are_sorted: bool,
     unique_indices: bool,
-    mode: GatherScatterMode,
-) -> Any:
-    """The ``lowering`` rule of scatter_add."""
-    x_aval, _, update_aval = ctx.avals_in
-    indices, aval = _wide_indices(ctx, indices, ctx.avals_in[1])
-    numbers = dimension_numbers
-    if mode is CLIP and numbers.scatter_dims_to_operand_dims:
-        sizes = update_sizes(x_aval.ndim, update_aval.shape, numbers)
-        indices = _clipped(ctx, indices, aval, x_aval, numbers, sizes)
+) -> dict[str, str]:
     text = (
         f"#stablehlo.scatter<update_window_dims = {_list(numbers.update_window_dims)}, "
         f"inserted_window_dims = {_list(numbers.inserted_window_dims)}, "
         f"input_batching_dims = {_list(numbers.operand_batching_dims)}, "
         f"scatter_indices_batching_dims = {_list(numbers.scatter_indices_batching_dims)}, "
         f"scatter_dims_to_operand_dims = {_list(numbers.scatter_dims_to_operand_dims)}, "
-        f"index_vector_dim = {aval.ndim - 1}>"
+        f"index_vector_dim = {index_vector_dim}>"
     )
-    attributes = {
+    return {
         "scatter_dimension_numbers": text,
         "indices_are_sorted": "true" if indices_are_sorted else "false",
         "unique_indices": "true" if unique_indices else "false",
     }
-    scalar = ShapedArray((), x_aval.dtype)
-
-    def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-        return inner.op("stablehlo.add", [a, b], result_avals=[scalar])
-
-    region = Region((scalar, scalar), body)
-    operands = [x, indices, updates]
-    return ctx.op("stablehlo.scatter", operands, attributes=attributes, regions=[region])[0]
 
 
 def _clipped(

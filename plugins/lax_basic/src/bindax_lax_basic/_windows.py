@@ -20,12 +20,15 @@ class GatherScatterMode(enum.Enum):
     """What happens to windows that are not within the array.
 
     ``CLIP`` moves them to the nearest place that is; ``FILL_OR_DROP`` reads a fill value and drops
-    what would be written; ``PROMISE_IN_BOUNDS`` says that there are none.
+    what would be written; ``PROMISE_IN_BOUNDS`` says that there are none (and if there are, reads
+    are moved and writes are dropped); ``ONE_HOT`` reads zero, as a product with one-hot rows does,
+    and drops.
     """
 
     CLIP = 0
     FILL_OR_DROP = 1
     PROMISE_IN_BOUNDS = 2
+    ONE_HOT = 3
 
     @staticmethod
     def from_any(mode: Any) -> GatherScatterMode:
@@ -38,9 +41,9 @@ class GatherScatterMode(enum.Enum):
             return mode
         try:
             return _MODES[mode]
-        except KeyError:
+        except (KeyError, TypeError):
             raise ValueError(
-                f"mode must be 'clip', 'fill', 'drop', 'promise_in_bounds' or a "
+                f"mode must be 'clip', 'fill', 'drop', 'promise_in_bounds', 'one_hot' or a "
                 f"GatherScatterMode, but it is {mode!r}."
             ) from None
 
@@ -51,6 +54,7 @@ _MODES = {
     "fill": GatherScatterMode.FILL_OR_DROP,
     "drop": GatherScatterMode.FILL_OR_DROP,
     "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
+    "one_hot": GatherScatterMode.ONE_HOT,
 }
 
 
@@ -214,16 +218,62 @@ def gather(operand: NumPyArray, found: Windows) -> NumPyArray:
     return out.transpose(found.order)
 
 
-def scatter_add(operand: NumPyArray, found: Windows, updates: NumPyArray) -> NumPyArray:
-    """Add updates to windows; those that are not valid are dropped."""
+def _shift(axes: Dims) -> Dims:
+    return tuple([axis + 1 for axis in axes])
+
+
+def batched_numbers(numbers: Any, x_batched: bool, indices_batched: bool) -> Any:
+    """Dimension numbers with one more axis in front of operand, indices, or both."""
+    offset, collapsed, index_map, own, theirs = numbers
+    if not x_batched:
+        return type(numbers)(_shift(offset), collapsed, index_map, own, _shift(theirs))
+    moved = _shift(collapsed), _shift(index_map)
+    if not indices_batched:
+        return type(numbers)((0, *_shift(offset)), *moved, _shift(own), theirs)
+    return type(numbers)(_shift(offset), *moved, (0, *_shift(own)), (0, *_shift(theirs)))
+
+
+def scatter(
+    operand: NumPyArray, found: Windows, updates: NumPyArray, combine: np.ufunc | None
+) -> NumPyArray:
+    """Write windows, or combine them with what is there; those that are not valid are dropped.
+
+    Args:
+        operand: the array, which is not changed.
+        found: where the windows are.
+        updates: their elements.
+        combine: how an element of a window changes the one that is there; None replaces it, and
+            the last of several that are for one place stays.
+    """
     out = operand.copy()
-    if updates.size == 0 or operand.size == 0:
+    if updates.size == 0 or operand.size == 0 or not found.valid.any():
         return out
     inverse = tuple(sorted(range(len(found.order)), key=found.order.__getitem__))
     updates = updates.transpose(inverse)
+    if found.valid.size == 1:
+        return _write_box(out, found, updates, combine)
+    # One flat axis: NumPy then writes in order, so that the last of equal places is the one kept.
+    flat: Any = np.int64(0)
+    for size, places in zip(operand.shape, found.indices, strict=True):
+        flat = flat * size + places
+    flat = np.broadcast_to(flat, found.shape)
     if not found.valid.all():
-        batch = found.valid.shape
-        keep = found.valid.reshape((*batch, *(1,) * (updates.ndim - len(batch))))
-        updates = np.where(keep, updates, np.zeros((), updates.dtype))
-    np.add.at(out, found.indices, updates)
+        flat, updates = flat[found.valid], updates[found.valid]
+    elements = out.reshape(-1)
+    if combine is None:
+        elements[flat.ravel()] = updates.ravel()
+    else:
+        combine.at(elements, flat.ravel(), updates.ravel())
+    return out
+
+
+def _write_box(
+    out: NumPyArray, found: Windows, updates: NumPyArray, combine: np.ufunc | None
+) -> NumPyArray:
+    """Write a single window, which is a box of the array."""
+    starts = [int(places.flat[0]) for places in found.indices]
+    sizes = [places.size for places in found.indices]
+    box = tuple([slice(start, start + n) for start, n in zip(starts, sizes, strict=True)])
+    updates = updates.reshape(sizes)
+    out[box] = updates if combine is None else combine(out[box], updates)
     return out

@@ -28,10 +28,11 @@ from bindax_core.extend import (
 from bindax_lax_basic import _windows, dtypes
 from bindax_lax_basic._batching import batch_first
 from bindax_lax_basic._linear import zero_tangent
-from bindax_lax_basic._numpy import NumPyArray, quiet
-from bindax_lax_basic._operands import adopt_dtype, constant
-from bindax_lax_basic._types import axis_argument, require_kind, require_same_dtype, static_ints
-from bindax_lax_basic._window_lowering import gather_lowering, scatter_add_lowering
+from bindax_lax_basic._numpy import NumPyArray
+from bindax_lax_basic._operands import constant
+from bindax_lax_basic._scatter import bind_scatter, scatter_batch, scatter_impl, scatter_type
+from bindax_lax_basic._types import axis_argument, static_ints
+from bindax_lax_basic._window_lowering import combined_by, gather_lowering, scatter_lowering
 from bindax_lax_basic._windows import (
     Dims,
     GatherDimensionNumbers,
@@ -82,6 +83,8 @@ def gather(
            [0, 1]], dtype=int64)
     """
     chosen = GatherScatterMode.from_any(mode)
+    if chosen is GatherScatterMode.ONE_HOT:
+        chosen, fill_value = FILL, 0
     if chosen is FILL and fill_value is None:
         fill_value = _default_fill(typeof(operand).dtype)
     return gather_p.bind(
@@ -173,21 +176,6 @@ def _gather_transpose(
     return [out, None]
 
 
-def _shift(axes: Dims) -> Dims:
-    return tuple([axis + 1 for axis in axes])
-
-
-def _batched_numbers(numbers: Any, x_batched: bool, indices_batched: bool) -> Any:
-    """Dimension numbers with one more axis in front of operand, indices, or both."""
-    offset, collapsed, index_map, own, theirs = numbers
-    if not x_batched:
-        return type(numbers)(_shift(offset), collapsed, index_map, own, _shift(theirs))
-    moved = _shift(collapsed), _shift(index_map)
-    if not indices_batched:
-        return type(numbers)((0, *_shift(offset)), *moved, _shift(own), theirs)
-    return type(numbers)(_shift(offset), *moved, (0, *_shift(own)), (0, *_shift(theirs)))
-
-
 def _gather_vmap(
     size: int,
     operands: Sequence[Any],
@@ -212,7 +200,7 @@ def _gather_vmap(
         return filled(row.update(shape=(0, *row.shape)), 0), 0
     if batched[0]:
         slice_sizes = (1 if batched[1] else size, *slice_sizes)
-    numbers = _batched_numbers(dimension_numbers, *batched)
+    numbers = _windows.batched_numbers(dimension_numbers, *batched)
     out = gather_p.bind(x, indices, dimension_numbers=numbers, slice_sizes=slice_sizes, **params)
     return out, 0
 
@@ -293,63 +281,16 @@ def scatter_add(
     >>> scatter_add(np.zeros(3), np.array([[2], [2]]), np.array([1.0, 5.0]), numbers)
     Array([0., 0., 6.], dtype=float64)
     """
-    return scatter_add_p.bind(
+    return bind_scatter(
+        scatter_add_p,
         operand,
         scatter_indices,
-        *adopt_dtype(updates, operand)[:1],
-        dimension_numbers=ScatterDimensionNumbers(*map(tuple, dimension_numbers)),
-        indices_are_sorted=bool(indices_are_sorted),
-        unique_indices=bool(unique_indices),
-        mode=GatherScatterMode.from_any(mode),
+        updates,
+        dimension_numbers,
+        indices_are_sorted,
+        unique_indices,
+        mode,
     )
-
-
-def _scatter_type(
-    x: ShapedArray,
-    indices: ShapedArray,
-    updates: ShapedArray,
-    *,
-    dimension_numbers: ScatterDimensionNumbers,
-    **params: Any,
-) -> ShapedArray:
-    require_kind("scatter_add", x, NUMBER, 0)
-    require_same_dtype("scatter_add", (x, updates))
-    if any(not 0 <= axis < updates.ndim for axis in dimension_numbers.update_window_dims):
-        raise TypeError(
-            f"scatter_add: the window axes {dimension_numbers.update_window_dims} must be axes of "
-            f"the updates {updates.str_short()}."
-        )
-    sizes = _windows.update_sizes(x.ndim, updates.shape, dimension_numbers)
-    _windows.check_windows("scatter_add", x, indices, dimension_numbers, sizes)
-    window = dimension_numbers.update_window_dims
-    batch = tuple([size for axis, size in enumerate(updates.shape) if axis not in window])
-    if batch != indices.shape[:-1]:
-        raise TypeError(
-            f"scatter_add: the updates {updates.str_short()} have the sizes {batch} beside their "
-            f"window axes {window}, but the indices {indices.str_short()} ask for "
-            f"{indices.shape[:-1]}."
-        )
-    return x.update(weak_type=x.weak_type and updates.weak_type)
-
-
-@quiet
-def _scatter_impl(
-    x: NumPyArray,
-    indices: NumPyArray,
-    updates: NumPyArray,
-    *,
-    dimension_numbers: ScatterDimensionNumbers,
-    mode: GatherScatterMode,
-    **params: Any,
-) -> Any:
-    sizes = _windows.update_sizes(x.ndim, updates.shape, dimension_numbers)
-    found = _windows.windows(x.shape, indices, dimension_numbers.as_gather(), sizes)
-    if mode is CLIP:
-        found = found._replace(valid=np.ones_like(found.valid))
-    wide = dtypes.accumulator_dtype(x.dtype)
-    if wide == x.dtype:
-        return _windows.scatter_add(x, found, updates)
-    return _windows.scatter_add(x.astype(wide), found, updates.astype(wide)).astype(x.dtype)
 
 
 def _scatter_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
@@ -363,57 +304,42 @@ def _scatter_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any)
     return out, scatter_add_p.bind(instantiate_zeros(tx), indices, tu, **params)
 
 
-def _scatter_transpose(
-    ct: Any,
+def gather_back(
     x: Any,
     indices: Any,
-    updates: Any,
+    updates_shape: Dims,
     *,
     dimension_numbers: ScatterDimensionNumbers,
-    indices_are_sorted: bool,
-    unique_indices: bool,
     mode: GatherScatterMode,
-) -> list[Any]:
+    **params: Any,
+) -> Any:
+    """Read from an array what a scatter of updates writes to; 0 for what it drops."""
+    drops = mode in (FILL, GatherScatterMode.ONE_HOT)
+    sizes = _windows.update_sizes(typeof(x).ndim, updates_shape, dimension_numbers)
+    return gather_p.bind(
+        x,
+        indices,
+        dimension_numbers=dimension_numbers.as_gather(),
+        slice_sizes=sizes,
+        mode=FILL if drops else mode,
+        fill_value=0 if drops else None,
+        **params,
+    )
+
+
+def _scatter_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> list[Any]:
     to_updates = None
     if type(updates) is UndefPrimal:
-        rank = typeof(ct).ndim
-        to_updates = gather_p.bind(
-            ct,
-            indices,
-            dimension_numbers=dimension_numbers.as_gather(),
-            slice_sizes=_windows.update_sizes(rank, updates.aval.shape, dimension_numbers),
-            indices_are_sorted=indices_are_sorted,
-            unique_indices=unique_indices,
-            mode=mode,
-            fill_value=0 if mode is FILL else None,
-        )
+        to_updates = gather_back(ct, indices, updates.aval.shape, **params)
     return [ct if type(x) is UndefPrimal else None, None, to_updates]
-
-
-def _scatter_vmap(
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int | None],
-    *,
-    dimension_numbers: ScatterDimensionNumbers,
-    **params: Any,
-) -> tuple[Any, int]:
-    x, indices, updates = operands
-    x, updates = batch_first(x, dims[0], size), batch_first(updates, dims[2], size)
-    if size == 0:
-        return x, 0
-    if dims[1] is not None:
-        indices = batch_first(indices, dims[1], size)
-    numbers = _batched_numbers(dimension_numbers, True, dims[1] is not None)
-    return scatter_add_p.bind(x, indices, updates, dimension_numbers=numbers, **params), 0
 
 
 scatter_add_p: Primitive = primitive(
     "scatter_add",
-    impl(_scatter_impl),
-    abstract_eval(_scatter_type),
+    impl(scatter_impl(np.add, widen=True)),
+    abstract_eval(scatter_type("scatter_add", NUMBER)),
     jvp(_scatter_jvp, symbolic_zeros=True),
-    vmap(_scatter_vmap),
+    vmap(scatter_batch(lambda *operands, **params: scatter_add_p.bind(*operands, **params))),
     transpose(_scatter_transpose),
-    lowering["stablehlo"](scatter_add_lowering),
+    lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.add"))),
 )

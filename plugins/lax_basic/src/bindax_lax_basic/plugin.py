@@ -62,6 +62,7 @@ from bindax_lax_basic.reductions import (
     reduce_prod_p,
 )
 from bindax_lax_basic.rounding import abs_p, ceil_p, floor_p, round_p, sign_p
+from bindax_lax_basic.scattering import scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from bindax_lax_basic.selection import clamp_p, max_p, min_p, select_n_p
 from bindax_lax_basic.shape import expand_dims, reshape_p, rev_p, squeeze_p
 from bindax_lax_basic.slicing import index_in_dim, pad_p, slice_p
@@ -148,7 +149,11 @@ PRIMITIVES = (
     rev_p,
     round_p,
     rsqrt_p,
+    scatter_p,
     scatter_add_p,
+    scatter_max_p,
+    scatter_min_p,
+    scatter_mul_p,
     select_n_p,
     sign_p,
     sin_p,
@@ -210,3 +215,11 @@ def bindax_array_attributes() -> Mapping[str, Any]:
         else value
         for name, value in ATTRIBUTES.items()
     }
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """What the conformance kit checks the primitives on."""
+    from bindax_lax_basic._conformance import conformance_samples
+
+    return conformance_samples()

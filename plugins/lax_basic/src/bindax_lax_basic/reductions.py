@@ -112,9 +112,9 @@ def _chooser_jvp(function: Callable[..., Any]) -> Rule:
     def rule(primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
         out = function(x, axes=axes)
-        if type(t) is Zero:
-            return out, zero_tangent(out)
         aval = typeof(x)
+        if type(t) is Zero or not all(aval.shape[axis] for axis in axes):
+            return out, zero_tangent(out)  # the extremum of no elements is constant
         chosen = eq_p.bind(x, _keep_dims(out, aval.shape, axes))
         weight = convert(chosen, aval.dtype, aval.weak_type)
         count = sum_axes(weight, axes)

@@ -29,9 +29,10 @@ from bindax_lax_basic._linear import no_derivative, zero_tangent
 from bindax_lax_basic._lowering import full, operation
 from bindax_lax_basic._numpy import NumPyArray, exact, quiet
 from bindax_lax_basic._types import elementwise_type
-from bindax_lax_basic.arithmetic import mul_p
-from bindax_lax_basic.complex_numbers import conj_p, real_p
-from bindax_lax_basic.conversion import compare, same_dims
+from bindax_lax_basic._operands import constant
+from bindax_lax_basic.arithmetic import add_p, mul_p
+from bindax_lax_basic.complex_numbers import complex_p, conj_p, imag_p, real_p
+from bindax_lax_basic.conversion import compare, convert, same_dims
 from bindax_lax_basic.dtypes import FLOAT, NUMBER, SIGNED_NUMBER
 
 STEPWISE = transpose.absent("its derivative is zero, so nothing linear is left to transpose")
@@ -41,6 +42,8 @@ STEPWISE = transpose.absent("its derivative is zero, so nothing linear is left t
 
 def sign(x: Any) -> Array:
     """Elementwise sign: -1, 0 or 1; of a complex number, the number of modulus one.
+
+    The derivative is zero, except that a complex sign turns with its argument.
 
     >>> sign(np.array([-2.0, 0.0, 5.0]))
     Array([-1.,  0.,  1.], dtype=float64)
@@ -64,10 +67,29 @@ def _sign_lowering(ctx: LoweringContext, x: Any) -> Any:
     return ctx.op("stablehlo.select", [compare(ctx, "EQ", x, zero, aval), zero, one])[0]
 
 
+def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    out = sign_p.bind(x)
+    dtype = typeof(x).dtype
+    if type(t) is Zero or not dtypes.is_complex(dtype):
+        return out, zero_tangent(out)
+    # Imported here, because division is declared with the help of this module.
+    from bindax_lax_basic.comparison import eq_p
+    from bindax_lax_basic.division import div_p
+
+    # The part of t across x turns the result; at zero, which has no direction, it is zero.
+    across = imag_p.bind(mul_p.bind(conj_p.bind(out, input_dtype=dtype), t))
+    modulus = abs_p.bind(x)
+    at_zero = eq_p.bind(modulus, constant(0.0, modulus))
+    safe = add_p.bind(modulus, convert(at_zero, typeof(modulus).dtype, False))
+    turned = complex_p.bind(constant(0.0, modulus), div_p.bind(across, safe))
+    return out, mul_p.bind(out, turned)
+
+
 sign_p: Primitive = primitive(
     "sign",
     *elementwise("sign", sign, _sign_impl, NUMBER),
-    no_derivative(sign),
+    jvp(_sign_jvp, symbolic_zeros=True),
     STEPWISE,
     lowering["stablehlo"](_sign_lowering),
 )

@@ -285,6 +285,16 @@ class _Numbers(NamedTuple):
     fields: tuple[Shape, ...]
 
 
+SCATTERS = (
+    "scatter",
+    "scatter_add",
+    "scatter_sub",
+    "scatter_mul",
+    "scatter_min",
+    "scatter_max",
+)
+
+
 def _windows() -> Iterator[Sample]:
     cases: tuple[tuple[Shape, Shape, tuple[Shape, ...], Shape], ...] = (
         ((5,), (3, 1), ((), (0,), (0,)), (1,)),
@@ -306,7 +316,15 @@ def _windows() -> Iterator[Sample]:
                 "dimension_numbers": _Numbers("ScatterDimensionNumbers", fields),
                 "mode": mode,
             }
-            yield Sample("scatter_add", (*operands, Operand(updates, "float32")), arguments)
+            for name in SCATTERS:
+                yield Sample(name, (*operands, Operand(updates, "float32")), arguments)
+    numbers = _Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
+    for name in SCATTERS:
+        for dtype in ("int8", "uint8", "bfloat16", "complex64", "bool"):
+            if dtype == "bool" and name in ("scatter_add", "scatter_sub", "scatter_mul"):
+                continue
+            operands = Operand((5,), dtype), Operand((2, 1), "int32", 1, 2), Operand((2,), dtype)
+            yield Sample(name, operands, {"dimension_numbers": numbers})
     index = Operand((), "int32", 0, 3)
     for dtype in ("float32", "int32", "bool", "bfloat16"):
         yield Sample("dynamic_slice_in_dim", (Operand((5, 3), dtype), index), {"slice_size": 2})

@@ -205,13 +205,22 @@ def select_scalars(which: Any, on_false: Any, on_true: Any) -> Any:
     return select_n_p.bind(which, broadcast_to(on_false, shape), broadcast_to(on_true, shape))
 
 
-def _extremum_lowering(name: str, direction: str) -> Lowering:
+def extremum(name: str) -> Callable[[LoweringContext, ShapedArray, Any, Any], Any]:
+    """The lowering of the ``min`` or ``max`` of two values of one type."""
+
+    def combine(ctx: LoweringContext, aval: ShapedArray, x: Any, y: Any) -> Any:
+        if aval.dtype.kind == "c":
+            return _lexicographic(ctx, x, y, aval, "GT" if name == "max" else "LT")
+        return ctx.op(f"stablehlo.{name}imum", [x, y], result_avals=[aval])[0]
+
+    return combine
+
+
+def _extremum_lowering(name: str) -> Lowering:
+    combine = extremum(name)
+
     def rule(ctx: LoweringContext, *values: Any) -> Any:
-        aval = ctx.avals_out[0]
-        x, y = same_shape(ctx, values)
-        if aval.dtype.kind != "c":
-            return ctx.op(name, [x, y])[0]
-        return _lexicographic(ctx, x, y, aval, direction)
+        return combine(ctx, ctx.avals_out[0], *same_shape(ctx, values))
 
     return rule
 
@@ -229,7 +238,7 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
     by_real = compare(ctx, direction, xr, yr, part)
     by_imag = compare(ctx, direction, xi, yi, part)
     (wins,) = ctx.op("stablehlo.select", [equal, by_imag, by_real], result_avals=[flag])
-    return ctx.op("stablehlo.select", [wins, x, y])[0]
+    return ctx.op("stablehlo.select", [wins, x, y], result_avals=[aval])[0]
 
 
 max_p: Primitive = primitive(
@@ -241,7 +250,7 @@ max_p: Primitive = primitive(
         lambda x, y, out: _share(y, x, out),
     ),
     transpose.absent("not linear"),
-    lowering["stablehlo"](_extremum_lowering("stablehlo.maximum", "GT")),
+    lowering["stablehlo"](_extremum_lowering("max")),
 )
 min_p: Primitive = primitive(
     "min",
@@ -252,7 +261,7 @@ min_p: Primitive = primitive(
         lambda x, y, out: _share(y, x, out),
     ),
     transpose.absent("not linear"),
-    lowering["stablehlo"](_extremum_lowering("stablehlo.minimum", "LT")),
+    lowering["stablehlo"](_extremum_lowering("min")),
 )
 
 # ------------------------------------------------------------------------------------ clamp

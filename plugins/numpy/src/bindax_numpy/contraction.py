@@ -35,7 +35,7 @@ def contract(
 ) -> Any:
     """``lax.dot_general`` of operands of one dtype."""
     left, right = typeof(a), typeof(b)
-    if len(axes[0]) == left.ndim == right.ndim > 1:
+    if len(axes[0]) == left.ndim == right.ndim != 1:
         # Everything is summed over: a product of two vectors.
         order = [axes[1][axes[0].index(axis)] for axis in range(left.ndim)]
         a = lax.reshape(a, (left.size,))

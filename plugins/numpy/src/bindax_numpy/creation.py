@@ -53,7 +53,7 @@ def array(
 
     Raises:
         TypeError: when something in ``object`` is no number or array.
-        ValueError: when nested sequences are ragged.
+        ValueError: when something in it is None, or nested sequences are ragged.
         OverflowError: when an integer does not fit into the dtype.
 
     >>> jnp.array([1, 2.5])
@@ -110,9 +110,11 @@ def _from_object(value: Any, dtype: DType | None) -> Any:
     raise _not_a_number(value, "")
 
 
-def _not_a_number(value: Any, path: str) -> TypeError:
-    where = f" at [{path[1:-1]}]" if path else ""
-    return TypeError(
+def _not_a_number(value: Any, path: str) -> Exception:
+    where = f" at {path}" if path else ""
+    # As in JAX, where programs may tell None, a value that is missing, from what is of a wrong type.
+    kind = ValueError if value is None else TypeError
+    return kind(
         f"array: {value!r:.60} of type {type(value).__name__}{where} is no number, array, or "
         f"sequence of them."
     )

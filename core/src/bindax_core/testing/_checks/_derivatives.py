@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core import jvp, linearize, vjp
-from bindax_core.extend import Primitive, float0, typeof
+from bindax_core.extend import Primitive, Zero, float0, typeof
 from bindax_core.extend import jvp as jvp_rules
 from bindax_core.testing._cases import Case
 from bindax_core.testing._checks._base import (
@@ -52,9 +52,10 @@ def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
 
 def _jvp(case: Case, setting: Setting) -> None:
     positions = differentiable(case.operands)
-    if not positions:
-        raise NotApplicable("no operand has a tangent")
     plain = case.call(*case.operands)
+    if not positions:
+        _without_tangents(case, plain)
+        return
     compared = False
     for subset in subsets(positions):
         primals = [case.operands[i] for i in subset]
@@ -68,6 +69,17 @@ def _jvp(case: Case, setting: Setting) -> None:
         compared |= _against_differences(case, subset, out_tangents, which)
     if not compared:
         raise NotApplicable("types only: its values have no derivative to compare with here")
+
+
+def _without_tangents(case: Case, plain: Sequence[Any]) -> None:
+    """Where no operand has a tangent, the rule passes the results on and gives none either."""
+    rule = jvp_rules.get(case.primitive)
+    outs, tangents = rule(list(case.operands), [Zero.like(x) for x in case.operands], **case.params)
+    for i, (out, wanted, tangent) in enumerate(zip(outs, plain, tangents, strict=True)):
+        require_same(f"the primal result {i}", out, wanted)
+        if type(tangent) is not Zero and typeof(tangent).dtype != float0:
+            if np.any(np.asarray(tangent) != 0):
+                raise Mismatch(f"the tangent of result {i} is not zero, though no operand has one.")
 
 
 def _against_differences(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import is_differentiable, typeof
+from bindax_core.extend import abstract_eval, is_differentiable, typeof
 from bindax_core.testing._cases import Case, replaced
 from bindax_core.testing._checks._base import differentiable
 from bindax_core.testing._compare import NotApplicable, real_size, tolerance, wide
@@ -29,6 +29,7 @@ def widened(case: Case) -> Case:
         rows.append(full)
     made = replaced(case, rows)
     try:
+        abstract_eval.get(case.primitive)(*made.avals, **case.params)
         outs = made.call(*made.operands)
     except Exception as error:
         raise NotApplicable(f"it does not take double precision: {error!r:.80}") from error

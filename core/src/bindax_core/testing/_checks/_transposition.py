@@ -106,6 +106,9 @@ def _transpose(case: Case, setting: Setting) -> None:
     for subset in linear:
         x = _vector(rng, case, subset)
         outs = with_operands(case, subset)(*x)
+        if not (any(typeof(v).size for v in outs) and any(typeof(v).size for v in x)):
+            _transpose_nothing(case, subset, outs)
+            continue
         avals = [typeof(out).tangent_aval() for out in outs]
         cotangents = [value(direction(rng, aval), aval) for aval in avals]
         back = apply(case, subset, cotangents)
@@ -120,6 +123,15 @@ def _transpose(case: Case, setting: Setting) -> None:
         for i, ct in zip(subset, apply(case, subset, zeros), strict=True):
             if typeof(ct).dtype != float0 and np.any(wide(ct) != 0):
                 raise Mismatch(f"the cotangent of operand {i} for a zero cotangent is not zero.")
+
+
+def _transpose_nothing(case: Case, subset: Sequence[int], outs: Sequence[Any]) -> None:
+    """Without elements, values do not tell what a primitive is linear in; the rule may refuse."""
+    zeros = [value(np.zeros(aval.shape), aval) for aval in (typeof(out) for out in outs)]
+    try:
+        apply(case, subset, zeros)
+    except TypeError:
+        return
 
 
 def _why_not(primitive: Primitive, setting: Setting) -> str | None:

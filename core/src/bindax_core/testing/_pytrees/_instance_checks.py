@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -203,10 +204,11 @@ def check_deepcopy(node: Node) -> None:
 
 def _unpickled(node: Node, value: Any) -> Any:
     kind = type(node.value)
-    if "<locals>" in kind.__qualname__:
-        raise Skipped("classes that are defined in a function cannot be pickled")
-    if kind.__module__ == "__main__":
-        raise Skipped("classes of a notebook or script can be unpickled in the same one only")
+    if not _has_a_name(kind):
+        raise Skipped(
+            f"pickle needs classes that can be imported by name, which {kind.__qualname__} of "
+            f"module {kind.__module__} cannot"
+        )
     try:
         return pickle.loads(pickle.dumps(value))
     except Exception as error:
@@ -214,6 +216,14 @@ def _unpickled(node: Node, value: Any) -> Any:
             f"pickle raised {described(error)}. Name the type where it can be imported, and keep "
             f"functions that cannot be pickled out of the metadata."
         ) from error
+
+
+def _has_a_name(kind: type) -> bool:
+    """Whether a class is found under its name, as those defined in functions are not."""
+    found: Any = sys.modules.get(kind.__module__)
+    for name in kind.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is kind
 
 
 def _compare(node: Node, duplicate: Callable[[Any], Any], name: str) -> None:

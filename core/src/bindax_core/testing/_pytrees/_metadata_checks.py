@@ -10,7 +10,7 @@ import numpy as np
 from bindax_core import Array
 from bindax_core.extend import Tracer
 from bindax_core.testing._pytrees._nodes import Failed, Node, Skipped, described, qualified, shown
-from bindax_core.testing._pytrees._stand_ins import parts_of
+from bindax_core.testing._pytrees._stand_ins import by_identity, parts_of
 from bindax_core.tree_util import (
     DictKey,
     GetAttrKey,
@@ -81,7 +81,7 @@ def check_metadata_content(node: Node) -> None:
         if original != other or hash(original) != hash(other):
             expression, part = name, original  # the innermost one is the last
     kind = type(part)
-    what = "is compared" if kind.__eq__ is object.__eq__ else "is hashed"
+    what = "is compared" if by_identity(kind) else "is hashed"
     raise Failed(
         f"{expression}, {shown(part)} of type {qualified(kind)}, {what} by identity: a copy with "
         f"the same content is another key. {_WHY} Each new instance would be traced and compiled "

@@ -45,7 +45,7 @@ class PyTreeReport:
         results: one for each planned check of each node, in the order in which they ran.
     """
 
-    results: tuple[PyTreeCheck, ...] = attrs.field(converter=tuple)
+    results: tuple[PyTreeCheck, ...]
 
     def of_status(self, status: PyTreeStatus) -> tuple[PyTreeCheck, ...]:
         """The results with a status."""

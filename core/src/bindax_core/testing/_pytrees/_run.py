@@ -98,7 +98,7 @@ def check_pytree(
         for node in nodes_of(example)
         for result in _run(node, expected)
     ]
-    return PyTreeReport(results or [_nothing(examples)])
+    return PyTreeReport(tuple(results) or (_nothing(examples),))
 
 
 def _run(node: Node, expected: Mapping[str, str]) -> list[PyTreeCheck]:

@@ -73,4 +73,10 @@ def same_values(x: Any, y: Any) -> bool:
         return ours.dtype == theirs.dtype and ours.tobytes() == theirs.tobytes()
     if type(x) is not type(y):
         return False
-    return type(x).__eq__ is object.__eq__ or bool(x == y) or x != x
+    return by_identity(type(x)) or bool(x == y) or x != x
+
+
+def by_identity(kind: Any) -> bool:
+    """Whether instances of a type are equal to themselves alone."""
+    default: Any = object.__eq__
+    return kind.__eq__ is default

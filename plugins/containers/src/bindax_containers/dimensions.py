@@ -1,0 +1,114 @@
+"""``vmap`` over a dimension of labelled arrays, by its name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import xarray
+
+from bindax_containers.labelled import with_dims
+from bindax_core import vmap
+from bindax_core.errors import TreeError
+from bindax_core.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure
+
+_LABELLED = (xarray.DataArray, xarray.Dataset)
+
+
+def vmap_dimension(fun: Callable[..., Any], dim: Hashable) -> Callable[..., Any]:
+    """Vectorize a function of labelled arrays over the dimension with a name.
+
+    ``bindax.vmap`` knows positions of axes and no names, so that inside of it a ``DataArray`` has
+    one axis less than its dimensions say. Here the function gets objects without the dimension,
+    and without the coordinates along it; variables that do not have it are the same for all.
+    Results have the dimension first, and its coordinates again.
+
+    Args:
+        fun: a function of pytrees of xarray objects and arrays.
+        dim: the name of the dimension; at least one argument has it.
+
+    Returns:
+        A function of the same arguments, by position.
+
+    Raises:
+        TreeError: no variable in the arguments has the dimension; raised by the function returned.
+
+    >>> import numpy as np
+    >>> import xarray as xr
+    >>> rows = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=("row", "column"))
+    >>> vmap_dimension(lambda row: row.isel(column=0) + row.isel(column=2), "row")(rows).values
+    array([2., 8.])
+    """
+
+    @functools.wraps(fun)
+    def mapped(*args: Any) -> Any:
+        bare, coords = _without_coordinates(args, dim)
+        leaves, _ = tree_flatten(bare)
+        axes = [_axis(part, dim) for part in tree_leaves(bare, is_leaf=_is_variable)]
+        if all(axis is None for axis in axes):
+            dims = sorted({str(name) for part in _variables(args) for name in part.dims})
+            raise TreeError(
+                f"vmap_dimension: no variable in the arguments has the dimension {dim!r}; the "
+                f"dimensions are {dims}."
+            )
+        reduced = tree_structure(_on_variables(lambda v: _removed(v, dim), bare))
+        structures = []
+
+        def flat(*leaves: Any) -> list[Any]:
+            results, structure = tree_flatten(fun(*reduced.unflatten(leaves)))
+            structures.append(structure)
+            return results
+
+        results = vmap(flat, in_axes=tuple(axes))(*leaves)
+        tree = structures[-1].unflatten(results)
+        tree = _on_variables(lambda v: with_dims(v, (dim, *v.dims)), tree)
+        return tree_map(lambda part: _labelled(part, dim, coords), tree, is_leaf=_is_labelled)
+
+    return mapped
+
+
+def _is_variable(part: Any) -> bool:
+    return isinstance(part, xarray.Variable)
+
+
+def _is_labelled(part: Any) -> bool:
+    return isinstance(part, _LABELLED)
+
+
+def _variables(tree: Any) -> list[xarray.Variable]:
+    return [part for part in tree_leaves(tree, is_leaf=_is_variable) if _is_variable(part)]
+
+
+def _on_variables(function: Callable[[xarray.Variable], Any], tree: Any) -> Any:
+    return tree_map(
+        lambda part: function(part) if _is_variable(part) else part, tree, is_leaf=_is_variable
+    )
+
+
+def _axis(part: Any, dim: Hashable) -> int | None:
+    return part.dims.index(dim) if _is_variable(part) and dim in part.dims else None
+
+
+def _removed(variable: xarray.Variable, dim: Hashable) -> xarray.Variable:
+    return with_dims(variable, tuple(name for name in variable.dims if name != dim))
+
+
+def _without_coordinates(args: Any, dim: Hashable) -> tuple[Any, dict[Hashable, Any]]:
+    """The arguments without the coordinates along a dimension, and these coordinates."""
+    coords: dict[Hashable, Any] = {}
+
+    def strip(part: Any) -> Any:
+        if not _is_labelled(part):
+            return part
+        along = {name: value for name, value in part.coords.items() if dim in value.dims}
+        coords.update({name: value for name, value in along.items() if value.dims == (dim,)})
+        return part.drop_vars(list(along))
+
+    return tree_map(strip, args, is_leaf=_is_labelled), coords
+
+
+def _labelled(part: Any, dim: Hashable, coords: dict[Hashable, Any]) -> Any:
+    if not _is_labelled(part) or dim not in part.dims:
+        return part
+    return part.assign_coords({name: value.variable for name, value in coords.items()})
