@@ -62,10 +62,11 @@ from bindax_core import vmap as vmap
 
 if TYPE_CHECKING:
     from bindax import lax as lax
+    from bindax import numpy as numpy
 
 __version__ = "0.1.0"
 
-_LOADED_WHEN_USED = ("lax",)
+_LOADED_WHEN_USED = ("lax", "numpy")
 
 
 def __getattr__(name: str) -> Any:

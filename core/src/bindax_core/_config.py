@@ -7,7 +7,7 @@ Public as ``bindax.config``. A setting is changed by assignment, or for a while 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -26,8 +26,9 @@ class Config:
         default_dtype_bits: 32 or 64; the width of created arrays that name no dtype
             (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are honoured either way.
         check_jaxprs: type-check every jaxpr that is built (``BINDAX_CHECK_JAXPRS``).
-        check_rules: check each rule's results against abstract evaluation
-            (``BINDAX_CHECK_RULES``).
+        check_rules: check the results of each rule when it is first used on operands of some
+            types: against abstract evaluation, in structure, and transposes for linearity
+            (``BINDAX_CHECK_RULES``). Costs nothing when off.
         traceback: ``"filtered"`` hides the frames of bindax and its plugins in tracebacks,
             ``"full"`` shows them (``BINDAX_TRACEBACK``).
         backend: the name of the backend that ``jit`` uses, or None for the one with the highest
@@ -85,6 +86,8 @@ class Config:
                 f"assignment or by the environment variable BINDAX_{name.upper()}."
             )
         object.__setattr__(self, name, value)
+        if name == "check_rules" and _check_rules_changed is not None:
+            _check_rules_changed(value)
 
     @contextmanager
     def override(self, **settings: Any) -> Iterator[None]:
@@ -97,6 +100,15 @@ class Config:
         finally:
             for name, value in previous.items():
                 setattr(self, name, value)
+
+
+_check_rules_changed: Callable[[bool], None] | None = None
+
+
+def set_check_rules_hook(hook: Callable[[bool], None] | None) -> None:
+    """Set what is told when ``check_rules`` changes."""
+    global _check_rules_changed
+    _check_rules_changed = hook
 
 
 config = Config()

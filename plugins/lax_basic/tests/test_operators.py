@@ -277,3 +277,21 @@ def test_random_programs_agree_under_transformations(program):
     h = 1e-6
     difference = f(array(x + h * t), array(y + h * s)) - f(array(x - h * t), array(y - h * s))
     same(tangent, difference / (2 * h), rtol=1e-3, atol=1e-3)
+
+
+def test_floor_division_by_zero_is_infinite() -> None:
+    x = bx.device_put(np.array([1.0, -1.0, 0.0, 5.5]))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(x // 0.0, np.array([1.0, -1.0, 0.0, 5.5]) // 0.0)
+    np.testing.assert_array_equal(1.0 // bx.device_put(np.array([0.0, 2.0])), [np.inf, 0.0])
+
+
+def test_cumulative_sums_keep_the_dtype() -> None:
+    assert bx.device_put(np.arange(3, dtype=np.int8)).cumsum().dtype == np.int8
+    assert bx.device_put(np.array([True, True])).cumsum().dtype == np.int32
+
+
+def test_contraction_of_several_axes_to_a_scalar() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    total = lax.dot_general(x, x, (((0, 1), (0, 1)), ((), ())))
+    assert float(total) == float((x * x).sum())

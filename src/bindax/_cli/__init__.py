@@ -11,6 +11,7 @@ import importlib
 import click
 
 _COMMANDS = {
+    "check": "bindax._cli.check",
     "containers": "bindax._cli.containers",
     "demo": "bindax._cli.demo",
     "doctor": "bindax._cli.doctor",

@@ -180,10 +180,22 @@ class RuleKind:
                 raise DuplicateRuleError(duplicate_rule_message(primitive, old, rule))
             self._rules[key] = rule
             if adapted is not None:
-                if rule.platform is None:
-                    self.functions[primitive] = adapted
-                else:
-                    self._platform_functions[primitive, rule.platform] = adapted
+                self._put(primitive, rule.platform, adapted)
+
+    def _put(self, primitive: Primitive, platform: str | None, adapted: Function) -> None:
+        function = adapted if wrap_rule is None else wrap_rule(self, primitive, adapted)
+        if platform is None:
+            self.functions[primitive] = function
+        else:
+            self._platform_functions[primitive, platform] = function
+
+    def wrap_again(self) -> None:
+        """Make the functions that interpreters call again, after the wrapper changed."""
+        with _write_lock:
+            for (primitive, platform), rule in list(self._rules.items()):
+                if rule.function is not None:
+                    adapted = self._adapt(primitive, rule.function, rule.options)
+                    self._put(primitive, platform, adapted)
 
     def remove(self, primitive: Primitive, rule: Rule, restore: Rule | None = None) -> None:
         """Take a rule out of the table again (to roll back a plugin that failed to load)."""
@@ -238,6 +250,20 @@ class RuleFamily:
 
 rule_kinds: dict[str, RuleKind] = {}
 """Every rule kind of this process by name, the ones of third parties included."""
+
+wrap_rule: Callable[[RuleKind, Primitive, Function], Function] | None = None
+"""Put around every function that interpreters call; for the debug mode that checks rules."""
+
+
+def set_rule_wrapper(
+    wrapper: Callable[[RuleKind, Primitive, Function], Function] | None,
+) -> None:
+    """Have all rules of this process, present and future, called through a wrapper; or none."""
+    global wrap_rule
+    wrap_rule = wrapper
+    for kind in list(rule_kinds.values()):
+        kind.wrap_again()
+
 
 load_for_rule: Callable[[str, Primitive], bool] | None = None
 """Asked on a missing rule: loads the plugins that offer it; True when something was loaded."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from bindax_core import _aval, _backend, _operations
+from bindax_core import _aval, _backend, _config, _operations
 from bindax_core._tree import _registry as tree
 from bindax_core.registry import _rules
 from bindax_core.registry._site import Site
@@ -87,8 +87,21 @@ def _failure(kind: str) -> BaseException | None:
     return discovery().failure_behind_rule(kind)
 
 
+def _check_rules(on: bool) -> None:
+    """Turn the debug mode that checks rules on or off."""
+    if on:
+        from bindax_core.testing._debug import checked_rule
+
+        _rules.set_rule_wrapper(checked_rule)
+    elif _rules.wrap_rule is not None:
+        _rules.set_rule_wrapper(None)
+
+
 def connect() -> None:
-    """Have the kernel ask for plugins on a miss."""
+    """Have the kernel ask for plugins on a miss, and obey ``config.check_rules``."""
+    _config.set_check_rules_hook(_check_rules)
+    if _config.config.check_rules:
+        _check_rules(True)
     _rules.set_missing_rule_hook(_load_for_rule)
     _rules.set_descriptions(_describe_site, _candidates, _failure)
     _aval.set_missing_value_type_hook(load_for_type)

@@ -184,5 +184,3 @@ def conformance(
             pytest.fail("\n\n".join(map(str, failures)), pytrace=False)
 
     return test_rules  # type: ignore[no-any-return]
-
-

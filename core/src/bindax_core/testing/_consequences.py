@@ -38,7 +38,9 @@ def mark_consequences(plan: Any, groups: Iterable[Any]) -> None:
             cause = min(
                 causes, key=lambda one: (one.check.rank, one.primitive is not group.primitive)
             )
-            group.result.follows = f"{cause.primitive.name}, {cause.check.name}: {cause.result.rule}"
+            group.result.follows = (
+                f"{cause.primitive.name}, {cause.check.name}: {cause.result.rule}"
+            )
 
 
 def primitives_used(case: Case) -> set[Primitive]:

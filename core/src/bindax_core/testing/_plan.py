@@ -12,7 +12,14 @@ import numpy as np
 
 from bindax_core import config
 from bindax_core.extend import Primitive, find_backend
-from bindax_core.testing._blame import Culprit, codes_of, culprit_of, describe_rule, own_frames, rules_by_code
+from bindax_core.testing._blame import (
+    Culprit,
+    codes_of,
+    culprit_of,
+    describe_rule,
+    own_frames,
+    rules_by_code,
+)
 from bindax_core.testing._cases import Case, cases_of
 from bindax_core.testing._checks import CHECKS, Check, Setting
 from bindax_core.testing._limits import TimeLimitExceeded, run_limited
@@ -35,7 +42,8 @@ class Plan:
         cases: for each primitive its cases, in the order in which they are tried.
         problems: results for samples that cannot be used.
         rules: the rules of the primitives by the code of their functions.
-        stuck: for primitives that did not come back in time, the reason to leave them alone.
+        stuck: for primitives that did not come back in time, the rule kind and the reason to leave
+            them alone.
     """
 
     subject: Subject
@@ -45,7 +53,12 @@ class Plan:
     cases: dict[Primitive, list[Case]] = attrs.field(factory=dict)
     problems: list[RuleResult] = attrs.field(factory=list)
     rules: dict[CodeType, list[Culprit]] = attrs.field(factory=dict)
-    stuck: dict[Primitive, str] = attrs.field(factory=dict)
+    stuck: dict[Primitive, tuple[str, str]] = attrs.field(factory=dict)
+
+    def note_stuck(self, culprit: Culprit) -> None:
+        """Remember that a rule did not come back."""
+        reason = f"{describe_rule(*culprit)} did not end in time"
+        self.stuck.setdefault(culprit.primitive, (culprit.kind, reason))
 
     def checks_of(self, primitive: Primitive) -> list[Check]:
         """The checks that concern a primitive, in the order of reports."""
@@ -118,9 +131,7 @@ def _sample_problem(plan: Plan, sample: Sample, error: Exception) -> RuleResult:
     if culprit is nobody:
         return RuleResult("", "samples", "samples", FAILED, reason=reason, sample=sample.label)
     if isinstance(error, TimeLimitExceeded):
-        plan.stuck[culprit.primitive] = (
-            f"{describe_rule(culprit.primitive, culprit.kind)} did not end in time"
-        )
+        plan.note_stuck(culprit)
     return RuleResult(
         culprit.primitive.name,
         culprit.kind,

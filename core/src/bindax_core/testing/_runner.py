@@ -34,6 +34,7 @@ from bindax_core.testing._shrink import shrunk
 from bindax_core.testing._subjects import Subject
 
 SHRINK_SECONDS = 4.0
+EVALUATION = ("impl", "abstract_eval")
 CANONICAL = ("impl", "abstract_eval", "jvp", "vmap", "transpose", "lowering.stablehlo")
 
 
@@ -61,8 +62,7 @@ class Group:
 
     @classmethod
     def make(cls, plan: Plan, primitive: Primitive, check: Check) -> Group:
-        """The group of a primitive and a check; skipped at once when the check does not concern it.
-        """
+        """The group of a primitive and a check; skipped at once when the check does not concern it."""
         group = cls(plan, primitive, check)
         group.result = RuleResult(primitive.name, check.kind, check.name, NOT_RUN)
         reason = None
@@ -98,11 +98,10 @@ class Group:
     def step(self) -> None:
         """Run the next case."""
         case = self.cases.pop(0)
-        if self.primitive in self.plan.stuck:
-            if self.result.status != FAILED:
-                self.result.status = NOT_RUN
-                self.result.reason = f"not run: {self.plan.stuck[self.primitive]}"
+        if self._is_stuck():
             self.cases = []
+            if not self.result.ran:
+                self.result.reason = f"not run: {self.plan.stuck[self.primitive][1]}"
             return
         skip = case.skip.get(self.check.name)
         if skip is not None:
@@ -123,6 +122,13 @@ class Group:
             self._fail(error, case)
         self.result.seconds += time.perf_counter() - start
         self._settle()
+
+    def _is_stuck(self) -> bool:
+        """Whether the check would meet a rule that does not come back."""
+        stuck = self.plan.stuck.get(self.primitive)
+        if stuck is None:
+            return False
+        return stuck[0] in (*EVALUATION, self.check.kind) or self.check.rank >= 3
 
     def _run(self, case: Case) -> None:
         run_limited(lambda: self.check.run(case, self.plan.setting), self.plan.time_limit)
@@ -145,9 +151,11 @@ class Group:
         result.rule = describe_rule(*culprit)
         result.reason = str(error)
         if isinstance(error, TimeLimitExceeded):
-            self.plan.stuck[culprit.primitive] = f"{result.rule} did not end in time"
-            self.plan.stuck.setdefault(self.primitive, f"{result.rule} did not end in time")
-        elif not isinstance(error, Mismatch):
+            self.plan.note_stuck(culprit)
+            self.plan.stuck.setdefault(self.primitive, self.plan.stuck[culprit.primitive])
+        elif isinstance(error, Mismatch):
+            result.traceback = "" if error.__cause__ is None else own_frames(error.__cause__)
+        else:
             result.reason = f"raised {type(error).__name__}: {error}"
             result.traceback = own_frames(error)
         if case is None:
@@ -282,7 +290,7 @@ def check_subject(
     """Check the rules of a subject and report; see ``check_plugin``."""
     start = time.perf_counter()
     plan = make_plan(subject, seed=seed, time_limit=time_limit)
-    left = max(budget - (time.perf_counter() - start), 0.1)
+    left = budget - (time.perf_counter() - start)
     results = [*plan.problems, *run_groups(plan, groups_of(plan), left)]
     seconds = time.perf_counter() - start
     return RuleReport(subject.name, seed, budget, seconds, plan.setting.compiler, tuple(results))

@@ -51,8 +51,10 @@ def _candidates(case: Case) -> Iterator[Case]:
         yield replaced(case, [case.draws[0]])
     for digits in (0, 1):
         rounded = [[_rounded(x, digits) for x in row] for row in case.draws]
-        if any(not _equal(a, b) for a, b in zip(sum(rounded, []), sum(map(list, case.draws), []),
-                                               strict=True)):
+        if any(
+            not _equal(a, b)
+            for a, b in zip(sum(rounded, []), sum(map(list, case.draws), []), strict=True)
+        ):
             yield replaced(case, rounded)
 
 

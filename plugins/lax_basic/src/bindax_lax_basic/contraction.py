@@ -229,7 +229,7 @@ def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> An
     b = rhs.transpose(*rhs_batch, *rhs_contract, *rest)
     a = a.reshape(*batch, math.prod(left), summed)
     b = b.reshape(*batch, summed, math.prod(right))
-    return np.matmul(a, b).reshape(*batch, *left, *right)
+    return np.matmul(a, b).reshape((*batch, *left, *right))
 
 
 def _dot_vmap(

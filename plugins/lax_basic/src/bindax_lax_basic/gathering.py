@@ -86,7 +86,7 @@ def gather(
     if chosen is GatherScatterMode.ONE_HOT:
         chosen, fill_value = FILL, 0
     if chosen is FILL and fill_value is None:
-        fill_value = _default_fill(typeof(operand).dtype)
+        fill_value = default_fill(typeof(operand).dtype)
     return gather_p.bind(
         operand,
         start_indices,
@@ -99,7 +99,8 @@ def gather(
     )
 
 
-def _default_fill(dtype: Any) -> Any:
+def default_fill(dtype: Any) -> Any:
+    """What reads out of bounds give by default."""
     if dtypes.is_inexact(dtype):
         return float("nan")
     if dtypes.kind_of(dtype) == "signed integer":

@@ -1,83 +1,54 @@
-"""NumPy-style ``x[...]``: static integers, slices, None and Ellipsis, and arrays as indices.
+"""NumPy-style ``x[...]``: integers, slices, None, Ellipsis, masks, and arrays of integers.
 
-What is known while tracing becomes slices and reversals. An index that is an array (or traced)
-selects along one axis through ``take``.
+Where every entry is known while tracing and is no array, slices and reversals do; otherwise it is
+one gather.
 """
 
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from bindax_core.extend import Tracer, typeof
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.gathering import take
+from bindax_lax_basic._index_parsing import Item, NewAxis, Positions, Run, parse_index
+from bindax_lax_basic._indexer import Indexer, build_indexer
+from bindax_lax_basic._windows import GatherScatterMode
+from bindax_lax_basic.creation import full_like
+from bindax_lax_basic.gathering import default_fill, gather
 from bindax_lax_basic.shape import expand_dims, rev_p, squeeze_p
 from bindax_lax_basic.slicing import slice_p
 
-_WHOLE = slice(None)
+Shape = tuple[int, ...]
+_Box = tuple[int, int, int, bool]
 
 
 def getitem(x: Any, index: Any) -> Any:
     """``x[index]``, by NumPy's rules.
 
     Raises:
-        IndexError: when there are too many indices, or a static one is out of bounds.
+        IndexError: when there are too many indices, a static one is out of bounds, or a mask does
+            not have the shape of its axes.
         TypeError: when an index is of another type than those.
 
-    An index in an array that is out of bounds is taken to the nearest end, as in compiled code.
+    An index in an array that is out of bounds is taken to the nearest end, as in compiled code;
+    ``x.at[index].get(mode="fill")`` reads a fill value there.
     """
     shape = typeof(x).shape
     if type(index) is int and shape:  # the commonest index, and the one iteration uses
-        return _take_static(x, shape, [(_static_index(index, 0, shape), 1, 1, True)])
-    entries = _expand(index if isinstance(index, tuple) else (index,), shape)
-    boxes: list[tuple[int, int, int, bool]] = []
-    arrays: list[tuple[int, Any]] = []
-    new_axes: list[int] = []
-    axis = out_axis = 0
-    for entry in entries:
-        if entry is None:
-            new_axes.append(out_axis)
-            out_axis += 1
-            continue
-        box = _static_box(entry, axis, shape)
-        if box is None:
-            arrays.append((out_axis - len(new_axes), entry))
-            box = (0, shape[axis], 1, False)
-        boxes.append(box)
-        axis += 1
-        out_axis += not box[3]
-    out = _take_static(x, shape, boxes)
-    if arrays:
-        if new_axes:
-            raise TypeError(
-                "an index with both arrays and None is not supported; index with the arrays "
-                "first, then add axes with x[:, None] or expand_dims."
-            )
-        return _take_arrays(out, arrays)
-    return expand_dims(out, new_axes) if new_axes else out
+        return _take_boxes(x, shape, [(_checked(index, 0, shape), 1, 1, True)])
+    items = parse_index(index, shape)
+    for item in items:
+        if isinstance(item, Positions) and type(item.value) is int and item.axis is not None:
+            _checked(item.value, item.axis, shape)
+    if all(type(item.value) is int for item in items if isinstance(item, Positions)):
+        return _take_static(x, shape, items)
+    return take_indexed(x, build_indexer(items, shape), GatherScatterMode.CLIP, None)
 
 
-def _expand(index: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any]:
-    """An index without Ellipsis, with one entry for each axis beside the None entries."""
-    places = [i for i, entry in enumerate(index) if entry is Ellipsis]
-    if len(places) > 1:
-        raise IndexError("an index can have one Ellipsis ('...') only.")
-    used = len([entry for entry in index if entry is not None and entry is not Ellipsis])
-    if used > len(shape):
-        raise IndexError(
-            f"too many indices: {used} for an array with {len(shape)} axes, of shape {shape}."
-        )
-    place = places[0] if places else len(index)
-    missing = [_WHOLE] * (len(shape) - used)
-    return [*index[:place], *missing, *index[place + len(places) :]]
-
-
-def _static_index(index: int, axis: int, shape: tuple[int, ...]) -> int:
+def _checked(index: int, axis: int, shape: Shape) -> int:
+    """A static index, counted from the start."""
     size = shape[axis]
     if not -size <= index < size:
         raise IndexError(
@@ -86,40 +57,60 @@ def _static_index(index: int, axis: int, shape: tuple[int, ...]) -> int:
     return index + size if index < 0 else index
 
 
-def _static_box(entry: Any, axis: int, shape: tuple[int, ...]) -> tuple[int, int, int, bool] | None:
-    """(start, length, step, whether the axis is removed), or None for an array."""
-    if isinstance(entry, slice):
-        try:
-            positions = range(shape[axis])[entry]
-        except TypeError:
-            raise TypeError(
-                f"the bounds of a slice must be integers known while tracing, but got {entry}; "
-                f"for a traced start use lax.dynamic_slice_in_dim."
-            ) from None
-        return positions.start, len(positions), positions.step, False
-    if isinstance(entry, (bool, np.bool_)) or getattr(entry, "dtype", None) == dtypes.bool_:
-        raise TypeError(
-            f"indexing with booleans gives a shape that depends on values: {entry!r:.60}; use "
-            f"lax.select_n(mask, otherwise, x), or index with integers."
-        )
-    if isinstance(entry, (int, np.integer)):
-        return _static_index(operator.index(entry), axis, shape), 1, 1, True
-    if isinstance(entry, (list, float, str)) or not _is_integer_array(entry):
-        raise TypeError(
-            f"an array is indexed by integers, slices, None, Ellipsis and arrays of integers, but "
-            f"got {entry!r:.60} of type {type(entry).__name__}."
-        )
-    return None
+def take_indexed(
+    x: Any,
+    indexer: Indexer,
+    mode: GatherScatterMode,
+    fill_value: Any,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+) -> Any:
+    """What an indexer selects from an array."""
+    fills = mode in (GatherScatterMode.FILL_OR_DROP, GatherScatterMode.ONE_HOT)
+    if indexer.empty:
+        if 0 not in indexer.shape and not fills:
+            raise IndexError(
+                f"an axis without elements is indexed: the array has the shape {typeof(x).shape}, "
+                f"and the result would have {indexer.shape}."
+            )
+        if mode is GatherScatterMode.ONE_HOT:
+            fill_value = 0
+        value = default_fill(typeof(x).dtype) if fill_value is None else fill_value
+        return full_like(x, value, shape=indexer.shape)
+    out = gather(
+        x,
+        indexer.indices,
+        indexer.numbers,
+        indexer.slice_sizes,
+        indices_are_sorted=indices_are_sorted or indexer.is_sorted,
+        unique_indices=unique_indices or indexer.unique,
+        mode=mode,
+        fill_value=fill_value,
+    )
+    if indexer.reverse:
+        out = rev_p.bind(out, dimensions=indexer.reverse)
+    return expand_dims(out, indexer.new_axes) if indexer.new_axes else out
 
 
-def _is_integer_array(entry: Any) -> bool:
-    try:
-        return dtypes.is_integer(typeof(entry).dtype)
-    except TypeError:
-        return False
+def _take_static(x: Any, shape: Shape, items: Sequence[Item]) -> Any:
+    """Apply an index without arrays."""
+    boxes: list[_Box] = []
+    new_axes: list[int] = []
+    out_axis = 0
+    for item in items:
+        if isinstance(item, NewAxis):
+            new_axes.append(out_axis)
+            out_axis += 1
+        elif isinstance(item, Run):
+            boxes.append((item.start, item.length, item.step, False))
+            out_axis += 1
+        else:
+            boxes.append((_checked(item.value, len(boxes), shape), 1, 1, True))
+    out = _take_boxes(x, shape, boxes)
+    return expand_dims(out, new_axes) if new_axes else out
 
 
-def _take_static(x: Any, shape: tuple[int, ...], boxes: list[tuple[int, int, int, bool]]) -> Any:
+def _take_boxes(x: Any, shape: Shape, boxes: Sequence[_Box]) -> Any:
     """Apply (start, length, step, removed) to the leading axes of an array."""
     starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
     reverse, removed = [], []
@@ -134,33 +125,15 @@ def _take_static(x: Any, shape: tuple[int, ...], boxes: list[tuple[int, int, int
             starts[axis], stops[axis], steps[axis] = start, last + 1, step
         if remove:
             removed.append(axis)
-    if any(starts) or tuple(stops) != shape:
-        strides = None if all(step == 1 for step in steps) else tuple(steps)
+    strided = any(step != 1 for step in steps)
+    if strided or any(starts) or tuple(stops) != shape:
+        strides = tuple(steps) if strided else None
         x = slice_p.bind(
             x, start_indices=tuple(starts), limit_indices=tuple(stops), strides=strides
-        )
-    elif any(step != 1 for step in steps):
-        x = slice_p.bind(
-            x, start_indices=tuple(starts), limit_indices=tuple(stops), strides=tuple(steps)
         )
     if reverse:
         x = rev_p.bind(x, dimensions=tuple(reverse))
     return squeeze_p.bind(x, dimensions=tuple(removed)) if removed else x
-
-
-def _take_arrays(x: Any, arrays: list[tuple[int, Any]]) -> Any:
-    """Apply indices that are arrays: one along its axis, scalars along several."""
-    if len(arrays) == 1:
-        axis, index = arrays[0]
-        return take(x, index, axis)
-    if any(typeof(index).shape for _, index in arrays):
-        raise TypeError(
-            "indexing with several arrays at once is not supported; index one axis at a time, or "
-            "join the indices into one of the reshaped array."
-        )
-    for axis, index in reversed(arrays):
-        x = take(x, index, axis)
-    return x
 
 
 def iterate(x: Any) -> Any:

@@ -29,6 +29,7 @@ from bindax_lax_basic.reductions import (
 from bindax_lax_basic.selection import clamp
 from bindax_lax_basic.shape import expand_dims, reshape_p
 from bindax_lax_basic.shape import squeeze as lax_squeeze
+from bindax_lax_basic.updates import IndexedUpdates
 
 # -------------------------------------------------------------------------------------- shape
 
@@ -170,7 +171,7 @@ def _arg(name: str, search: Any) -> Any:
 
 def cumsum(self: Any, axis: int | None = None) -> Any:
     """The sums up to and including each element, along an axis or of all elements in order."""
-    operand = _numbers(self, None)
+    operand = _numbers(self, None) if self.dtype == dtypes.bool_ else self
     return lax_cumsum(ravel(operand), 0) if axis is None else lax_cumsum(operand, axis)
 
 
@@ -210,6 +211,7 @@ def _imag(self: Any) -> Any:
 ATTRIBUTES: Mapping[str, Any] = {
     **OPERATORS,
     "T": property(transpose, doc="The array with its axes in reverse order."),
+    "at": property(IndexedUpdates, doc="Changed copies: ``x.at[index].set(y)`` and its like."),
     "mT": property(lambda x: swapaxes(x, -1, -2), doc="The last two axes exchanged."),
     "real": property(_real, doc="The real part."),
     "imag": property(_imag, doc="The imaginary part."),

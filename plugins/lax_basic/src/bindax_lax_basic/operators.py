@@ -183,7 +183,10 @@ def floor_divide(x: Any, y: Any) -> Any:
         quotient = div_p.bind(sub_p.bind(x, remainder), y)
         quotient = round_p.bind(quotient, rounding_method=RoundingMethod.AWAY_FROM_ZERO)
         less = sub_p.bind(quotient, scalar_array(1, dtype))
-        return select_scalars(_signs_differ(remainder, y), quotient, less)
+        quotient = select_scalars(_signs_differ(remainder, y), quotient, less)
+        # By zero there is no remainder; the quotient is infinite, or not a number.
+        by_zero = broadcast_to(_is_zero(y), typeof(quotient).shape)
+        return select_scalars(by_zero, quotient, div_p.bind(x, y))
     quotient, remainder = div_p.bind(x, y), rem_p.bind(x, y)
     less = sub_p.bind(quotient, scalar_array(1, dtype))
     return select_scalars(_signs_differ(remainder, y), quotient, less)

@@ -112,7 +112,7 @@ def _from_object(value: Any, dtype: DType | None) -> Any:
 
 def _not_a_number(value: Any, path: str) -> Exception:
     where = f" at {path}" if path else ""
-    # As in JAX, where programs may tell None, a value that is missing, from what is of a wrong type.
+    # As in JAX: programs may tell None, which is missing, from what is of a wrong type.
     kind = ValueError if value is None else TypeError
     return kind(
         f"array: {value!r:.60} of type {type(value).__name__}{where} is no number, array, or "

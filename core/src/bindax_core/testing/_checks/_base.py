@@ -34,16 +34,17 @@ class Check:
         kind: the rule kind to blame when it fails.
         run: takes a case and the setting; raises ``Mismatch`` when the property does not hold and
             ``NotApplicable`` when it says nothing about the case.
-        rank: 0 when it needs nothing but `impl` and abstract evaluation, 1 when it needs one more
-            rule, 2 when derivatives or batches of other rules take part, 3 for compositions. A
-            failure may be the consequence of one of a lower rank.
+        rank: 0 for the one check that everything rests on, 1 when it needs nothing but ``impl`` and
+            abstract evaluation, 2 when it needs one more rule, 3 when derivatives or batches of
+            other rules take part, 4 for compositions. A failure may be the consequence of one of a
+            lower rank.
         why_not: why the check says nothing about a primitive, or None when it does.
     """
 
     name: str
     kind: str
     run: Callable[[Case, Setting], None]
-    rank: int = 2
+    rank: int = 3
     why_not: Callable[[Primitive, Setting], str | None] = lambda primitive, setting: None
 
 

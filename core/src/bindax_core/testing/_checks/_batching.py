@@ -133,8 +133,11 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
         if np.asarray(out).shape[:2] != (2, 3):
             raise Mismatch(f"nested vmap: a result has the shape {np.asarray(out).shape}.")
         aval = typeof(out)
-        flat.append(value(np.asarray(out).reshape(6, *aval.shape[2:]),
-                          aval.update(shape=(6, *aval.shape[2:]))))
+        flat.append(
+            value(
+                np.asarray(out).reshape(6, *aval.shape[2:]), aval.update(shape=(6, *aval.shape[2:]))
+            )
+        )
     require_loop("nested vmap", flat, wanted)
 
 
@@ -163,9 +166,9 @@ def _with_operands(run: Callable[[Case, Setting], None]) -> Callable[[Case, Sett
 CHECKS = tuple(
     Check(name, "vmap", _with_operands(run), rank=rank, why_not=_why_not)
     for name, run, rank in (
-        ("vmap", _vmap, 1),
-        ("batch sizes", _sizes, 2),
-        ("nested vmap", _nested, 2),
-        ("vmap special values", _special, 2),
+        ("vmap", _vmap, 2),
+        ("batch sizes", _sizes, 3),
+        ("nested vmap", _nested, 3),
+        ("vmap special values", _special, 3),
     )
 )

@@ -190,7 +190,7 @@ def _has_no_jvp(primitive: Primitive, setting: Setting) -> str | None:
 
 
 CHECKS = (
-    Check("jit with derivatives", "jvp", _jit, rank=3, why_not=_has_no_jvp),
-    Check("vmap of others", "vmap", _vmap, rank=3),
-    Check("derivatives of vmap", "vmap", _of_vmap, rank=3, why_not=_has_no_jvp),
+    Check("jit with derivatives", "jvp", _jit, rank=4, why_not=_has_no_jvp),
+    Check("vmap of others", "vmap", _vmap, rank=4),
+    Check("derivatives of vmap", "vmap", _of_vmap, rank=4, why_not=_has_no_jvp),
 )

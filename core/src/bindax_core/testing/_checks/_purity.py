@@ -103,7 +103,7 @@ def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
 
 
 CHECKS = (
-    Check("purity", "impl", _pure, rank=0, why_not=_no_impl),
-    Check("threads", "impl", _threads, rank=1),
-    Check("special values", "impl", _special, rank=1),
+    Check("purity", "impl", _pure, rank=1, why_not=_no_impl),
+    Check("threads", "impl", _threads, rank=2),
+    Check("special values", "impl", _special, rank=2),
 )

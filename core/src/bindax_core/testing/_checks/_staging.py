@@ -40,8 +40,11 @@ def _compiled(case: Case, setting: Setting) -> None:
     for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
         host = np.asarray(got)
         require_same(f"result {i} compiled by {setting.compiler}", got, expected, scale=5.0)
-        require_same(f"the bytes of result {i} compiled by {setting.compiler}",
-                     typeof(host).str_short() == typeof(expected).str_short(), True)
+        require_same(
+            f"the bytes of result {i} compiled by {setting.compiler}",
+            typeof(host).str_short() == typeof(expected).str_short(),
+            True,
+        )
 
 
 def _compiled_special(case: Case, setting: Setting) -> None:
@@ -64,6 +67,6 @@ def _why_not(primitive: Primitive, setting: Setting) -> str | None:
 
 CHECKS = (
     Check("interpreted jit", "impl", _interpreted),
-    Check("compiled", stablehlo.name, _compiled, rank=1, why_not=_why_not),
-    Check("compiled special values", stablehlo.name, _compiled_special, rank=1, why_not=_why_not),
+    Check("compiled", stablehlo.name, _compiled, rank=2, why_not=_why_not),
+    Check("compiled special values", stablehlo.name, _compiled_special, rank=2, why_not=_why_not),
 )

@@ -141,4 +141,4 @@ def _why_not(primitive: Primitive, setting: Setting) -> str | None:
     return None if transpose.find(primitive) is not None else "it has no transpose rule"
 
 
-CHECKS = (Check("transpose", "transpose", _transpose, rank=1, why_not=_why_not),)
+CHECKS = (Check("transpose", "transpose", _transpose, rank=2, why_not=_why_not),)

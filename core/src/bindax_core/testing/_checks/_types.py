@@ -27,7 +27,10 @@ def run_impl(case: Case, operands: list[Any]) -> list[Any]:
     function = impl.functions.get(case.primitive)
     if function is None:
         raise NotApplicable("there is no impl rule; it runs compiled")
-    out = function(*operands, **case.params)
+    try:
+        out = function(*operands, **case.params)
+    except Exception as error:
+        raise Mismatch(f"raised {type(error).__name__}: {error}", "impl") from error
     if case.primitive.takes_values or case.primitive.multiple_results:
         if not isinstance(out, list | tuple):
             raise Mismatch(f"should return a list of results, but returned {out!r:.80}.", "impl")
@@ -87,6 +90,6 @@ def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
 
 CHECKS = (
     Check("types", "abstract_eval", _types, rank=0, why_not=_no_impl),
-    Check("staging", "abstract_eval", _staged, rank=0),
-    Check("parameters", "abstract_eval", _params, rank=0),
+    Check("staging", "abstract_eval", _staged, rank=1),
+    Check("parameters", "abstract_eval", _params, rank=1),
 )

@@ -1,0 +1,76 @@
+"""`bindax check PLUGIN`: do the rules of a plugin agree with each other and with the math?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bindax._cli._output import STYLES, console, json_option, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from bindax_core.testing import RuleReport
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("plugin")
+@click.option("--budget", default=60.0, show_default=True, help="Seconds that it may take.")
+@click.option("--seed", default=0, show_default=True, help="Seed of samples and of their choice.")
+@click.option("--time-limit", default=10.0, show_default=True, help="Seconds for a single check.")
+@click.option("--html", type=_FILE, help="Write a page with a matrix to look at.")
+@click.option("--junit", type=_FILE, help="Write JUnit XML.")
+@json_option
+@reports_errors
+def check(
+    plugin: str,
+    budget: float,
+    seed: int,
+    time_limit: float,
+    html: Path | None,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    """Check the rules of PLUGIN on its samples, and name those that are wrong.
+
+    Abstract evaluation, evaluation, derivatives, transposes, batching, staging and lowering of each
+    primitive are compared with each other and with differences of values. Each failure comes with
+    a test that repeats it. The exit code is 1 when something fails.
+    """
+    from bindax_core.testing import check_plugin
+
+    report = check_plugin(plugin, budget=budget, seed=seed, time_limit=time_limit)
+    if html is not None:
+        html.write_text(report.as_html(), encoding="utf-8")
+    if junit is not None:
+        junit.write_text(report.as_junit(), encoding="utf-8")
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        _print(report)
+    if not report.ok:
+        sys.exit(1)
+
+
+def _print(report: RuleReport) -> None:
+    from rich.text import Text
+
+    out = console()
+    for result in report.failures:
+        first, *rest = str(result).splitlines()
+        status, _, text = first.partition(":")
+        out.print(Text.assemble((f"{status}:", STYLES["problem"]), (text, "bold")))
+        for line in rest:
+            out.print(Text(line, style="dim" if line.startswith("    ") else ""))
+        out.print()
+    skipped: dict[str, int] = {}
+    for result in report.results:
+        if result.status not in ("passed", "failed"):
+            key = f"{result.status}: {result.reason.partition(' (')[0]}"
+            skipped[key] = skipped.get(key, 0) + 1
+    for reason, count in sorted(skipped.items(), key=lambda pair: -pair[1])[:12]:
+        out.print(Text(f"{count:5d} {reason}", style="dim"))
+    out.print(Text(report.summary, style="green" if report.ok else "red"))
