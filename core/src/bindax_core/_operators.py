@@ -35,6 +35,7 @@ OPERATOR_NAMES: tuple[str, ...] = (
     *(f"__{name}__" for name in _BINARY),
     *(f"__r{name}__" for name in _BINARY),
     *(f"__{name}__" for name in _OTHERS),
+    "__array_namespace__",
     "__getitem__",
 )
 
@@ -112,12 +113,12 @@ class ArrayOperators:
 
 
 def _placeholder(name: str) -> Callable[..., Any]:
-    def operator(self: Any, *args: Any) -> Any:
+    def operator(self: Any, *args: Any, **options: Any) -> Any:
         if load_operations(name):
             supplied = getattr(ArrayOperators, name)
             if supplied is not operator:
                 try:
-                    return supplied(self, *args)
+                    return supplied(self, *args, **options)
                 except Exception as error:
                     hide_internal_frames(error)
                     raise

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, Tracer, api_boundary, config, register_internal, typeof
+from bindax_core.extend import Primitive, Tracer, api_boundary, config, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._index_parsing import parse_index
 from bindax_lax_basic._indexer import Indexer, build_indexer
 from bindax_lax_basic._operands import broadcast_shapes, promote_dtypes
 from bindax_lax_basic._windows import GatherScatterMode, ScatterDimensionNumbers
+from bindax_lax_basic.arithmetic import neg_p
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.creation import ones_like
@@ -134,7 +135,9 @@ class IndexedUpdate:
     @api_boundary
     def subtract(self, values: Any, **options: Any) -> Any:
         """A copy with ``values`` subtracted from the elements."""
-        return self._update(scatter_add_p, -1 * self._operand(values), **options)
+        if typeof(self._array).dtype != dtypes.bool_:  # which scatter_add refuses
+            values = neg_p.bind(promote_dtypes(self._array, values)[1])
+        return self._update(scatter_add_p, values, **options)
 
     @api_boundary
     def multiply(self, values: Any, **options: Any) -> Any:
@@ -182,7 +185,10 @@ class IndexedUpdate:
         """
         indexer, params = self._plan(**options)
         out = self._array
-        for vectors in _rounds(indexer, params, typeof(out).shape):
+        rounds = _rounds(indexer, params, typeof(out).shape)
+        if not params["unique_indices"]:
+            params["mode"] = DROP  # each round names the positions of the others as out of bounds
+        for vectors in rounds:
             current = indexer._replace(indices=vectors)
             taken = take_indexed(out, current, params["mode"], None)
             values = func(taken)
@@ -195,13 +201,6 @@ class IndexedUpdate:
         return out
 
     # ------------------------------------------------------------------------------------------
-
-    def _operand(self, values: Any) -> Any:
-        """The values of a subtraction, which are negated in the dtype they are subtracted in."""
-        if dtypes.kind_of(typeof(self._array).dtype) == "bool":
-            return values  # which scatter_add refuses
-        (_, values) = promote_dtypes(self._array, values)
-        return values
 
     def _plan(
         self,
@@ -269,9 +268,10 @@ def _rounds(indexer: Indexer, params: dict[str, Any], shape: tuple[int, ...]) ->
             "x.at[...].apply applies its function as often as a position occurs, which is not "
             "known for traced positions; if none occurs twice, say unique_indices=True."
         )
-    limits = np.asarray([shape[axis] - 1 for axis in indexer.numbers.start_index_map])
     if params["mode"] is CLIP:
-        vectors = np.clip(vectors, 0, limits)
+        axes = indexer.numbers.start_index_map
+        limits = [shape[axis] - indexer.slice_sizes[axis] for axis in axes]
+        vectors = np.clip(vectors, 0, np.asarray(limits, vectors.dtype))
     rows = vectors.reshape(-1, vectors.shape[-1])
     _, group, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     # The how-manieth of its equals each one is: its place in a stable sort, from its group's start.
@@ -283,5 +283,3 @@ def _rounds(indexer: Indexer, params: dict[str, Any], shape: tuple[int, ...]) ->
     nowhere = vectors.dtype.type(-1)
     return [np.where(occurrence == n, vectors, nowhere) for n in range(int(counts.max(initial=0)))]
 
-
-register_internal(__file__)
