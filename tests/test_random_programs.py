@@ -75,6 +75,9 @@ def program(ops: Any, steps: list[tuple[str, int, int]]) -> Function:
     return run
 
 
+SCALES = np.array([0.5, 1.5])
+
+
 def squared_gradient(api: Any, fun: Function) -> Function:
     gradient = api.grad(fun)
     return lambda x: (gradient(x) * gradient(x)).sum() * 0.1
@@ -85,7 +88,7 @@ TRANSFORMATIONS: dict[str, Callable[[Any, Function], Function]] = {
     "grad": squared_gradient,
     "jvp": lambda api, fun: lambda x: api.jvp(fun, (x,), (x * 0.5,))[1],
     "linearize": lambda api, fun: lambda x: api.linearize(fun, x)[1](x * 0.25),
-    "vmap": lambda api, fun: lambda x: api.vmap(lambda s: fun(x * s))(np.array([0.5, 1.5])).sum(),
+    "vmap": lambda api, fun: lambda x: api.vmap(lambda s: fun(x * s))(SCALES).sum(),
 }
 
 

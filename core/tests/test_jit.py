@@ -97,6 +97,8 @@ def test_jit_as_decorator_and_method() -> None:
         return x * 3.0
 
     assert float(h(2.0)) == 6.0
+    names = [eqn.primitive.name for eqn in bx.make_jaxpr(lambda x: g(h(x)))(1.0).eqns]
+    assert names == ["toy.mul", "jit"]  # h is dissolved, g is a call
     with pytest.raises(TypeError, match=r"argument self is not an array: a value of type .*Model"):
         Model(1.0).frozen()
 

@@ -223,11 +223,16 @@ def format_eqn(eqn: JaxprEqn, printer: Printer | None = None) -> Lines:
     rule = kinds.pretty_print.functions.get(eqn.primitive)
     if rule is not None:
         return list(rule(eqn, printer))
+    return format_application(eqn, eqn.params, printer)
+
+
+def format_application(eqn: JaxprEqn, shown: dict[str, Any], printer: Printer) -> Lines:
+    """The lines of an equation that show the given parameters, for ``pretty_print`` rules."""
     operands = " ".join(printer.atom(x) for x in eqn.invars)
     binders = " ".join(printer.binder(v) for v in eqn.outvars)
-    programs = subjaxprs(eqn.params)
+    programs = subjaxprs(shown)
     names = {name for name, _ in programs}
-    params = {name: value for name, value in eqn.params.items() if name not in names}
+    params = {name: value for name, value in shown.items() if name not in names}
     head = beside([f"{binders} = {eqn.primitive.name}"], format_params(params))
     lines = beside(head, [operands] if operands else [])
     for _, program in programs:

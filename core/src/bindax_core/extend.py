@@ -30,6 +30,7 @@ from bindax_core._jaxpr import JaxprEqn as JaxprEqn
 from bindax_core._jaxpr import Literal as Literal
 from bindax_core._jaxpr import Printer as Printer
 from bindax_core._jaxpr import Var as Var
+from bindax_core._jaxpr import format_application as format_application
 from bindax_core._jaxpr import format_eqn as format_eqn
 from bindax_core._jaxpr import format_jaxpr as format_jaxpr
 from bindax_core._jaxpr import hoist_consts as hoist_consts

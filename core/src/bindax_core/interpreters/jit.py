@@ -9,10 +9,12 @@ from bindax_core import extend as kinds
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
+    Printer,
     Var,
     Zero,
     executable_of,
     find_backend,
+    format_application,
     hoist_consts,
     is_undef_primal,
     primitive,
@@ -162,6 +164,17 @@ def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     )
 
 
+_UNREMARKABLE = {"inline": False, "keep_unused": False, "backend": None}
+
+
+def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
+    """A call shows its name, its program, and what is not as usual."""
+    shown = {k: v for k, v in eqn.params.items() if v != _UNREMARKABLE.get(k, _UNREMARKABLE)}
+    if not any(eqn.params["donated"]):
+        del shown["donated"]
+    return format_application(eqn, shown, printer)
+
+
 jit_p = primitive(
     "jit",
     kinds.impl(_impl, on_values=True),
@@ -172,6 +185,7 @@ jit_p = primitive(
     kinds.partial_eval(_partial_eval),
     kinds.partial_eval_jaxpr(_partial_eval_jaxpr),
     kinds.dce(_dce),
+    kinds.pretty_print(_pretty_print),
     kinds.lowering["stablehlo"].elsewhere("bindax-xla-backend"),
     multiple_results=True,
 )

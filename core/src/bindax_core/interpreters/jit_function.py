@@ -18,6 +18,7 @@ from bindax_core.extend import (
     api_boundary,
     config,
     describe_function,
+    eval_jaxpr,
     executable_of,
     find_backend,
     hide_internal_frames,
@@ -163,7 +164,10 @@ class JittedFunction(Generic[P, R]):
     def _call(self, args: Any, kwargs: Any, flat_key: Any = None) -> R:
         entry, leaves, traced = self._lookup(args, kwargs)
         if traced or entry.closes_over_tracers:
-            outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
+            if self._options.inline and traced:
+                outs = eval_jaxpr(entry.jaxpr.jaxpr, [], *entry.consts, *leaves)
+            else:
+                outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
             return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
         if flat_key is not None:
             self._shared.flat[flat_key] = entry

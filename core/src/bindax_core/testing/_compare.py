@@ -42,7 +42,7 @@ def tolerance(dtype: np.dtype[Any], derivative: bool = False) -> float:
 def wide(x: Any) -> np.ndarray[Any, Any]:
     """A floating-point value in double precision."""
     x = np.asarray(x)
-    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+    return np.asarray(x, np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
 def require_type(what: str, got: Any, wanted: Any, *, weak: bool = True) -> None:

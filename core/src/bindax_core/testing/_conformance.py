@@ -183,4 +183,4 @@ def conformance(
         if failures:
             pytest.fail("\n\n".join(map(str, failures)), pytrace=False)
 
-    return test_rules  # type: ignore[no-any-return]
+    return test_rules

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bindax_core import config, jvp, linearize, make_jaxpr, vmap
-from bindax_core.extend import ClosedJaxpr, Jaxpr, Primitive, subjaxprs
+from bindax_core.extend import Jaxpr, Primitive, subjaxprs
 from bindax_core.testing._cases import Case
 from bindax_core.testing._checks._base import differentiable, with_operands
 from bindax_core.testing._checks._derivatives import tangents_of
@@ -48,19 +48,19 @@ def primitives_used(case: Case) -> set[Primitive]:
     found: set[Primitive] = {case.primitive}
     positions = differentiable(case.operands)
 
-    def forward() -> ClosedJaxpr:
+    def forward() -> Any:
         function = with_operands(case, positions)
         tangents = tangents_of(case, positions)
         return make_jaxpr(lambda *xs: jvp(function, xs, tangents)[1])(
             *[case.operands[i] for i in positions]
         )
 
-    def linear() -> ClosedJaxpr:
+    def linear() -> Any:
         function = with_operands(case, positions)
         f_lin = linearize(function, *[case.operands[i] for i in positions])[1]
         return make_jaxpr(f_lin)(*tangents_of(case, positions))
 
-    def batched() -> ClosedJaxpr:
+    def batched() -> Any:
         avals = [aval.update(shape=(2, *aval.shape)) for aval in case.avals]
         return make_jaxpr(vmap(case.call))(*avals)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -30,6 +30,7 @@ class RuleResult:
         status: passed, failed, skipped, expected failure, or not run.
         planned: how many cases there are.
         ran: how many of them the check ran on.
+        inapplicable: how many it says nothing about.
         seconds: how long that took.
         reason: what is wrong, or why it was skipped or did not run.
         rule: the rule to blame, with distribution, file and line.
@@ -46,6 +47,7 @@ class RuleResult:
     status: str
     planned: int = 0
     ran: int = 0
+    inapplicable: int = 0
     seconds: float = 0.0
     reason: str = ""
     rule: str = ""
@@ -89,7 +91,7 @@ class RuleReport:
     budget: float
     seconds: float
     compiler: str | None
-    results: tuple[RuleResult, ...] = attrs.field(converter=tuple)
+    results: Sequence[RuleResult]
 
     def of_status(self, *statuses: str) -> list[RuleResult]:
         """The results with one of some statuses."""
@@ -111,6 +113,7 @@ class RuleReport:
         found = {status: len(self.of_status(status)) for status in STATUSES}
         found["cases planned"] = sum(result.planned for result in self.results)
         found["cases run"] = sum(result.ran for result in self.results)
+        found["cases inapplicable"] = sum(result.inapplicable for result in self.results)
         return found
 
     def raise_if_failed(self) -> None:
@@ -153,15 +156,16 @@ class RuleReport:
         counts = self.counts
         parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
         total, ran = counts["cases planned"], counts["cases run"]
+        concerned = total - counts["cases inapplicable"]
         text = (
             f"{self.plugin}: {len(self.results)} checks: {', '.join(parts) or 'none'}; "
             f"{self.seconds:.1f} s of {self.budget:g} s, seed {self.seed}, "
             f"compiler {self.compiler or 'none'}."
         )
-        if ran < total:
-            text += (
-                f" {ran} of {total} cases were run, chosen by the seed; a greater budget runs more."
-            )
+        text += f" {ran} of {concerned} cases that the checks say something about were run"
+        if ran < concerned:
+            text += ", chosen by the seed; a greater budget runs more"
+        text += "."
         return text
 
     def __str__(self) -> str:

@@ -106,6 +106,7 @@ class Group:
         skip = case.skip.get(self.check.name)
         if skip is not None:
             self.reasons[skip] += 1
+            self.result.inapplicable += 1
             self._settle()
             return
         start = time.perf_counter()
@@ -115,6 +116,7 @@ class Group:
             self.result.status = PASSED
         except NotApplicable as reason:
             self.reasons[str(reason)] += 1
+            self.result.inapplicable += 1
         except Exception as error:
             self.result.ran += 1
             self.cases = []
@@ -293,7 +295,7 @@ def check_subject(
     left = budget - (time.perf_counter() - start)
     results = [*plan.problems, *run_groups(plan, groups_of(plan), left)]
     seconds = time.perf_counter() - start
-    return RuleReport(subject.name, seed, budget, seconds, plan.setting.compiler, tuple(results))
+    return RuleReport(subject.name, seed, budget, seconds, plan.setting.compiler, results)
 
 
 def run_one(case: Case, check: str, time_limit: float = 10.0) -> None:

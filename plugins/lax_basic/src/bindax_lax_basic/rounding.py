@@ -28,8 +28,8 @@ from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import no_derivative, zero_tangent
 from bindax_lax_basic._lowering import full, operation
 from bindax_lax_basic._numpy import NumPyArray, exact, quiet
-from bindax_lax_basic._types import elementwise_type
 from bindax_lax_basic._operands import constant
+from bindax_lax_basic._types import elementwise_type
 from bindax_lax_basic.arithmetic import add_p, mul_p
 from bindax_lax_basic.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.conversion import compare, convert, same_dims

@@ -106,7 +106,7 @@ def _jit(case: Case, setting: Setting) -> None:
 
 
 def _jitted(case: Case) -> Function:
-    return jit(case.call)  # type: ignore[no-any-return]
+    return jit(case.call)
 
 
 class _Jitted:
