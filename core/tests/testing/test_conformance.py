@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
+import xml.etree.ElementTree as ET
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -233,7 +233,7 @@ def test_failure_prints_a_small_test_that_fails_again() -> None:
     assert "[1,1,1]" in first.case
     namespace: dict[str, Any] = {}
     exec(first.test, namespace)
-    with pytest.raises(AssertionError, match="the jvp rule of planted.triple"):
+    with pytest.raises(AssertionError, match="the jvp rule of planted"):
         namespace["test_planted_triple_jvp"]()
 
 
@@ -243,7 +243,7 @@ def test_one_check_on_given_operands() -> None:
 
     with pytest.raises(ValueError, match="there is no check 'vmaps'"):
         check_primitive(declare(), "vmaps", draws)
-    with pytest.raises(AssertionError, match="the vmap rule of planted.triple"):
+    with pytest.raises(AssertionError, match="the vmap rule of planted"):
         check_primitive(declare(vmap=WRONG["vmap applies nothing"][1]), "vmap", draws)
 
 
@@ -283,7 +283,7 @@ def test_consequences_of_a_wrong_rule_are_not_blamed_on_others(toy_operations: N
 def test_reports_for_machines() -> None:
     report = check(declare(vmap=WRONG["vmap applies nothing"][1]))
 
-    suite = ElementTree.fromstring(report.as_junit()).find("testsuite")
+    suite = ET.fromstring(report.as_junit()).find("testsuite")
     assert suite is not None
     assert int(suite.attrib["failures"]) == len(report.failures)
     assert len(suite) == len(report.results)

@@ -74,7 +74,7 @@ def test_batches_of_positions(name):
     stacked = [np.stack([d, (d + 1) % 2]) for d in dynamic]
     rows = [X[rebuild([s[n] for s in stacked])] for n in range(2)]
     pick = lambda x, *arrays: x[rebuild(arrays)]  # noqa: E731
-    got = bx.vmap(pick, in_axes=(None, *[0] * len(dynamic)))(X, *stacked)
+    got = bx.vmap(pick, in_axes=(None, *[0] * len(dynamic)))(array(X), *stacked)
     np.testing.assert_array_equal(np.asarray(got), np.stack(rows))
     both = bx.vmap(pick)(np.stack([X, -X]), *stacked)
     np.testing.assert_array_equal(np.asarray(both), np.stack([rows[0], -rows[1]]))
@@ -93,6 +93,8 @@ def test_out_of_bounds(mode, dtype):
         got = array(x).at[index].get(mode=mode)
         wanted = jax.numpy.asarray(x).at[index].get(mode=mode)
         assert got.dtype == wanted.dtype
+        if dtype == "bfloat16":  # of which NumPy does not know that nan is nan
+            got, wanted = got.astype("float32"), wanted.astype("float32")
         # JAX narrows wide positions, which changes them.
         if not isinstance(index, np.ndarray) or index is OUT:
             np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted))

@@ -2,9 +2,9 @@
 
 A plugin is a module (or an object) named by an entry point of the group ``bindax.v1``. It marks
 functions of the names below with ``hookimpl``. Each is called once, when the plugin loads, without
-arguments, and returns declarations; bindax checks all of them and then installs all of them
-(``bindax_samples`` alone is called by the conformance kit). No hook is called per operation. Only this module and the loader import pluggy, when the first plugin
-loads.
+arguments, and returns declarations; bindax checks all of them and then installs all of them. Only
+``bindax_samples`` is not called then, but by the conformance kit. No hook is called per operation.
+Only this module and the loader import pluggy, when the first plugin loads.
 """
 
 from __future__ import annotations
@@ -117,4 +117,4 @@ HOOKS: tuple[Callable[..., Any], ...] = (
     bindax_array_operations,
     bindax_array_attributes,
 )
-"""The hooks whose declarations are installed, in that order; ``bindax_samples`` declares nothing."""
+"""The hooks in the order in which their declarations are installed (samples declare nothing)."""

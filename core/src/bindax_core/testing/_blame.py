@@ -13,7 +13,6 @@ from bindax_core.extend import Primitive, Rule
 from bindax_core.registry._provenance import provenance_of
 from bindax_core.registry._rules import rule_kinds
 
-
 _KERNEL = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -75,7 +74,7 @@ def codes_of(traceback: TracebackType | None) -> list[CodeType]:
 
 
 def own_frames(error: BaseException) -> str:
-    """The last lines of a traceback outside the kernel, where a plugin's author can do something."""
+    """The last lines of a traceback that are not the kernel's."""
     frames = traceback.extract_tb(error.__traceback__)
     kept = [frame for frame in frames if not frame.filename.startswith(_KERNEL)] or frames
     return "".join(traceback.format_list(kept[-3:]))

@@ -60,7 +60,7 @@ def checked_rule(kind: RuleKind, primitive: Primitive, function: Function) -> Fu
 
 
 def _signature(x: Any) -> Any:
-    """What distinguishes calls: types of values, whether they are traced, and what else there is."""
+    """What distinguishes calls: types of values, and whether they are traced."""
     if isinstance(x, list | tuple):
         return tuple(_signature(item) for item in x)
     if type(x) is Zero or is_undef_primal(x):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from xml.etree import ElementTree
+import xml.etree.ElementTree as ET
 
 from bindax_core.testing._results import (
     EXPECTED,
@@ -22,7 +22,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def junit(report: RuleReport) -> str:
     """The report as JUnit XML, one test case for each check of each primitive."""
-    suite = ElementTree.Element(
+    suite = ET.Element(
         "testsuite",
         name=f"bindax conformance of {report.plugin}",
         tests=str(len(report.results)),
@@ -32,7 +32,7 @@ def junit(report: RuleReport) -> str:
         time=f"{report.seconds:.3f}",
     )
     for result in report.results:
-        case = ElementTree.SubElement(
+        case = ET.SubElement(
             suite,
             "testcase",
             classname=f"{report.plugin}.{result.primitive or 'samples'}",
@@ -41,14 +41,14 @@ def junit(report: RuleReport) -> str:
         )
         if result.status == FAILED:
             message = _clean(f"{result.rule}: {result.reason}".strip(": "))
-            ElementTree.SubElement(case, "failure", message=message).text = _clean(str(result))
+            ET.SubElement(case, "failure", message=message).text = _clean(str(result))
         elif result.status != PASSED:
             reason = _clean(f"{result.status}: {result.reason}")
-            ElementTree.SubElement(case, "skipped", message=reason)
-    suites = ElementTree.Element("testsuites")
+            ET.SubElement(case, "skipped", message=reason)
+    suites = ET.Element("testsuites")
     suites.append(suite)
-    ElementTree.indent(suites)
-    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _clean(text: str) -> str:

@@ -62,7 +62,7 @@ class Group:
 
     @classmethod
     def make(cls, plan: Plan, primitive: Primitive, check: Check) -> Group:
-        """The group of a primitive and a check; skipped at once when the check does not concern it."""
+        """The group of a primitive and a check, skipped at once when it does not concern it."""
         group = cls(plan, primitive, check)
         group.result = RuleResult(primitive.name, check.kind, check.name, NOT_RUN)
         reason = None

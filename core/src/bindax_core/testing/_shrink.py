@@ -51,10 +51,12 @@ def _candidates(case: Case) -> Iterator[Case]:
         yield replaced(case, [case.draws[0]])
     for digits in (0, 1):
         rounded = [[_rounded(x, digits) for x in row] for row in case.draws]
-        if any(
-            not _equal(a, b)
-            for a, b in zip(sum(rounded, []), sum(map(list, case.draws), []), strict=True)
-        ):
+        pairs = [
+            (a, b)
+            for old, new in zip(case.draws, rounded, strict=True)
+            for a, b in zip(old, new, strict=True)
+        ]
+        if not all(_equal(a, b) for a, b in pairs):
             yield replaced(case, rounded)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -98,8 +99,11 @@ def subject(
                 f"bindax_core.testing.sample."
             )
     labels = [sample.label for sample in samples]
-    for label in sorted({one for one in labels if labels.count(one) > 1}):
-        found.append(f"two samples have the label {label!r}; give one of them another.")
+    found += [
+        f"two samples have the label {label!r}; give one of them another."
+        for label, count in Counter(labels).items()
+        if count > 1
+    ]
     return Subject(name, dict(kinds), tuple(samples), tuple(expected), tuple(found))
 
 

@@ -107,15 +107,14 @@ def _nested(case: Case, setting: Setting) -> None:
 def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> None:
     """The outer axis of an operand is its first, the inner one its last."""
     draws = case.draws
-    rows = []
-    for k in range(2):
-        for m in range(3):
-            rows.append(
-                [
-                    draws[(2 * k * o + m * n) % len(draws)][i]
-                    for i, (o, n) in enumerate(zip(outer, inner, strict=True))
-                ]
-            )
+    rows = [
+        [
+            draws[(2 * k * o + m * n) % len(draws)][i]
+            for i, (o, n) in enumerate(zip(outer, inner, strict=True))
+        ]
+        for k in range(2)
+        for m in range(3)
+    ]
     batch = []
     for i, aval in enumerate(case.avals):
         grid = [np.asarray(row[i]) for row in rows]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bindax_core import config, jit, jvp, linearize, vjp, vmap
-from bindax_core.extend import Primitive, float0, jvp as jvp_rules, tree_leaves, typeof
+from bindax_core.extend import Primitive, float0, tree_leaves, typeof
+from bindax_core.extend import jvp as jvp_rules
 from bindax_core.testing._cases import DRAWS, Case, replaced
 from bindax_core.testing._checks._base import (
     Check,

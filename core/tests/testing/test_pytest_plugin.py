@@ -1,0 +1,118 @@
+"""The option of pytest, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGIN = "bindax_core.testing._pytest_plugin"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A plugin with a right primitive, a wrong one, and one without samples; and another test."""
+    (tmp_path / "mended").mkdir()
+    (tmp_path / "mended" / "__init__.py").write_text(
+        '''
+from bindax_core.extend import (
+    abstract_eval, hookimpl, impl, jvp, lowering, primitive, transpose, vmap)
+from bindax_core.extend import ArrayOperations
+import numpy as np
+
+def declare(name, factor):
+    def bind(x):
+        return made.bind(x)
+    made = primitive(
+        name,
+        impl(lambda x: (3 * x).astype(x.dtype)),
+        abstract_eval(lambda x: x),
+        jvp(lambda p, t: (bind(*p), bind(*t))),
+        vmap(lambda size, operands, dims: (bind(*operands), dims[0])),
+        transpose(lambda ct, x: [(factor * np.asarray(ct)).astype(ct.dtype)]),
+        lowering["stablehlo"].absent("not needed here"),
+    )
+    return made
+
+RIGHT = declare("mended.right", 3)
+WRONG = declare("mended.wrong", 2)
+BARE = declare("mended.bare", 3)
+
+@hookimpl
+def bindax_primitives():
+    return [RIGHT, WRONG, BARE]
+
+@hookimpl
+def bindax_samples():
+    from bindax_core.testing import array, sample
+    return [sample(p, array((2, 3), "float64")) for p in (RIGHT, WRONG)]
+'''
+    )
+    metadata = tmp_path / "mended-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: mended\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[bindax.v1]\nmended = mended\n")
+    (tmp_path / "test_other.py").write_text("def test_other():\n    pass\n")
+    (tmp_path / "test_rules.py").write_text(
+        "from bindax_core.testing import conformance\n\ntest_rules = conformance('mended')\n"
+    )
+    return tmp_path
+
+
+def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    plugin = () if _is_registered() else ("-p", PLUGIN)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", *plugin, *arguments]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(project), *filter(None, sys.path)]),
+        "BINDAX_BACKEND": "numpy",
+    }
+    for name in [name for name in environment if name.startswith("PYTEST_")]:
+        del environment[name]
+    return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
+
+
+def _is_registered() -> bool:
+    from importlib.metadata import entry_points
+
+    return any(one.value == PLUGIN for one in entry_points(group="pytest11"))
+
+
+def test_option_runs_the_checks_alone(project: Path) -> None:
+    ran = run(project, "--bindax-conformance=mended", "-k", "transpose or types or samples")
+
+    assert ran.returncode == 1
+    assert "test_other" not in ran.stdout
+    assert "mended.right-transpose PASSED" in ran.stdout
+    assert "mended.wrong-types PASSED" in ran.stdout
+    assert "mended.wrong-transpose FAILED" in ran.stdout
+    assert "the transpose rule of mended.wrong, from mended 1.0" in ran.stdout
+    assert "no sample reaches mended.bare" in ran.stdout
+    assert "samples PASSED" in ran.stdout
+
+
+def test_option_adds_to_given_paths(project: Path) -> None:
+    ran = run(project, "--bindax-conformance=mended", "-k", "other or right-jvp", "test_other.py")
+
+    assert "test_other PASSED" in ran.stdout
+    assert "mended.right-jvp PASSED" in ran.stdout
+
+
+def test_unknown_plugin_is_an_error(project: Path) -> None:
+    ran = run(project, "--bindax-conformance=nothing")
+
+    assert ran.returncode == 4
+    assert "no plugin 'nothing' is installed" in ran.stderr
+
+
+def test_three_lines_in_a_plugins_tests(project: Path) -> None:
+    ran = run(project, "test_rules.py")
+
+    assert "test_rules[mended.right] PASSED" in ran.stdout
+    assert "test_rules[mended.wrong] FAILED" in ran.stdout
+    assert "test_rules[mended.bare] FAILED" in ran.stdout
+    assert "test_rules[samples] PASSED" in ran.stdout
+    assert "check_primitive('mended.wrong', 'transpose'" in ran.stdout

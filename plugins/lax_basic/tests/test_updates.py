@@ -1,0 +1,248 @@
+"""``x.at[...].set`` and its like, and the scatters, beside JAX's."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bindax_core as bx
+import bindax_lax_basic as lax
+from bindax_lax_basic.index_samples import INDEXED as X
+from bindax_lax_basic.index_samples import INDICES
+
+jax = pytest.importorskip("jax")
+
+REPEATED = {
+    name
+    for name, index in INDICES.items()
+    if len(set(np.arange(X.size).reshape(X.shape)[index].ravel().tolist())) < X[index].size
+}
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+def array(x):
+    return bx.Array.from_numpy(np.array(x))
+
+
+def compiled(function, *operands):
+    pytest.importorskip("bindax_xla_backend")
+    with bx.config.override(backend="xla"):
+        return bx.jit(function)(*operands)
+
+
+def close(got, wanted, rtol=1e-11):
+    np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=rtol, atol=1e-12)
+    assert got.dtype == wanted.dtype
+
+
+def updates(index, names):
+    def function(x, v):
+        return [getattr(x.at[index], name)(v) for name in names]
+
+    return function
+
+
+NAMES = ["set", "add", "subtract", "min", "max"]
+# Of these JAX has no derivative where positions are repeated.
+PRODUCTS = ["multiply", "divide", "power"]
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_values_and_derivatives(name):
+    index = INDICES[name]
+    own = updates(index, NAMES if name in REPEATED else NAMES + PRODUCTS)
+    values = np.sin(np.arange(X[index].size)).reshape(X[index].shape) * 9 + 10
+    wanted, pull = jax.vjp(jax.jit(own), X, values)
+    weights = [np.cos(np.arange(X.size) + n).reshape(X.shape) for n in range(len(wanted))]
+    wanted_back = jax.jit(pull)(weights)
+    got, pull = bx.vjp(own, X, values)
+    back = compiled(lambda x, v: bx.vjp(own, x, v)[1](weights), X, values)
+    in_xla = compiled(own, X, values)
+    for a, b, c in zip(got, in_xla, wanted, strict=True):
+        close(a, c)
+        close(b, c)
+    for a, b, c in zip(pull(weights), back, wanted_back, strict=True):
+        close(a, c)
+        close(b, c)
+
+
+@pytest.mark.parametrize("name", ["array", "arrays apart", "mask and array", "slices with steps"])
+@pytest.mark.parametrize("update", [*NAMES, *PRODUCTS, "apply"])
+def test_batches(name, update):
+    index = INDICES[name]
+    values = np.sin(np.arange(X[index].size)).reshape(X[index].shape)
+    if update == "apply":
+        function = lambda x, v: x.at[index].apply(lambda old: old * v[(0,) * v.ndim])  # noqa: E731
+    else:
+        function = lambda x, v: getattr(x.at[index], update)(v)  # noqa: E731
+    pairs = [(X, values), (X[::-1], -values)]
+    wanted = np.stack([np.asarray(function(array(x), array(v))) for x, v in pairs])
+    close(bx.vmap(function)(np.stack([X, X[::-1]]), np.stack([values, -values])), wanted)
+    same_x = bx.vmap(function, in_axes=(None, 0))(array(X), np.stack([values, values]))
+    close(same_x, np.stack([wanted[0]] * 2))
+
+
+def test_batches_of_positions():
+    i = np.array([[0, 3], [2, 2]])
+    rows = [np.asarray(array(X).at[k, 1:3].add(2.0)) for k in i]
+    got = bx.vmap(lambda x, k: x.at[k, 1:3].add(2.0), in_axes=(None, 0))(array(X), i)
+    close(got, np.stack(rows))
+
+
+MODES = [None, "clip", "fill", "drop"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("update", NAMES + PRODUCTS)
+def test_out_of_bounds(mode, update):
+    x = np.arange(1.0, 13).reshape(4, 3)
+    for index in ([np.array([7, -9, 2])], [9], [-9], [slice(1, 2), np.array([-4, 5])]):
+        function = lambda x, i=tuple(index): getattr(x.at[i], update)(2.5, mode=mode)  # noqa: E731
+        close(function(array(x)), function(jax.numpy.asarray(x)))
+        close(compiled(function, x), function(jax.numpy.asarray(x)))
+
+
+def test_negative_positions_may_not_wrap():
+    x = array(np.zeros(3))
+    assert x.at[-1].set(1.0, wrap_negative_indices=False).tolist() == [0, 0, 0]
+    i = np.array([-1, 1])
+    traced = bx.jit(lambda x, i: x.at[i].add(1.0, wrap_negative_indices=False))(x, i)
+    assert np.asarray(traced).tolist() == [0, 1, 0]
+
+
+DTYPES = ["bool", "int8", "uint8", "int32", "bfloat16", "float16", "float32", "complex64"]
+VALUES = [2, True, 2.5, np.float32(3.5), np.int8(3), np.float64(1.5)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("update", NAMES + PRODUCTS)
+@pytest.mark.filterwarnings("ignore:x.at")
+def test_dtypes_and_weak_types(dtype, update):
+    x = np.asarray(lax.convert_element_type(np.array([0, 1, 3, 2]), dtype))
+    for value in VALUES:
+        function = lambda x, v=value: getattr(x.at[np.array([1, 2])], update)(v)  # noqa: E731
+        with bx.config.override(default_dtype_bits=64), warnings.catch_warnings():
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    wanted = function(jax.numpy.asarray(x))
+            except TypeError:
+                with pytest.raises(TypeError):
+                    function(array(x))
+                continue
+            got = function(array(x))
+        assert (got.dtype, got.weak_type) == (wanted.dtype, wanted.weak_type), value
+        a, b = np.asarray(got), np.asarray(wanted)
+        np.testing.assert_allclose(a.astype(complex), b.astype(complex), rtol=1e-2)
+
+
+def test_lossy_conversion_is_warned_of():
+    x = array(np.arange(3))
+    with pytest.warns(FutureWarning, match=r"dtype float64 are converted to int64.*astype") as seen:
+        x.at[0].set(1.5)
+    assert seen[0].filename == __file__
+
+
+def test_repeated_products():
+    x, i = np.array([2.0, 3.0, 5.0]), np.array([1, 1, 0, 2, 2, 2, 9])
+    product = lambda x, y: x.at[i].multiply(y)  # noqa: E731
+
+    def by_hand(x, y):
+        return lax.concatenate(
+            [(x[0] * y[2])[None], (x[1] * y[0] * y[1])[None], (x[2] * y[3] * y[4] * y[5])[None]], 0
+        )
+
+    for y in ([2.0, 3, 4, 5, 6, 7, 8], [0.0, 3, 0, 5, 0, 7, 8], [0.0, 0, 4, 0, 0, 7, 8]):
+        for a, b in (
+            (bx.jacrev(product, (0, 1))(x, np.array(y)), bx.jacrev(by_hand, (0, 1))(x, np.array(y))),
+            (bx.hessian(lambda y: product(x, y).sum())(np.array(y)),) * 1
+            + (bx.hessian(lambda y: by_hand(x, y).sum())(np.array(y)),),
+        ):
+            for left, right in zip(
+                a if isinstance(a, tuple) else [a], b if isinstance(b, tuple) else [b], strict=True
+            ):
+                close(left, right)
+
+
+def test_equal_extremes_share():
+    x, i = np.array([1.0, 1.0, 1.0]), np.array([0, 0, 1, 9])
+    values = np.array([1.0, 1.0, 2.0, 3.0])
+    for name in ("min", "max"):
+        function = lambda x, v, name=name: getattr(x.at[i], name)(v)  # noqa: E731
+        got = bx.vjp(function, x, values)[1](np.ones(3))
+        wanted = jax.vjp(function, x, values)[1](np.ones(3))
+        for a, b in zip(got, wanted, strict=True):
+            close(a, b)
+
+
+def test_transposed_scatter():
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    i = np.array([[0], [0], [2], [5]])
+    put = lambda x, y: lax.scatter(x, i, y, numbers)  # noqa: E731
+    to_x, to_y = bx.linear_transpose(put, np.ones(3), np.ones(4))(np.array([2.0, 3.0, 4.0]))
+    close(to_x, np.array([0.0, 3.0, 0.0]))
+    close(to_y, np.array([0.0, 2.0, 4.0, 0.0]))
+
+
+def test_apply():
+    x = np.arange(5.0)
+    for index in (np.array([1, 1, 4, 9, 1]), slice(1, None, 2), x > 2, 3, np.array([[-1], [-1]])):
+        for mode in ("drop", "clip"):
+            wanted = jax.numpy.asarray(x).at[index].apply(lambda v: v * 3 + 1, mode=mode)
+            close(array(x).at[index].apply(lambda v: v * 3 + 1, mode=mode), wanted)
+    gradient = bx.grad(lambda x: x.at[np.array([1, 1, 2])].apply(lambda v: v * v).sum())(x + 2)
+    close(gradient, np.array([1.0, 4 * 27, 8.0, 1.0, 1.0]))
+    traced = bx.jit(lambda x, i: x.at[i].apply(lax.neg, unique_indices=True))(x, np.array([1, 3]))
+    close(traced, np.array([0.0, -1, 2, -3, 4]))
+
+
+def test_empty():
+    x = array(np.zeros((0, 3)))
+    assert x.at[np.array([0])].set(1.0).shape == (0, 3)
+    y = array(np.ones(3))
+    close(y.at[np.zeros(0, int)].set(5.0), np.ones(3))
+    close(y.at[np.zeros(3, bool)].add(5.0), np.ones(3))
+    close(y.at[1:1].apply(lax.neg), np.ones(3))
+
+
+ERRORS = [
+    (lambda x: x.at[:2].set(np.ones(3)), ValueError, r"values float64\[3\].*shape \(2, 3\)"),
+    (lambda x: x.at[0].set(np.ones((1, 3))), ValueError, r"values float64\[1,3\] do not broadcast"),
+    (lambda x: x.at[0].set([1, 2]), TypeError, "list"),
+    (lambda x: x.at[0].set(1, mode="wrap"), ValueError, "'wrap'"),
+    (lambda x: x.at[0, 0, 0].set(1), IndexError, "too many indices"),
+    (lambda x: (x > 0).at[0].add(True), TypeError, "scatter_add does not accept the dtype bool"),
+    (lambda x: (x > 0).at[0].multiply(True), TypeError, "scatter_mul does not accept the dtype"),
+    (lambda x: x.at[:].apply(lambda v: v[0]), TypeError, "elementwise function"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), ERRORS, ids=[e[2] for e in ERRORS])
+def test_errors(call, error, text):
+    for x in (array(np.zeros((4, 2))), array(np.zeros((4, 3)))):
+        if x.shape[1] == 2 and text.startswith("values"):
+            continue
+        with pytest.raises(error, match=text):
+            call(x)
+        with pytest.raises(error, match=text):
+            bx.make_jaxpr(call)(x)
+
+
+def test_errors_of_applying_and_scattering():
+    with pytest.raises(TypeError, match="unique_indices=True"):
+        bx.jit(lambda x, i: x.at[i].apply(lax.neg))(np.ones(3), np.array([1, 2]))
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    with pytest.raises(TypeError, match=r"scatter requires operands of equal dtypes"):
+        lax.scatter(np.ones(3), np.array([[0]]), np.ones(1, int), numbers)
+    with pytest.raises(TypeError, match=r"scatter_max: the updates.*ask for \(2,\)"):
+        lax.scatter_max(np.ones(3), np.array([[0], [1]]), np.ones(1), numbers)
+    with pytest.raises(TypeError, match="linear in its operand"):
+        product = lambda y: lax.scatter_mul(np.ones(3), np.array([[0]]), y, numbers)  # noqa: E731
+        bx.linear_transpose(product, np.ones(1))(np.ones(3))
+    assert "IndexedUpdate(" in repr(array(np.ones(2)).at[0])
+    assert "IndexedUpdates(" in repr(array(np.ones(2)).at)
