@@ -92,8 +92,8 @@ def runs(packages: dict[str, Path]) -> list[Run]:
         if directory == ROOT:
             continue
         absent = {"jax", "jaxlib"} - needed(name, packages)
-        tests = (str(directory.relative_to(ROOT) / "tests"),)
-        planned.append(Run(f"{name} alone", name, tuple(sorted(absent)), tests))
+        own_tests = (str(directory.relative_to(ROOT) / "tests"),)
+        planned.append(Run(f"{name} alone", name, tuple(sorted(absent)), own_tests))
     facade = needed("bindax", packages)
     tests = tuple(str(path / "tests") for name, path in packages.items() if name in facade)
     everything = (str(ROOT / "tests"), *tests)

@@ -93,7 +93,7 @@ TRANSFORMATIONS: dict[str, Callable[[Any, Function], Function]] = {
 
 
 def transformed(api: Any, fun: Function, chain: list[str]) -> Function:
-    """Apply transformations to a function from a matrix to a scalar; what comes out is one again."""
+    """Apply transformations to a function from a matrix to a scalar, again and again."""
     for name in chain:
         fun = TRANSFORMATIONS[name](api, fun)
     return fun

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+TOY = Path(__file__).parents[1]
 PLUGIN = "bindax_core.testing._pytest_plugin"
 
 
@@ -17,13 +18,12 @@ def project(tmp_path: Path) -> Path:
     """A plugin with a right primitive, a wrong one, and one without samples; and another test."""
     (tmp_path / "mended").mkdir()
     (tmp_path / "mended" / "__init__.py").write_text(
-        '''
+        """
 from bindax_core.extend import (
     abstract_eval, hookimpl, impl, jvp, lowering, primitive, transpose, vmap)
-from bindax_core.extend import ArrayOperations
-import numpy as np
+from toy import operations
 
-def declare(name, factor):
+def declare(name, wrong=False):
     def bind(x):
         return made.bind(x)
     made = primitive(
@@ -32,29 +32,35 @@ def declare(name, factor):
         abstract_eval(lambda x: x),
         jvp(lambda p, t: (bind(*p), bind(*t))),
         vmap(lambda size, operands, dims: (bind(*operands), dims[0])),
-        transpose(lambda ct, x: [(factor * np.asarray(ct)).astype(ct.dtype)]),
+        transpose(lambda ct, x: [bind(bind(ct)) if wrong else bind(ct)]),
         lowering["stablehlo"].absent("not needed here"),
     )
     return made
 
-RIGHT = declare("mended.right", 3)
-WRONG = declare("mended.wrong", 2)
-BARE = declare("mended.bare", 3)
+RIGHT = declare("mended.right")
+WRONG = declare("mended.wrong", wrong=True)
+BARE = declare("mended.bare")
 
 @hookimpl
 def bindax_primitives():
     return [RIGHT, WRONG, BARE]
 
 @hookimpl
+def bindax_array_operations():
+    return operations
+
+@hookimpl
 def bindax_samples():
     from bindax_core.testing import array, sample
     return [sample(p, array((2, 3), "float64")) for p in (RIGHT, WRONG)]
-'''
+"""
     )
     metadata = tmp_path / "mended-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: mended\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[bindax.v1]\nmended = mended\n")
+    (metadata / "entry_points.txt").write_text(
+        "[bindax.v1]\nmended = mended\n[bindax.v1.operations]\narray = mended\n"
+    )
     (tmp_path / "test_other.py").write_text("def test_other():\n    pass\n")
     (tmp_path / "test_rules.py").write_text(
         "from bindax_core.testing import conformance\n\ntest_rules = conformance('mended')\n"
@@ -67,8 +73,9 @@ def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", *plugin, *arguments]
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(project), *filter(None, sys.path)]),
+        "PYTHONPATH": os.pathsep.join([str(project), str(TOY), *filter(None, sys.path)]),
         "BINDAX_BACKEND": "numpy",
+        "BINDAX_PLUGINS": "mended",
     }
     for name in [name for name in environment if name.startswith("PYTEST_")]:
         del environment[name]

@@ -24,7 +24,9 @@ def jax_has_derivative(sample):
     turning = sample.name == "sign" and sample.make()[0].dtype.kind == "c"
     # JAX's tangents of windows that were moved to within the array are nan.
     moved = sample.name in ("scatter_min", "scatter_max") and sample.arguments.get("mode") == "clip"
-    return sample.name not in NO_JAX_DERIVATIVE and not turning and not moved
+    # Its derivative of the extremum of nothing, which is constant, is zero divided by zero.
+    empty = sample.name in ("reduce_min", "reduce_max") and 0 in sample.make()[0].shape
+    return sample.name not in NO_JAX_DERIVATIVE and not (turning or moved or empty)
 
 
 def clamp(low, x, high):
@@ -84,8 +86,7 @@ def test_value_dtype_and_weak_type(sample):
 DIFFERENTIABLE = [
     sample
     for sample in SAMPLES
-    if jax_has_derivative(sample)
-    and any(is_differentiable(x.dtype) for x in sample.make())
+    if jax_has_derivative(sample) and any(is_differentiable(x.dtype) for x in sample.make())
 ]
 
 

@@ -81,7 +81,7 @@ def test_batches_of_positions(name):
 
 
 MODES = [None, "clip", "fill", "drop", "promise_in_bounds"]
-DTYPES = ["float32", "int32", "uint8", "bool", "complex64", "bfloat16"]
+DTYPES = ["int32", "uint8", "bool", "bfloat16"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -162,7 +162,7 @@ def test_errors_while_tracing():
         bx.jit(lambda x, m: x[m])(X, ROWS)
     with pytest.raises(ConcretizationTypeError, match="mask is traced"):
         bx.jit(lambda x, m: x.at[m].set(0.0))(X, ROWS)
-    with pytest.raises(TypeError, match="lax.dynamic_slice_in_dim"):
+    with pytest.raises(TypeError, match=r"lax\.dynamic_slice_in_dim"):
         bx.jit(lambda x, i: x[i:])(X, 1)
-    with pytest.raises(TypeError, match=r"x.at\[i\].set\(y\)"):
+    with pytest.raises(TypeError, match=r"x\.at\[i\]\.set\(y\)"):
         array(X)[0] = 1.0

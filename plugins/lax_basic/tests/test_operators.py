@@ -235,7 +235,7 @@ def test_len_and_iteration():
         ((Ellipsis, Ellipsis), IndexError, "one Ellipsis"),
         (1.5, TypeError, "indexed by integers"),
         ([0, 1], TypeError, "indexed by integers"),
-        (np.array([True, False, True, True]), TypeError, "depends on values"),
+        (np.array([True, False, True]), IndexError, "boolean index of shape"),
     ],
 )
 def test_bad_indices(index, error, text):

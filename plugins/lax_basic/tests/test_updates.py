@@ -40,33 +40,41 @@ def close(got, wanted, rtol=1e-11):
     assert got.dtype == wanted.dtype
 
 
-def updates(index, names):
-    def function(x, v):
-        return [getattr(x.at[index], name)(v) for name in names]
-
-    return function
-
-
 NAMES = ["set", "add", "subtract", "min", "max"]
 # Of these JAX has no derivative where positions are repeated.
 PRODUCTS = ["multiply", "divide", "power"]
+DIFFERENTIATED = [
+    "plane of positions",
+    "arrays apart",
+    "new axes",
+    "slices with steps",
+    "reversed box",
+    "mask and integer",
+]
 
 
-@pytest.mark.parametrize("name", INDICES)
+@pytest.mark.parametrize("name", DIFFERENTIATED)
 def test_values_and_derivatives(name):
-    index = INDICES[name]
-    own = updates(index, NAMES if name in REPEATED else NAMES + PRODUCTS)
+    index, unique = INDICES[name], name not in REPEATED
+
+    def own(x, v):
+        names = NAMES + PRODUCTS if unique else NAMES
+        return [getattr(x.at[index], name)(v, unique_indices=unique) for name in names]
+
     values = np.sin(np.arange(X[index].size)).reshape(X[index].shape) * 9 + 10
-    wanted, pull = jax.vjp(jax.jit(own), X, values)
-    weights = [np.cos(np.arange(X.size) + n).reshape(X.shape) for n in range(len(wanted))]
-    wanted_back = jax.jit(pull)(weights)
-    got, pull = bx.vjp(own, X, values)
-    back = compiled(lambda x, v: bx.vjp(own, x, v)[1](weights), X, values)
-    in_xla = compiled(own, X, values)
-    for a, b, c in zip(got, in_xla, wanted, strict=True):
-        close(a, c)
-        close(b, c)
-    for a, b, c in zip(pull(weights), back, wanted_back, strict=True):
+    n = 8 if unique else 5
+    weights = [np.cos(np.arange(X.size) + i).reshape(X.shape) for i in range(n)]
+
+    def both(vjp):
+        def function(x, v):
+            out, pull = vjp(own, x, v)
+            return [*out, *pull(weights)]
+
+        return function
+
+    wanted = jax.jit(both(jax.vjp))(X, values)
+    evaluated, in_xla = both(bx.vjp)(X, values), compiled(both(bx.vjp), X, values)
+    for a, b, c in zip(evaluated, in_xla, wanted, strict=True):
         close(a, c)
         close(b, c)
 
@@ -94,7 +102,7 @@ def test_batches_of_positions():
     close(got, np.stack(rows))
 
 
-MODES = [None, "clip", "fill", "drop"]
+MODES = [None, "clip"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -115,7 +123,7 @@ def test_negative_positions_may_not_wrap():
     assert np.asarray(traced).tolist() == [0, 1, 0]
 
 
-DTYPES = ["bool", "int8", "uint8", "int32", "bfloat16", "float16", "float32", "complex64"]
+DTYPES = ["bool", "uint8", "int32", "bfloat16", "complex64"]
 VALUES = [2, True, 2.5, np.float32(3.5), np.int8(3), np.float64(1.5)]
 
 
@@ -124,6 +132,8 @@ VALUES = [2, True, 2.5, np.float32(3.5), np.int8(3), np.float64(1.5)]
 @pytest.mark.filterwarnings("ignore:x.at")
 def test_dtypes_and_weak_types(dtype, update):
     x = np.asarray(lax.convert_element_type(np.array([0, 1, 3, 2]), dtype))
+    if (dtype, update) == ("bool", "power"):
+        pytest.skip("JAX gives int32 whatever the default integers are, bindax those")
     for value in VALUES:
         function = lambda x, v=value: getattr(x.at[np.array([1, 2])], update)(v)  # noqa: E731
         with bx.config.override(default_dtype_bits=64), warnings.catch_warnings():
@@ -148,25 +158,22 @@ def test_lossy_conversion_is_warned_of():
     assert seen[0].filename == __file__
 
 
-def test_repeated_products():
-    x, i = np.array([2.0, 3.0, 5.0]), np.array([1, 1, 0, 2, 2, 2, 9])
+@pytest.mark.parametrize(
+    "y", [[2.0, 3, 4, 5, 6, 7, 8], [0.0, 3, 0, 5, 0, 7, 8], [0.0, 0, 4, 0, 0, 7, 8]]
+)
+def test_repeated_products(y):
+    x, y, i = array([2.0, 3.0, 5.0]), array(y), np.array([1, 1, 0, 2, 2, 2, 9])
     product = lambda x, y: x.at[i].multiply(y)  # noqa: E731
 
     def by_hand(x, y):
-        return lax.concatenate(
-            [(x[0] * y[2])[None], (x[1] * y[0] * y[1])[None], (x[2] * y[3] * y[4] * y[5])[None]], 0
-        )
+        parts = x[0] * y[2], x[1] * y[0] * y[1], x[2] * y[3] * y[4] * y[5]
+        return lax.concatenate([part[None] for part in parts], 0)
 
-    for y in ([2.0, 3, 4, 5, 6, 7, 8], [0.0, 3, 0, 5, 0, 7, 8], [0.0, 0, 4, 0, 0, 7, 8]):
-        for a, b in (
-            (bx.jacrev(product, (0, 1))(x, np.array(y)), bx.jacrev(by_hand, (0, 1))(x, np.array(y))),
-            (bx.hessian(lambda y: product(x, y).sum())(np.array(y)),) * 1
-            + (bx.hessian(lambda y: by_hand(x, y).sum())(np.array(y)),),
-        ):
-            for left, right in zip(
-                a if isinstance(a, tuple) else [a], b if isinstance(b, tuple) else [b], strict=True
-            ):
-                close(left, right)
+    for order in (lambda f: bx.jacrev(f, (0, 1)), lambda f: bx.jacfwd(bx.jacrev(f, 1), 1)):
+        got, wanted = order(product)(x, y), order(by_hand)(x, y)
+        pairs = zip(got, wanted, strict=True) if isinstance(got, tuple) else [(got, wanted)]
+        for a, b in pairs:
+            close(a, b)
 
 
 def test_equal_extremes_share():
@@ -211,7 +218,7 @@ def test_empty():
 
 
 ERRORS = [
-    (lambda x: x.at[:2].set(np.ones(3)), ValueError, r"values float64\[3\].*shape \(2, 3\)"),
+    (lambda x: x.at[:2].set(np.ones(3)), ValueError, r"values float64\[3\].*shape \(2, 2\)"),
     (lambda x: x.at[0].set(np.ones((1, 3))), ValueError, r"values float64\[1,3\] do not broadcast"),
     (lambda x: x.at[0].set([1, 2]), TypeError, "list"),
     (lambda x: x.at[0].set(1, mode="wrap"), ValueError, "'wrap'"),
@@ -224,13 +231,11 @@ ERRORS = [
 
 @pytest.mark.parametrize(("call", "error", "text"), ERRORS, ids=[e[2] for e in ERRORS])
 def test_errors(call, error, text):
-    for x in (array(np.zeros((4, 2))), array(np.zeros((4, 3)))):
-        if x.shape[1] == 2 and text.startswith("values"):
-            continue
-        with pytest.raises(error, match=text):
-            call(x)
-        with pytest.raises(error, match=text):
-            bx.make_jaxpr(call)(x)
+    x = array(np.zeros((4, 2)))
+    with pytest.raises(error, match=text):
+        call(x)
+    with pytest.raises(error, match=text):
+        bx.make_jaxpr(call)(x)
 
 
 def test_errors_of_applying_and_scattering():
@@ -241,8 +246,8 @@ def test_errors_of_applying_and_scattering():
         lax.scatter(np.ones(3), np.array([[0]]), np.ones(1, int), numbers)
     with pytest.raises(TypeError, match=r"scatter_max: the updates.*ask for \(2,\)"):
         lax.scatter_max(np.ones(3), np.array([[0], [1]]), np.ones(1), numbers)
+    product = lambda y: lax.scatter_mul(np.ones(3), np.array([[0]]), y, numbers)  # noqa: E731
     with pytest.raises(TypeError, match="linear in its operand"):
-        product = lambda y: lax.scatter_mul(np.ones(3), np.array([[0]]), y, numbers)  # noqa: E731
         bx.linear_transpose(product, np.ones(1))(np.ones(3))
     assert "IndexedUpdate(" in repr(array(np.ones(2)).at[0])
     assert "IndexedUpdates(" in repr(array(np.ones(2)).at)

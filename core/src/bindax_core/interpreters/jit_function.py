@@ -164,6 +164,7 @@ class JittedFunction(Generic[P, R]):
     def _call(self, args: Any, kwargs: Any, flat_key: Any = None) -> R:
         entry, leaves, traced = self._lookup(args, kwargs)
         if traced or entry.closes_over_tracers:
+            outs: Sequence[Any]
             if self._options.inline and traced:
                 outs = eval_jaxpr(entry.jaxpr.jaxpr, [], *entry.consts, *leaves)
             else:

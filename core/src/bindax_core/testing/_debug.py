@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core import _rule_kinds
 from bindax_core.errors import RuleOutputError
 from bindax_core.extend import (
     AbstractValue,
@@ -29,6 +30,7 @@ from bindax_core.testing._blame import describe_rule
 from bindax_core.testing._checks._base import value
 from bindax_core.testing._compare import Mismatch, require_same, wide
 
+_ADAPTERS = _rule_kinds.__file__
 Function = Callable[..., Any]
 Checker = Callable[[Primitive, Function, Sequence[Any], dict[str, Any]], Any]
 
@@ -52,11 +54,26 @@ def checked_rule(kind: RuleKind, primitive: Primitive, function: Function) -> Fu
             out = checker(primitive, function, args, params)
         except Mismatch as problem:
             raise RuleOutputError(f"{describe_rule(primitive, kind.name)}: {problem}") from None
+        except (TypeError, ValueError) as error:
+            if not _is_about_the_form(error):
+                raise
+            raise RuleOutputError(
+                f"{describe_rule(primitive, kind.name)}: {error}; it should have the signature "
+                f"{kind.signature}."
+            ) from error
         if key is not None:
             seen.add(key)
         return out
 
     return rule
+
+
+def _is_about_the_form(error: BaseException) -> bool:
+    """Whether calling a rule or unpacking its results failed, and nothing inside the rule."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        entry = entry.tb_next
+    return entry is not None and entry.tb_frame.f_code.co_filename in (__file__, _ADAPTERS)
 
 
 def _signature(x: Any) -> Any:
@@ -177,8 +194,8 @@ def _check_transpose(
             continue
         what = f"the cotangent of operand {i}"
         _require(what, _type(what, ct), x.aval.tangent_aval())
-    concrete = [x for x in (*cotangents, *operands) if not is_undef_primal(x)]
-    if not any(isinstance(x, Tracer) for x in concrete):
+    # While something is being staged, results are traced though the operands are not.
+    if not any(isinstance(x, Tracer) for x in (*cotangents, *operands, *results)):
         _check_linear(function, cotangents, operands, params, results)
     return results
 

@@ -121,10 +121,8 @@ def _concrete_mask(mask: Tracer) -> NumPyArray:
 
 def _integers(entry: Any) -> Any:
     dtype = getattr(entry, "dtype", None)
-    accepted = isinstance(entry, (Tracer, np.ndarray)) and (
-        dtype == dtypes.bool_ or dtypes.is_integer(dtype)
-    )
-    if not accepted:
+    accepted = dtypes.is_integer(dtype) or dtype == dtypes.bool_ if dtype is not None else False
+    if not accepted or not isinstance(entry, (Tracer, np.ndarray)):
         raise TypeError(
             f"an array is indexed by integers, slices, None, Ellipsis and arrays of integers or "
             f"booleans, but got {entry!r:.60} of type {type(entry).__name__}"

@@ -113,7 +113,8 @@ def build_indexer(items: Sequence[Item], shape: Shape, *, wrap: bool = True) -> 
     """
     positions = [item for item in items if isinstance(item, Positions)]
     group = broadcast_shapes(*[item.shape for item in positions])
-    layout, components = _Layout(), []
+    layout = _Layout()
+    components: list[_Component] = []
     # By NumPy's rule the group stands where its entries do, or first when they are apart.
     group_axes = None if _adjacent(positions) else layout.add_batch(group)
     for item in items:
@@ -173,7 +174,7 @@ def _assembled(
         gathered=tuple(layout.sizes),
         reverse=tuple(layout.reverse),
         new_axes=tuple(layout.new_axes),
-        empty=any([item.axis is not None and shape[item.axis] == 0 for item in positions]),
+        empty=any(item.axis is not None and shape[item.axis] == 0 for item in positions),
         unique=single or one_mask,
         is_sorted=single,
     )

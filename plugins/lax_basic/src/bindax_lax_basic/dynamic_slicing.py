@@ -45,14 +45,13 @@ from bindax_lax_basic._windows import (
     GatherScatterMode,
     ScatterDimensionNumbers,
 )
-from bindax_lax_basic.axes import broadcast_in_dim_p, moveaxis
-from bindax_lax_basic.comparison import ne_p
+from bindax_lax_basic.axes import moveaxis
 from bindax_lax_basic.concatenation import concatenate_p
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.creation import filled, scalar
 from bindax_lax_basic.dtypes import DType
-from bindax_lax_basic.gathering import gather_p, scatter_add_p, wrap_index
-from bindax_lax_basic.selection import select_n_p
+from bindax_lax_basic.gathering import gather_p, wrap_index
+from bindax_lax_basic.scattering import scatter_p
 from bindax_lax_basic.shape import expand_dims, squeeze
 
 Operands = Sequence[Any]
@@ -322,30 +321,18 @@ def _update_vmap(size: int, operands: Operands, dims: Sequence[int | None]) -> t
         return dynamic_update_slice_p.bind(x, update, zero, *starts), 0
     if size == 0:
         return x, 0
-    # Each row has a place of its own: add the update to zeros there, and choose where it went.
     vectors, _ = _index_vectors(starts, dims[2:], size)
     axes = tuple(range(1, typeof(x).ndim))
-    numbers = ScatterDimensionNumbers(axes, (), axes, (0,), (0,))
-    aval = typeof(x)
-    as_number = np.dtype(np.int8) if aval.dtype == dtypes.bool_ else aval.dtype
-
-    def placed(values: Any, dtype: DType) -> Any:
-        return scatter_add_p.bind(
-            filled(ShapedArray(aval.shape, dtype), 0),
-            vectors,
-            values,
-            dimension_numbers=numbers,
-            indices_are_sorted=False,
-            unique_indices=False,
-            mode=GatherScatterMode.CLIP,
-        )
-
-    flag = np.dtype(np.int8)
-    shape = typeof(update).shape
-    ones = broadcast_in_dim_p.bind(scalar(1, flag, False), shape=shape, broadcast_dimensions=())
-    written = ne_p.bind(placed(ones, flag), scalar(0, flag, False))
-    values = placed(convert(update, as_number, False), as_number)
-    return select_n_p.bind(written, x, convert(values, aval.dtype, aval.weak_type)), 0
+    out = scatter_p.bind(
+        x,
+        vectors,
+        update,
+        dimension_numbers=ScatterDimensionNumbers(axes, (), axes, (0,), (0,)),
+        indices_are_sorted=True,
+        unique_indices=True,
+        mode=GatherScatterMode.CLIP,
+    )
+    return out, 0
 
 
 def _update_lowering(ctx: LoweringContext, *values: Any) -> Any:

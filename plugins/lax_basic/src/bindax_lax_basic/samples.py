@@ -323,8 +323,10 @@ def _windows() -> Iterator[Sample]:
         for dtype in ("int8", "uint8", "bfloat16", "complex64", "bool"):
             if dtype == "bool" and name in ("scatter_add", "scatter_sub", "scatter_mul"):
                 continue
-            operands = Operand((5,), dtype), Operand((2, 1), "int32", 1, 2), Operand((2,), dtype)
-            yield Sample(name, operands, {"dimension_numbers": numbers})
+            x, u = Operand((5,), dtype), Operand((2,), dtype)
+            yield Sample(
+                name, (x, Operand((2, 1), "int32", 1, 2), u), {"dimension_numbers": numbers}
+            )
     index = Operand((), "int32", 0, 3)
     for dtype in ("float32", "int32", "bool", "bfloat16"):
         yield Sample("dynamic_slice_in_dim", (Operand((5, 3), dtype), index), {"slice_size": 2})

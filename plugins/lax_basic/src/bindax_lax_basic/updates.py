@@ -14,7 +14,7 @@ from bindax_core.extend import Primitive, Tracer, api_boundary, config, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._index_parsing import parse_index
 from bindax_lax_basic._indexer import Indexer, build_indexer
-from bindax_lax_basic._operands import broadcast_shapes, promote_dtypes
+from bindax_lax_basic._operands import promote_dtypes
 from bindax_lax_basic._windows import GatherScatterMode, ScatterDimensionNumbers
 from bindax_lax_basic.arithmetic import neg_p
 from bindax_lax_basic.axes import broadcast_to
@@ -230,12 +230,19 @@ class IndexedUpdate:
         return ones._update(scatter_mul_p, values, **options)
 
 
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    trailing = to[len(to) - len(shape) :]
+    return len(shape) <= len(to) and all(
+        own in (1, size) for own, size in zip(shape, trailing, strict=True)
+    )
+
+
 def _scattered(
     which: Primitive, x: Any, values: Any, indexer: Indexer, params: dict[str, Any]
 ) -> Any:
     """An array with values scattered to where an indexer says."""
     aval, update, shape = typeof(x), typeof(values), indexer.shape
-    if len(update.shape) > len(shape) or broadcast_shapes(update.shape, shape) != shape:
+    if not _broadcasts(update.shape, shape):
         raise ValueError(
             f"x.at[...]: values {update.str_short()} do not broadcast to the shape {shape} of the "
             f"indexed elements of {aval.str_short()}."
@@ -282,4 +289,3 @@ def _rounds(indexer: Indexer, params: dict[str, Any], shape: tuple[int, ...]) ->
     occurrence = occurrence.reshape(*vectors.shape[:-1], 1)
     nowhere = vectors.dtype.type(-1)
     return [np.where(occurrence == n, vectors, nowhere) for n in range(int(counts.max(initial=0)))]
-

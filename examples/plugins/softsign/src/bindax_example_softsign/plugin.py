@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from bindax_core.extend import NodeDefinition, Primitive, hookimpl
 from bindax_example_softsign.containers import BOUNDS
 from bindax_example_softsign.function import softsign_p
@@ -11,6 +14,14 @@ from bindax_example_softsign.function import softsign_p
 def bindax_primitives() -> list[Primitive]:
     """The primitives that this package owns."""
     return [softsign_p]
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """What the conformance kit checks the primitives on; one line for an elementwise function."""
+    from bindax_core.testing import away_from, elementwise
+
+    return elementwise(softsign_p, away_from(0.0), dtypes=("float32", "float64"))
 
 
 @hookimpl

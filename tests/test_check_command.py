@@ -1,0 +1,53 @@
+"""`bindax check`: text, JSON, JUnit and a page, and exit codes."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bindax._cli import main
+
+PLUGIN = "control_flow"
+
+
+def test_reports_for_people_and_machines(tmp_path: Path) -> None:
+    page, xml = tmp_path / "matrix.html", tmp_path / "junit.xml"
+    files = ["--html", str(page), "--junit", str(xml)]
+
+    ran = CliRunner().invoke(main, ["check", PLUGIN, "--budget", "4", "--seed", "3", *files])
+
+    assert ran.exit_code == 0, ran.output
+    assert f"{PLUGIN}: " in ran.output
+    assert "passed" in ran.output
+    assert "seed 3" in ran.output
+    assert "<th>cond</th>" in page.read_text(encoding="utf-8")
+    cases = ET.parse(xml).getroot().findall("testsuite/testcase")
+    assert {case.attrib["name"] for case in cases} >= {"jvp", "transpose", "vmap", "compiled"}
+
+
+def test_json() -> None:
+    ran = CliRunner().invoke(main, ["check", PLUGIN, "--budget", "2", "--json"])
+
+    report = json.loads(ran.output)
+    assert report["ok"]
+    assert report["counts"]["failed"] == 0
+    assert {result["primitive"] for result in report["results"]} == {"cond"}
+
+
+def test_nothing_run_is_a_failure() -> None:
+    ran = CliRunner().invoke(main, ["check", PLUGIN, "--budget", "0"])
+
+    assert ran.exit_code == 1
+    assert "the budget was used up" in ran.output
+
+
+@pytest.mark.parametrize("name", ["nothing-of-this-name"])
+def test_unknown_plugin(name: str) -> None:
+    ran = CliRunner().invoke(main, ["check", name])
+
+    assert ran.exit_code == 2
+    assert f"no plugin '{name}' is installed" in ran.output
