@@ -114,8 +114,12 @@ def test_vmap_prefixes_and_constants() -> None:
     np.testing.assert_allclose(out, [0.0, 2.0, 4.0])
     constant = bx.vmap(lambda x: 1.0, axis_size=3, in_axes=None)(2.0)
     np.testing.assert_allclose(constant, [1.0, 1.0, 1.0])
-    unmapped = bx.vmap(lambda x: (x, 1.0), out_axes=(0, None))(np.arange(2.0))
-    assert unmapped[1] == 1.0
+    x = np.arange(2.0)
+    same, unmapped = bx.vmap(lambda x: (x, 1.0), out_axes=(0, None))(x)
+    assert isinstance(same, bx.Array)
+    x[:] = 7.0
+    np.testing.assert_array_equal(same, [0.0, 1.0])
+    assert float(unmapped) == 1.0
 
 
 def test_vmap_keyword_arguments_are_mapped() -> None:

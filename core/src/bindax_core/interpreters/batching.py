@@ -16,6 +16,7 @@ from bindax_core.extend import (
     Trace,
     Tracer,
     api_boundary,
+    as_array,
     config,
     flatten_prefix,
     full_lower,
@@ -200,7 +201,7 @@ def vmap(
         tree = out_tree()
         wanted = _flat_axes(out_axes, tree, "out_axes")
         moved = [
-            _placed(size, d, w, x, i)
+            as_array(_placed(size, d, w, x, i))
             for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True))
         ]
         return tree_unflatten(tree, moved)

@@ -12,6 +12,7 @@ from bindax_core.extend import (
     Array,
     Origin,
     api_boundary,
+    as_array,
     float0,
     is_value,
     operations_for,
@@ -191,6 +192,7 @@ def _value_and_grad(
     lin = linearize_flat(flat_function, leaves, origin)
     value = tree_unflatten(out_tree(), lin.primals_out)
     _check_output(value, name, holomorphic)
+    value = as_array(value)
     aval = typeof(value)
     one = operations_for(aval).ones(aval)
     in_avals = [typeof(x).tangent_aval() for x in leaves]

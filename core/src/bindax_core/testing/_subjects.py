@@ -75,6 +75,11 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
         found, problem = samples_of(plugin)
         given += found
         problems += [problem] if problem else []
+    if not kinds:
+        problems.append(
+            f"the plugin {name!r} declares no primitive and brings no rule for one, so there is "
+            f"nothing to check here; check its containers with bindax_core.testing.check_pytree."
+        )
     return subject(name, kinds, given, problems)
 
 
