@@ -81,7 +81,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """Build wheels of everything, and install them as a user would."""
     base = tmp_path_factory.mktemp("environment")
     wheels = base / "wheels"
-    packages = [ROOT, ROOT / "core", ROOT / "plugins/lax_basic", ROOT / "plugins/control_flow"]
+    plugins = (ROOT / "plugins" / name for name in ("lax_basic", "control_flow", "numpy"))
+    packages = [ROOT, ROOT / "core", *plugins]
     if HAS_JAXLIB:
         packages.append(ROOT / "plugins/xla_backend")
     for package in (*packages, *(EXAMPLES / name for name in ("softsign", "broken", "clashing"))):
