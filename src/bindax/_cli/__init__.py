@@ -15,6 +15,7 @@ _COMMANDS = {
     "containers": "bindax._cli.containers",
     "demo": "bindax._cli.demo",
     "doctor": "bindax._cli.doctor",
+    "new-plugin": "bindax._cli.new_plugin",
     "plugins": "bindax._cli.plugins",
     "rules": "bindax._cli.rules",
 }
@@ -32,7 +33,7 @@ class _LazyGroup(click.Group):
         module = _COMMANDS.get(name)
         if module is None:
             return None
-        command = getattr(importlib.import_module(module), name)
+        command = getattr(importlib.import_module(module), name.replace("-", "_"))
         return command if isinstance(command, click.Command) else None
 
 

@@ -5,12 +5,17 @@ A package that brings rules for a primitive it does not own uses the same words 
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 
 from bindax_core._primitive import Primitive
-from bindax_core._rule_kinds import CANONICAL
+from bindax_core._rule_kinds import CANONICAL, abstract_eval
+from bindax_core.errors import MissingRuleError
+from bindax_core.registry import _rules
 from bindax_core.registry._rules import Rule
 from bindax_core.registry._site import Site, caller_site
 
@@ -87,9 +92,56 @@ def extend(primitive: Primitive, *rules: RuleOrRules) -> Extension:
 
     A plugin returns extensions from its ``bindax_extensions`` hook; nothing happens before.
 
+    A parameter that has a default in the primitive's ``abstract_eval`` rule may be newer than the
+    rules given here. One that does not take it is called without it while it has its default.
+
     Args:
         primitive: the primitive to extend.
         rules: rules made by rule kinds, as on a card.
     """
     site = caller_site()
-    return Extension(primitive, tuple(_flatten(primitive.name, rules, site)), site)
+    flat = _flatten(primitive.name, rules, site)
+    return Extension(primitive, tuple(_without_newer(primitive, rule) for rule in flat), site)
+
+
+def _named_parameters(function: Any) -> dict[str, Any] | None:
+    """The parameters that can be passed by name, with defaults; None when all names can."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a builtin that does not tell
+        return None
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return None
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {one.name: one.default for one in parameters if one.kind in by_name}
+
+
+def _without_newer(primitive: Primitive, rule: Rule) -> Rule:
+    """The rule, kept from parameters that its author could not know while they say nothing new."""
+    types, function = abstract_eval.rule_of(primitive), rule.function
+    declared = _named_parameters(types.function) if types and types.function else None
+    taken = None if function is None else _named_parameters(function)
+    if function is None or not declared or taken is None:
+        return rule
+    newer = {
+        name: default
+        for name, default in declared.items()
+        if default is not inspect.Parameter.empty and name not in taken
+    }
+    if not newer:
+        return rule
+
+    @functools.wraps(function)
+    def without_newer(*args: Any, **params: Any) -> Any:
+        for name, default in newer.items():
+            value = params.pop(name, default)
+            if value is not default and not (type(value) is type(default) and value == default):
+                raise MissingRuleError(
+                    f"the {rule.kind.name} rule for {primitive.name} from "
+                    f"{_rules.describe_site(rule.site)} does not take the parameter {name!r}, "
+                    f"which is {value!r} here: without it the rule holds for {name}={default!r} "
+                    f"alone. Upgrade the package that the rule is from, or use the default."
+                )
+        return function(*args, **params)
+
+    return attrs.evolve(rule, function=without_newer)

@@ -48,13 +48,14 @@ def partials(function: Function, *factors: Function | None) -> Rule:
 
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
         out = function(*primals, **params)
-        total: Any = zero_tangent(out)
+        total: Any = None
         shape = typeof(out).shape
         for factor, t in zip(factors, tangents, strict=True):
             if type(t) is Zero or factor is None:
                 continue
             term = mul_p.bind(*adopt_dtype(factor(*primals, out, **params), t))
-            total = add_tangents(total, broadcast_to(term, shape))
-        return out, total
+            term = broadcast_to(term, shape)
+            total = term if total is None else add_tangents(total, term)
+        return out, zero_tangent(out) if total is None else total
 
     return jvp(rule, symbolic_zeros=True)

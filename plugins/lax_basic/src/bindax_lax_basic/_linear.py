@@ -42,12 +42,13 @@ def multilinear(function: Function, *, positions: Sequence[int] | None = None) -
 
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
         out = function(*primals, **params)
-        tangent: Any = zero_tangent(out)
+        total: Any = None
         for i in range(len(primals)) if positions is None else positions:
             if type(tangents[i]) is not Zero:
                 operands = [*primals[:i], tangents[i], *primals[i + 1 :]]
-                tangent = add_tangents(tangent, function(*operands, **params))
-        return out, tangent
+                term = function(*operands, **params)
+                total = term if total is None else add_tangents(total, term)
+        return out, zero_tangent(out) if total is None else total
 
     return jvp(rule, symbolic_zeros=True)
 

@@ -25,6 +25,8 @@ def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
     """
     avals = [typeof(x) for x in operands]
     first = avals[0].dtype
+    if len(avals) == 2 and avals[1].dtype is first:
+        return operands  # the usual case, which rules meet at each operation
     if all(aval.dtype == first for aval in avals):
         return operands
     strong = [aval.dtype for aval in avals if not aval.weak_type]
