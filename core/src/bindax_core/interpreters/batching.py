@@ -164,7 +164,7 @@ def vmap(
             elements", or a tuple of these and of trees that are prefixes of the arguments.
             Keyword arguments are mapped along axis 0.
         out_axes: where the mapped axis goes in the output: an integer or a prefix tree.
-        axis_name: a name for the axis.
+        axis_name: a name for the axis, for operations across it; no plugin here brings any yet.
         axis_size: the size of the axis, needed only when no argument is mapped.
 
     Returns:
