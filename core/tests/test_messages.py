@@ -155,8 +155,19 @@ def test_mismatched_cotangents() -> None:
     _, pullback = bx.vjp(lambda x: (x, x), 1.0)
     with pytest.raises(TypeError, match=r"cotangent must have the structure of the output"):
         pullback(1.0)
-    with pytest.raises(TypeError, match=r"the cotangent for primals"):
+    with pytest.raises(TypeError, match=r"cotangent for output\[1\] must have the type float64"):
         pullback((1.0, np.ones(3)))
+    transposed = bx.linear_transpose(lambda x: {"y": toy.neg(x)}, np.ones(2))
+    with pytest.raises(TypeError, match=r"for output\['y'\] must have the type float64\[2\]"):
+        transposed({"y": np.ones(3)})
+    with pytest.raises(TypeError, match=r"the output is float64\[2\], but it is float32\[2\]"):
+        transposed({"y": np.ones(2, np.float32)})
+    with pytest.raises(TypeError, match=r"cotangent for output\['y'\]: a value of type builtins"):
+        transposed({"y": "no"})
+    single = bx.linear_transpose(toy.neg, np.float32(1.0))
+    assert single(2.0)[0].dtype == np.float32  # a Python scalar takes the dtype that is needed
+    with pytest.raises(TypeError, match=r"must have the type float32\[\], .* but it is complex128"):
+        single(1j)
     _, linear = bx.linearize(lambda x: x, 1.0)
     with pytest.raises(TypeError, match=r"tangents must have the structure of the arguments"):
         linear(1.0, 2.0)
@@ -177,6 +188,8 @@ def test_grad_of_what_is_not_a_float_scalar() -> None:
         ValueError, match=r"with respect to argument 1, but the function was called"
     ):
         bx.grad(lambda x: x, argnums=1)(1.0)
+    with pytest.raises(ValueError, match=r"argnums=\(0, -2\) of grad names an argument twice"):
+        bx.grad(lambda x, y: x * y, argnums=(0, -2))(1.0, 2.0)
     with pytest.raises(TypeError, match=r"argnums of grad must be an integer or a sequence"):
         bx.grad(lambda x: x, argnums=("x",))(1.0)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"returns a pair"):
@@ -273,7 +286,7 @@ def test_wrong_rules_are_named() -> None:
     wrong_p = primitive(
         "toy.wrong",
         impl(lambda x: np.zeros(3, np.float32)),
-        abstract_eval(lambda x: bx.ShapedArray((7,), np.int32)),
+        abstract_eval(lambda x: bx.ShapedArray((7,), np.float64)),
         jvp.absent("a test"),
         vmap.absent("a test"),
         transpose(lambda ct, x: 3),
@@ -283,9 +296,9 @@ def test_wrong_rules_are_named() -> None:
         wrong_p.bind(1.0)
     text = str(caught.value)
     assert "the impl rule of toy.wrong returned float32[3], but its" in text
-    assert "abstract_eval rule says int32[7]" in text
+    assert "abstract_eval rule says float64[7]" in text
     with pytest.raises(TypeError, match=r"transpose rule of toy.wrong must return a sequence with"):
-        bx.linear_transpose(lambda x: wrong_p.bind(x), 1.0)(np.zeros(7, np.int32))
+        bx.linear_transpose(lambda x: wrong_p.bind(x), 1.0)(np.zeros(7))
 
 
 def test_recursion() -> None:

@@ -80,9 +80,10 @@ class Jaxpr:
         invars: the variables that arguments are bound to.
         eqns: the equations, in order.
         outvars: the results.
+        last_uses: for each equation the variables that nothing after it needs, once known.
     """
 
-    __slots__ = ("__weakref__", "constvars", "eqns", "invars", "outvars")
+    __slots__ = ("__weakref__", "constvars", "eqns", "invars", "last_uses", "outvars")
 
     def __init__(
         self,
@@ -95,6 +96,7 @@ class Jaxpr:
         self.invars = list(invars)
         self.outvars = list(outvars)
         self.eqns = list(eqns)
+        self.last_uses: list[list[Var]] | None = None
 
     def replace(self, **changes: Any) -> Jaxpr:
         """A copy with other fields."""

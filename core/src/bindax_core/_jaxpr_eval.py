@@ -29,7 +29,9 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
         )
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
-    last_use = _last_uses(jaxpr)
+    last_use = jaxpr.last_uses
+    if last_use is None:
+        last_use = jaxpr.last_uses = _last_uses(jaxpr)
     for i, eqn in enumerate(jaxpr.eqns):
         operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
         outs = eqn.primitive.bind(*operands, **eqn.params)

@@ -46,6 +46,10 @@ def _positions(argnums: Argnums, args: Sequence[Any], name: str) -> tuple[int, .
                 f"argnums."
             )
         positions.append(i % len(args))
+    if len(set(positions)) < len(positions):
+        raise ValueError(
+            f"argnums={argnums!r} of {name} names an argument twice; each has one gradient."
+        )
     return tuple(positions)
 
 

@@ -135,8 +135,12 @@ def jvp(
             f"primals and tangents of jvp must have the same structure, but the primals are "
             f"{in_tree.children()[0]} and the tangents are {tangent_tree.children()[0]}."
         )
+    for i, x in enumerate(flat_primals):
+        if not is_value(x):
+            place = argument_names(tuple(primals), "primals")[i]
+            raise TypeError(f"{place}: {unknown_type_message(x)}")
     flat_tangents = [
-        check_tangent(x, t, i, primals)
+        check_tangent(typeof(x), t, i, tuple(primals))
         for i, (x, t) in enumerate(zip(flat_primals, flat_tangents, strict=True))
     ]
     aux: list[Any] = []
@@ -149,29 +153,38 @@ def jvp(
     return (*results, lower_aux(aux[-1])) if has_aux else results
 
 
-def check_tangent(
-    primal: Any, tangent: Any, index: int, primals: Any, what: str = "tangent"
-) -> Any:
-    """A tangent with exactly the type that belongs to its primal; ``Zero`` for float0."""
-    if type(primal) is type(tangent) is Array:
-        aval = primal.aval
-        if aval is tangent.aval and is_differentiable(aval.dtype):
-            return tangent
-    for x in (primal, tangent):
-        if not is_value(x):
-            name = argument_names(tuple(primals), "primals")[index]
-            raise TypeError(f"{name}: {unknown_type_message(x)}")
-    expected, given = typeof(primal).tangent_aval(), typeof(tangent)
+def check_tangent(aval: Any, tangent: Any, index: int, tree: Any, what: str = "tangent") -> Any:
+    """A tangent with exactly the type that belongs to its primal; ``Zero`` for float0.
+
+    Args:
+        aval: the type of the primal, or for a cotangent of the output.
+        tangent: what the user gave; a Python scalar takes the dtype that is needed.
+        index: which leaf of the tree it belongs to.
+        tree: the primals, or the output, for the path in the message.
+        what: ``"tangent"`` or ``"cotangent"``.
+
+    Raises:
+        TypeError: when the types do not fit.
+    """
+    if type(tangent) is Array and tangent.aval is aval and is_differentiable(aval.dtype):
+        return tangent
+    root = "primals" if what == "tangent" else "output"
+    if not is_value(tangent):
+        place = argument_names(tree, root)[index]
+        raise TypeError(f"the {what} for {place}: {unknown_type_message(tangent)}")
+    expected, given = aval.tangent_aval(), typeof(tangent)
     if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:
         return Zero(expected)
     if given.strip_weak_type() == expected.strip_weak_type():
         return tangent
-    if given.weak_type and given.shape == expected.shape and expected.dtype != float0:
+    yields = given.weak_type and (given.dtype.kind != "c" or expected.dtype.kind == "c")
+    if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
-    name = argument_names(tuple(primals), "primals")[index]
+    place = argument_names(tree, root)[index]
     raise TypeError(
-        f"the {what} for {name} must have the type {expected.str_short()}, because the primal is "
-        f"{typeof(primal).str_short()}, but it is {given.str_short()}."
+        f"the {what} for {place} must have the type {expected.str_short()}, because the "
+        f"{'primal' if what == 'tangent' else 'output'} is {aval.str_short()}, but it is "
+        f"{given.str_short()}."
     )
 
 

@@ -151,7 +151,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
                 f"{in_tree.children()[0]}, but they have {tangent_tree.children()[0]}."
             )
         checked = [
-            check_tangent(x, t, i, primals)
+            check_tangent(typeof(x), t, i, primals)
             for i, (x, t) in enumerate(zip(flat, flat_tangents, strict=True))
         ]
         return tree_unflatten(tree, [instantiate_zeros(t) for t in lin.apply(checked)])
@@ -201,7 +201,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
                 f"{ct_tree}."
             )
         checked = [
-            check_tangent(x, ct, i, out, "cotangent")
+            check_tangent(typeof(x), ct, i, out, "cotangent")
             for i, (x, ct) in enumerate(zip(lin.primals_out, cts, strict=True))
         ]
         return unflatten_cotangents(lin, in_tree, in_avals, checked)

@@ -23,6 +23,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.interpreters._flat import flatten_function, partition
+from bindax_core.interpreters.jvp import check_tangent
 from bindax_core.interpreters.staging import trace_to_jaxpr
 
 
@@ -197,7 +198,12 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
                 f"the cotangent must have the structure of the output, {out_tree()}, but it has "
                 f"{ct_tree}."
             )
-        outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, cts)
+        output = tree_unflatten(out_tree(), jaxpr.out_avals)
+        checked = [
+            check_tangent(aval, ct, i, output, "cotangent")
+            for i, (aval, ct) in enumerate(zip(jaxpr.out_avals, cts, strict=True))
+        ]
+        outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, checked)
         results, _ = tree_unflatten(in_tree, [instantiate_zeros(ct) for ct in outs])
         return results  # type: ignore[no-any-return]
 
