@@ -23,7 +23,16 @@ from rich.progress import track
 from benchmarks.measure import Case, Result, measure
 from benchmarks.report import as_json, environment, plot, table
 
-MODULES = ("startup", "eager", "transformations", "staging", "calls", "compiled", "trees")
+MODULES = (
+    "startup",
+    "eager",
+    "plugins",
+    "transformations",
+    "staging",
+    "calls",
+    "compiled",
+    "trees",
+)
 
 
 def collect(only: tuple[str, ...], failures: dict[str, str]) -> list[Case]:

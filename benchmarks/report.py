@@ -138,7 +138,7 @@ def plot(results: Sequence[Result], path: Path) -> None:
         )
     axes.plot(targets, positions, "k|", markersize=12, label="first target")
     axes.axvline(1.0, color="black", linewidth=0.8)
-    limits = (min(*ratios, *targets, 1) / 1.5, max(*ratios, *targets, 1) * 1.5)
+    limits = (min([*ratios, *targets, 1]) / 1.5, max([*ratios, *targets, 1]) * 1.5)
     axes.set_xlim(*limits)
     ticks = [tick for tick in TICKS if limits[0] < tick < limits[1]]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

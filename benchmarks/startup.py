@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.measure import Case, Sampler
 
 PLUGINS = 200
+PRIMITIVES = 10_000
 FIRST_RESULT = "import bindax; bindax.lax.sin(1.0)"
 
 
@@ -41,7 +42,7 @@ def fresh_process(statements: str, path: Path | None = None) -> Sampler:
 
 
 def dummy_plugins() -> Path:
-    """Write the metadata of distributions that offer a primitive each; return their directory."""
+    """Write the metadata of distributions that offer primitives; return their directory."""
     directory = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     for number in range(PLUGINS):
@@ -49,10 +50,10 @@ def dummy_plugins() -> Path:
         metadata.mkdir()
         name = f"Metadata-Version: 2.1\nName: dummy-{number}\nVersion: 1.0\n"
         (metadata / "METADATA").write_text(name, encoding="utf-8")
-        manifest = (
-            f"[bindax.v1]\ndummy_{number} = dummy_{number}\n"
-            f"[bindax.v1.primitives]\ndummy_{number} = dummy_{number}:p\n"
+        offers = "".join(
+            f"dummy_{number}_{i} = dummy_{number}:p{i}_p\n" for i in range(PRIMITIVES // PLUGINS)
         )
+        manifest = f"[bindax.v1]\ndummy_{number} = dummy_{number}\n[bindax.v1.primitives]\n{offers}"
         (metadata / "entry_points.txt").write_text(manifest, encoding="utf-8")
     return directory
 
@@ -67,7 +68,7 @@ def cases() -> Iterator[Case]:
         goal=0.10,
     )
     yield Case(
-        f"start with {PLUGINS} plugins",
+        f"start with {PLUGINS} plugins, {PRIMITIVES} primitives",
         fresh_process(FIRST_RESULT, path=dummy_plugins()),
         fresh_process(FIRST_RESULT),
         target=0.010,

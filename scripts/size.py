@@ -32,6 +32,8 @@ PACKAGES = {
 } | {path.name: path for path in sorted(ROOT.glob("plugins/*/src/bindax_*"))}
 # What else the kernel's distribution holds: measured on its own, and none of it in the kernel.
 BESIDE_KERNEL = ("_tree", "interpreters", "registry", "testing")
+# The public names of pytrees stand beside the other doors, but are the pytrees' own.
+PYTREE_DOORS = ("tree.py", "tree_util.py")
 
 
 class Function(NamedTuple):
@@ -59,9 +61,13 @@ def functions(path: Path) -> Iterator[Function]:
 def sources(name: str) -> list[Path]:
     """Return the files of a part."""
     package = PACKAGES[name]
-    beside = BESIDE_KERNEL if name == "kernel" else ()
-    found = sorted(package.rglob("*.py"))
-    return [path for path in found if path.relative_to(package).parts[0] not in beside]
+    beside = (*BESIDE_KERNEL, *PYTREE_DOORS) if name == "kernel" else ()
+    found = [
+        path
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] not in beside
+    ]
+    return found + [CORE / door for door in PYTREE_DOORS] if name == "pytrees" else found
 
 
 def report(name: str) -> list[str]:

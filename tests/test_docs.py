@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
 from pathlib import Path
@@ -25,8 +26,24 @@ def as_doctest(page: str) -> str:
     for block in BLOCK.finditer(page):
         first = page.count("\n", 0, block.start(1))
         lines = block[1].splitlines()
-        kept[first : first + len(lines)] = lines
+        kept[first : first + len(lines)] = lines if ">>>" in block[1] else as_session(block[1])
     return "\n".join(kept)
+
+
+def as_session(program: str) -> list[str]:
+    """The lines of a program as if they were typed at the prompt."""
+    starts: set[int] = set()
+    inside: set[int] = set()
+    for statement in ast.parse(program).body:
+        decorators = getattr(statement, "decorator_list", [])
+        first = min([statement.lineno, *(one.lineno for one in decorators)])
+        starts.add(first)
+        inside.update(range(first + 1, (statement.end_lineno or first) + 1))
+    lines = []
+    for number, line in enumerate(program.splitlines(), 1):
+        prompt = ">>> " if number in starts else "... " if number in inside else ""
+        lines.append(prompt + line if prompt else "")
+    return lines
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -15,10 +15,14 @@ bring operations, containers, backends or transformations of their own.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bindax import ad_checkpoint as ad_checkpoint
+from bindax import custom_batching as custom_batching
+from bindax import custom_derivatives as custom_derivatives
 from bindax import errors as errors
 from bindax import extend as extend
 from bindax import tree as tree
 from bindax import tree_util as tree_util
+from bindax.ad_checkpoint import remat as remat
 from bindax_core import Array as Array
 from bindax_core import ClosedJaxpr as ClosedJaxpr
 from bindax_core import DerivedRuleNotice as DerivedRuleNotice
@@ -27,14 +31,21 @@ from bindax_core import JittedFunction as JittedFunction
 from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
+from bindax_core import checkpoint as checkpoint
+from bindax_core import checkpoint_policies as checkpoint_policies
+from bindax_core import closure_convert as closure_convert
 from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
 from bindax_core import container_types as container_types
+from bindax_core import custom_gradient as custom_gradient
+from bindax_core import custom_jvp as custom_jvp
+from bindax_core import custom_vjp as custom_vjp
 from bindax_core import default_backend as default_backend
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put
 from bindax_core import devices as devices
 from bindax_core import diagnose_plugins as diagnose_plugins
+from bindax_core import effects_barrier as effects_barrier
 from bindax_core import eval_jaxpr as eval_jaxpr
 from bindax_core import eval_shape as eval_shape
 from bindax_core import find_primitive as find_primitive
@@ -61,16 +72,21 @@ from bindax_core import vjp as vjp
 from bindax_core import vmap as vmap
 
 if TYPE_CHECKING:
+    from bindax import debug as debug
+    from bindax import experimental as experimental
     from bindax import lax as lax
     from bindax import numpy as numpy
+    from bindax_callbacks import pure_callback as pure_callback
 
 __version__ = "0.1.0"
 
-_LOADED_WHEN_USED = ("lax", "numpy")
+_LOADED_WHEN_USED = ("debug", "experimental", "lax", "numpy", "pure_callback")
 
 
 def __getattr__(name: str) -> Any:
     # Operations are plugins: `import bindax` pays for them when a program first uses one.
+    if name == "pure_callback":
+        return import_module("bindax_callbacks").pure_callback
     if name in _LOADED_WHEN_USED:
         return import_module(f"bindax.{name}")
     raise AttributeError(f"module 'bindax' has no attribute {name!r}")

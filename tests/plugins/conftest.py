@@ -17,6 +17,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "plugins"
+# What the examples' own tests need.
+TEST_PACKAGES = ("hypothesis", "onnxruntime", "pytest")
 HAS_JAXLIB = importlib.util.find_spec("jaxlib") is not None
 
 
@@ -34,7 +36,7 @@ def _uv(*arguments: str) -> None:
 
 @attrs.frozen
 class Environment:
-    """An environment with the workspace and softsign; others are added by their directories."""
+    """An environment with the workspace and good examples; bad ones are added by directory."""
 
     python: Path
     extra: Path
@@ -81,11 +83,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """Build wheels of everything, and install them as a user would."""
     base = tmp_path_factory.mktemp("environment")
     wheels = base / "wheels"
-    plugins = (ROOT / "plugins" / name for name in ("lax_basic", "control_flow", "numpy"))
+    names = ("lax_basic", "callbacks", "control_flow", "numpy")
+    plugins = (ROOT / "plugins" / name for name in names)
     packages = [ROOT, ROOT / "core", *plugins]
     if HAS_JAXLIB:
         packages.append(ROOT / "plugins/xla_backend")
-    for package in (*packages, *(EXAMPLES / name for name in ("softsign", "broken", "clashing"))):
+    examples = ("softsign", "intervals", "onnx_target", "broken", "clashing")
+    for package in (*packages, *(EXAMPLES / name for name in examples)):
         _uv("build", "--wheel", "--out-dir", str(wheels), str(package))
     python = base / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     _uv("venv", "--quiet", "--python", sys.executable, str(base / "venv"))
@@ -93,7 +97,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
         name: next(wheels.glob(f"bindax_example_{name}-*.whl")) for name in ("broken", "clashing")
     }
     chosen = [str(wheel) for wheel in sorted(wheels.glob("*.whl")) if wheel not in extra.values()]
-    _uv("pip", "install", "--python", str(python), *chosen, "pytest")
+    _uv("pip", "install", "--python", str(python), *chosen, *TEST_PACKAGES)
     for name, wheel in extra.items():
         target = str(base / "extra" / name)
         _uv("pip", "install", "--no-deps", "--target", target, str(wheel))

@@ -138,16 +138,55 @@ assert "stablehlo.divide" in text and "custom_call" not in text, text
     )
 
 
-def test_the_example_passes_its_own_tests(environment: Any) -> None:
-    tests = str(EXAMPLES / "softsign" / "tests")
+def test_a_transformation_of_a_package_is_loaded_at_its_first_rule(environment: Any) -> None:
+    environment.script(
+        """
+import sys
+from bindax import grad, jit, lax
+from bindax_example_intervals import Interval, bounds
+
+assert "bindax_example_intervals.rules" not in sys.modules
+low, high = jit(bounds(lambda x: lax.sin(x) * x))(Interval(1.0, 2.0))
+assert "bindax_example_intervals.rules" in sys.modules
+assert float(low) < 1.0 < 1.8 < float(high) <= 2.0, (low, high)
+"""
+    )
+
+
+def test_a_lowering_target_of_a_package(environment: Any) -> None:
+    environment.script(
+        """
+import numpy as np
+import onnxruntime
+from bindax import grad, lax
+from bindax_example_onnx import export
+
+x = np.linspace(-1.0, 1.0, 5, dtype=np.float32)
+model = export(grad(lambda x: lax.tanh(x).sum()), x)
+(slope,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"arg0": x})
+np.testing.assert_allclose(slope, 1 - np.tanh(x) ** 2, rtol=1e-5)
+"""
+    )
+
+
+GOOD = {
+    "softsign": {"bindax_core", "bindax_core.extend", "bindax_lax_basic"},
+    "intervals": {"bindax_core", "bindax_core.extend", "bindax_lax_basic", "bindax_control_flow"},
+    "onnx_target": {"bindax_core", "bindax_core.extend"},
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_the_examples_pass_their_own_tests(environment: Any, name: str) -> None:
+    tests = str(EXAMPLES / name / "tests")
     environment.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tests, tests)
 
 
-def test_the_example_imports_public_names_alone() -> None:
-    for file in (EXAMPLES / "softsign" / "src").rglob("*.py"):
+@pytest.mark.parametrize("name", GOOD)
+def test_the_examples_import_public_names_alone(name: str) -> None:
+    for file in (EXAMPLES / name / "src").rglob("*.py"):
         for line in file.read_text().splitlines():
             if line.startswith(("import bindax", "from bindax")):
                 module = line.split()[1]
-                assert module in ("bindax_core.extend", "bindax_lax_basic") or module.startswith(
-                    "bindax_example_softsign"
-                ), line
+                assert module in GOOD[name] or module.startswith("bindax_example_"), line
+                assert " _" not in line, line

@@ -106,9 +106,15 @@ class LoweringContext(Protocol):
         """A value repeated along new axes; axis i becomes axis ``dimensions[i]``."""
 
     def callback(
-        self, function: Callable[..., Any], operands: Sequence[Any], result_avals: Sequence[Any]
+        self,
+        function: Callable[..., Any],
+        operands: Sequence[Any],
+        result_avals: Sequence[Any],
+        *,
+        pure: bool = False,
+        ordered: bool = False,
     ) -> list[Any]:
-        """A call of a Python function on the host, with NumPy arrays."""
+        """A call of a Python function on the host, with NumPy arrays; dropped only if pure."""
 
 
 @attrs.frozen
@@ -235,6 +241,12 @@ def find_backend(name: str | None = None) -> Backend:
             f"`bindax doctor`."
         )
     return backends[name]
+
+
+def effects_barrier() -> None:
+    """Wait until the host functions that running programs call have returned."""
+    for backend in list(backends.values()):
+        getattr(backend, "effects_barrier", lambda: None)()
 
 
 def executable_of(

@@ -13,6 +13,7 @@ from typing import Any
 
 from bindax_core import _rule_kinds as kinds
 from bindax_core._primitive import Primitive
+from bindax_core._rule_kinds import Effect
 from bindax_core._source_info import SourceInfo
 
 
@@ -68,6 +69,13 @@ class JaxprEqn:
         fields = {name: getattr(self, name) for name in self.__slots__}
         return JaxprEqn(**{**fields, **changes})
 
+    @property
+    def effects(self) -> frozenset[Effect]:
+        """What it does besides computing its results, programs among its parameters included."""
+        rule = kinds.effects.functions.get(self.primitive)
+        own: frozenset[Effect] = frozenset() if rule is None else rule(**self.params)
+        return own.union(*[program.jaxpr.effects for _, program in subjaxprs(self.params)])
+
     def __repr__(self) -> str:
         return "\n".join(format_eqn(self))
 
@@ -83,7 +91,7 @@ class Jaxpr:
         last_uses: for each equation the variables that nothing after it needs, once known.
     """
 
-    __slots__ = ("__weakref__", "constvars", "eqns", "invars", "last_uses", "outvars")
+    __slots__ = ("__weakref__", "_effects", "constvars", "eqns", "invars", "last_uses", "outvars")
 
     def __init__(
         self,
@@ -97,15 +105,19 @@ class Jaxpr:
         self.outvars = list(outvars)
         self.eqns = list(eqns)
         self.last_uses: list[list[Var]] | None = None
+        self._effects: frozenset[Effect] | None = None
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        """The effects of its equations."""
+        if self._effects is None:
+            self._effects = frozenset().union(*[eqn.effects for eqn in self.eqns])
+        return self._effects
 
     def replace(self, **changes: Any) -> Jaxpr:
         """A copy with other fields."""
-        fields = {
-            "constvars": self.constvars,
-            "invars": self.invars,
-            "outvars": self.outvars,
-            "eqns": self.eqns,
-        }
+        names = ("constvars", "invars", "outvars", "eqns")
+        fields = {name: getattr(self, name) for name in names}
         return Jaxpr(**{**fields, **changes})
 
     def __repr__(self) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from bindax_core._operations import Zero, instantiate_zeros
 from bindax_core.registry._rules import RuleFamily, RuleKind
 
@@ -16,6 +18,22 @@ if TYPE_CHECKING:
     from bindax_core._primitive import Primitive
 
 Function = Callable[..., Any]
+
+
+@attrs.frozen
+class Effect:
+    """Something that a program does besides computing its results.
+
+    Attributes:
+        name: what messages call it.
+        ordered: whether it happens in the order in which the program says it.
+        repeatable: whether transformations may make it happen more often than the program says:
+            in branches that are not taken, and where a computation is repeated to save memory.
+    """
+
+    name: str
+    ordered: bool = False
+    repeatable: bool = False
 
 
 def _impl(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
@@ -81,6 +99,10 @@ jvp = RuleKind(
 )
 """The derivative along a tangent; ``symbolic_zeros=True`` lets tangents be ``Zero``."""
 
+vjp = RuleKind("vjp", signature="(*operands, **params) -> (out, vjp_function)")
+"""The derivative backwards, for a primitive without ``jvp``; ``vjp_function`` takes the cotangent
+of each result and gives that of each operand, None for zero."""
+
 vmap = RuleKind(
     "vmap",
     adapt=_vmap,
@@ -126,6 +148,9 @@ dce = RuleKind("dce", signature="(used_outputs, eqn) -> (used_inputs, eqn or Non
 
 pretty_print = RuleKind("pretty_print", signature="(eqn, printer) -> list of lines")
 """How a jaxpr prints an equation."""
+
+effects = RuleKind("effects", signature="(**params) -> frozenset of Effect")
+"""What an application does besides computing results; nothing, for a primitive without the rule."""
 
 typecheck = RuleKind("typecheck", signature="(*avals, **params) -> sequence of aval")
 """How the jaxpr checker types an equation, where abstract evaluation is not enough."""

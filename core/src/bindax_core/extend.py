@@ -49,8 +49,10 @@ from bindax_core._operations import operations_for as operations_for
 from bindax_core._operations import zeros_like_aval as zeros_like_aval
 from bindax_core._primitive import Primitive as Primitive
 from bindax_core._primitive import as_array as as_array
+from bindax_core._rule_kinds import Effect as Effect
 from bindax_core._rule_kinds import abstract_eval as abstract_eval
 from bindax_core._rule_kinds import dce as dce
+from bindax_core._rule_kinds import effects as effects
 from bindax_core._rule_kinds import impl as impl
 from bindax_core._rule_kinds import jvp as jvp
 from bindax_core._rule_kinds import lowering as lowering
@@ -59,6 +61,7 @@ from bindax_core._rule_kinds import partial_eval_jaxpr as partial_eval_jaxpr
 from bindax_core._rule_kinds import pretty_print as pretty_print
 from bindax_core._rule_kinds import transpose as transpose
 from bindax_core._rule_kinds import typecheck as typecheck
+from bindax_core._rule_kinds import vjp as vjp
 from bindax_core._rule_kinds import vmap as vmap
 from bindax_core._source_info import SourceInfo as SourceInfo
 from bindax_core._source_info import api_boundary as api_boundary

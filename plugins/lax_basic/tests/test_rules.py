@@ -68,17 +68,13 @@ def test_vmap_is_a_loop(sample):
             assert_same(got, wanted)
 
 
+STEPS = ["floor", "ceil", "round", "sign", "stop_gradient", "nextafter", "reduce_precision"]
 SMOOTH = [
-    s
-    for s in SAMPLES
-    if any(o.dtype == "float64" for o in s.operands)
-    and s.name not in ("floor", "ceil", "round", "sign", "stop_gradient", "nextafter")
+    s for s in SAMPLES if any(o.dtype == "float64" for o in s.operands) and s.name not in STEPS
 ] + [
     s._replace(operands=tuple(o._replace(dtype="float64") for o in s.operands))
     for s in SAMPLES
-    if s.operands
-    and all(o.dtype == "float32" for o in s.operands)
-    and s.name not in ("floor", "ceil", "round", "sign", "stop_gradient", "nextafter")
+    if s.operands and all(o.dtype == "float32" for o in s.operands) and s.name not in STEPS
 ]
 SMOOTH = list({s.label: s for s in SMOOTH}.values())
 
@@ -116,7 +112,11 @@ def test_jvp_is_the_limit_of_differences(sample):
     np.testing.assert_allclose(np.real(forward), np.real(backward), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("sample", SMOOTH[::3], ids=ids(SMOOTH[::3]))
+# The second derivative in their first operand has no formula.
+TWICE = [s for s in SMOOTH[::3] if s.name not in ("igamma", "igammac")]
+
+
+@pytest.mark.parametrize("sample", TWICE, ids=ids(TWICE))
 def test_second_derivatives_agree_in_both_modes(sample):
     operands = sample.make()
     inexact = [i for i, x in enumerate(operands) if x.dtype == np.float64]

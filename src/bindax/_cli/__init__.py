@@ -15,6 +15,7 @@ _COMMANDS = {
     "containers": "bindax._cli.containers",
     "demo": "bindax._cli.demo",
     "doctor": "bindax._cli.doctor",
+    "mutate": "bindax._cli.mutate",
     "new-plugin": "bindax._cli.new_plugin",
     "plugins": "bindax._cli.plugins",
     "rules": "bindax._cli.rules",

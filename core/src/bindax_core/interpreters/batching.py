@@ -22,7 +22,6 @@ from bindax_core.extend import (
     full_lower,
     full_raise,
     is_value,
-    jaxpr_as_fun,
     new_main,
     operations_for,
     tree_flatten,
@@ -31,7 +30,8 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_core.interpreters._flat import argument_names, flatten_function
-from bindax_core.interpreters.staging import trace_to_jaxpr
+from bindax_core.interpreters.effects import check_unordered
+from bindax_core.interpreters.staging import replay_jaxpr, trace_to_jaxpr
 
 BatchDim = int | None
 not_mapped = None
@@ -321,7 +321,7 @@ def _vmap_jaxpr(
 
     def function(*operands: Any) -> list[Any]:
         axis = AxisData(axis_size)
-        outs, dims = vmap_flat(jaxpr_as_fun(jaxpr), axis, operands, in_dims, Origin("vmap"))
+        outs, dims = vmap_flat(replay_jaxpr(jaxpr), axis, operands, in_dims, Origin("vmap"))
         wanted = [
             0 if d is not None or force else None
             for d, force in zip(dims, instantiate, strict=True)
@@ -344,6 +344,7 @@ def _loop_rule(primitive: Primitive) -> Rule:
     def rule(
         axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], **params: Any
     ) -> Any:
+        check_unordered(primitive, params)
         _notice(primitive)
         if axis_size == 0:
             return _empty(primitive, operands, dims, params)

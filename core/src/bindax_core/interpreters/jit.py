@@ -10,7 +10,6 @@ from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
     Printer,
-    Var,
     Zero,
     executable_of,
     find_backend,
@@ -29,6 +28,7 @@ from bindax_core.interpreters.partial_eval import (
     merge_outputs,
     partial_eval_jaxpr,
     residual_values,
+    split_equation,
 )
 from bindax_core.interpreters.transposition import transpose_jaxpr
 
@@ -111,25 +111,10 @@ def _partial_eval_jaxpr(
     in_unknowns: Sequence[bool], eqn: JaxprEqn
 ) -> tuple[JaxprEqn, JaxprEqn, list[bool], list[Any]]:
     parts = partial_eval_jaxpr(eqn.params["jaxpr"], in_unknowns)
-    known_ins, unknown_ins = partition(in_unknowns, eqn.invars)
-    known_outs, unknown_outs = partition(parts.out_unknowns, eqn.outvars)
-    residuals: list[Any] = []
-    computed: list[Var] = []
-    for aval, source in zip(parts.residual_avals, parts.forwarded, strict=True):
-        if source is None:
-            computed.append(Var(aval))
-            residuals.append(computed[-1])
-        else:
-            residuals.append(known_ins[source])
-    known_eqn = eqn.replace(
-        invars=known_ins,
-        outvars=[*known_outs, *computed],
-        params=jit_params(eqn.params, parts.known),
-    )
-    unknown_eqn = eqn.replace(
-        invars=[*residuals, *unknown_ins],
-        outvars=unknown_outs,
-        params=jit_params(eqn.params, parts.unknown),
+    known_params = jit_params(eqn.params, parts.known)
+    unknown_params = jit_params(eqn.params, parts.unknown)
+    known_eqn, unknown_eqn, residuals = split_equation(
+        eqn, in_unknowns, parts, known_params, unknown_params
     )
     return known_eqn, unknown_eqn, parts.out_unknowns, residuals
 

@@ -21,7 +21,6 @@ from bindax_core.extend import (
     instantiate_zeros,
     is_differentiable,
     is_value,
-    jaxpr_as_fun,
     new_main,
     operations_for,
     tree_flatten,
@@ -30,7 +29,7 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_core.interpreters._flat import argument_names, flatten_function
-from bindax_core.interpreters.staging import trace_to_jaxpr
+from bindax_core.interpreters.staging import replay_jaxpr, trace_to_jaxpr
 
 _rules = kinds.jvp.functions
 
@@ -255,7 +254,7 @@ def _jvp_jaxpr(
             next(rest) if nonzero else Zero(aval.tangent_aval())
             for aval, nonzero in zip(in_avals, nonzeros, strict=True)
         ]
-        outs, out_tangents = jvp_flat(jaxpr_as_fun(jaxpr), primals, tangents, Origin("jvp"))
+        outs, out_tangents = jvp_flat(replay_jaxpr(jaxpr), primals, tangents, Origin("jvp"))
         kept = []
         for t, wanted in zip(out_tangents, instantiate, strict=True):
             present = type(t) is not Zero or (wanted and t.aval.dtype != float0)

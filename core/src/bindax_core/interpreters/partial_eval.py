@@ -116,7 +116,7 @@ class PartialEvalTrace(Trace):
 
 
 def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[bool]]:
-    """A program without what the used results do not need.
+    """A program reduced to what the used results and its effects need.
 
     Args:
         jaxpr: a program.
@@ -130,7 +130,7 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
     kept: list[JaxprEqn] = []
     for eqn in reversed(jaxpr.eqns):
         used = [v in live for v in eqn.outvars]
-        if not any(used):
+        if not any(used) and not eqn.effects:
             continue
         rule = kinds.dce.functions.get(eqn.primitive)
         new_eqn = eqn if rule is None or all(used) else rule(used, eqn)
@@ -141,7 +141,7 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
 
 
 def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """A closed program without equations and constants that no result needs."""
+    """A closed program with those equations and constants that a result or effect needs."""
     jaxpr, _ = dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
     live = {x for eqn in jaxpr.eqns for x in eqn.invars if type(x) is Var}
     live |= {x for x in jaxpr.outvars if type(x) is Var}
@@ -230,19 +230,32 @@ def _partial_eval_jaxpr(jaxpr: Jaxpr, in_unknowns: list[bool], instantiate: list
     for x, flag in zip(jaxpr.outvars, out_unknowns, strict=True):
         if flag:
             need(x)
-    return _split(jaxpr, in_unknowns, out_unknowns, known_eqns, unknown_eqns, residuals)
+    return build_split(jaxpr, in_unknowns, out_unknowns, known_eqns, unknown_eqns, residuals)
 
 
-def _split(
+def build_split(
     jaxpr: Jaxpr,
     in_unknowns: list[bool],
     out_unknowns: list[bool],
     known_eqns: list[JaxprEqn],
     unknown_eqns: list[JaxprEqn],
     residuals: dict[Var, None],
+    staged_outs: list[Atom] | None = None,
 ) -> Split:
+    """The two parts of a program from their equations.
+
+    Args:
+        jaxpr: the program.
+        in_unknowns: which of its arguments are unknown.
+        out_unknowns: which of its results are unknown.
+        known_eqns: the equations of the known part, in order.
+        unknown_eqns: those of the unknown part; what is in both is computed again.
+        residuals: the known variables that the unknown part may take, in order.
+        staged_outs: the results of the unknown part, if not the unknown results alone.
+    """
     known_ins, unknown_ins = partition(in_unknowns, jaxpr.invars)
     known_outs, unknown_outs = partition(out_unknowns, jaxpr.outvars)
+    unknown_outs = unknown_outs if staged_outs is None else staged_outs
     # What no unknown result needs is no residual either.
     body, _ = dce_jaxpr(
         Jaxpr((), [*residuals, *unknown_ins], unknown_outs, unknown_eqns),
@@ -262,6 +275,31 @@ def _split(
     return Split(
         ClosedJaxpr(known), ClosedJaxpr(unknown), out_unknowns, [v.aval for v in kept], forwarded
     )
+
+
+def split_equation(
+    eqn: JaxprEqn,
+    in_unknowns: Sequence[bool],
+    parts: Split,
+    known_params: dict[str, Any],
+    unknown_params: dict[str, Any],
+) -> tuple[JaxprEqn, JaxprEqn, list[Any]]:
+    """The two equations for one whose program was unzipped, and the residuals between them."""
+    known_ins, unknown_ins = partition(in_unknowns, eqn.invars)
+    known_outs, unknown_outs = partition(parts.out_unknowns, eqn.outvars)
+    residuals: list[Any] = []
+    computed: list[Var] = []
+    for aval, source in zip(parts.residual_avals, parts.forwarded, strict=True):
+        if source is None:
+            computed.append(Var(aval))
+            residuals.append(computed[-1])
+        else:
+            residuals.append(known_ins[source])
+    known_eqn = eqn.replace(invars=known_ins, outvars=[*known_outs, *computed], params=known_params)
+    unknown_eqn = eqn.replace(
+        invars=[*residuals, *unknown_ins], outvars=unknown_outs, params=unknown_params
+    )
+    return known_eqn, unknown_eqn, residuals
 
 
 def residual_values(

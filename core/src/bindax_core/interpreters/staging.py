@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,8 +15,10 @@ from bindax_core.extend import (
     Jaxpr,
     JaxprEqn,
     Literal,
+    MainTrace,
     Origin,
     Primitive,
+    SourceInfo,
     Trace,
     Tracer,
     Var,
@@ -124,9 +127,41 @@ class JaxprTrace(Trace):
     ) -> list[JaxprTracer]:
         out_avals = primitive.out_avals(tuple([t.aval for t in tracers]), params)
         outvars = [Var(aval) for aval in out_avals]
-        eqn = JaxprEqn(primitive, [t.atom for t in tracers], outvars, params, user_source_info(2))
+        source = _replayed.source or user_source_info(2)
+        eqn = JaxprEqn(primitive, [t.atom for t in tracers], outvars, params, source)
         self.main.global_data.eqns.append(eqn)
         return [JaxprTracer(self, v.aval, v, eqn) for v in outvars]
+
+
+class _Replayed(threading.local):
+    """The user's line of the equation of another program that is being applied."""
+
+    source: SourceInfo | None = None
+
+
+_replayed = _Replayed()
+
+
+def replay_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """A program as a function, for tracing: what it stages keeps the lines of the program."""
+    jaxpr = closed.jaxpr
+
+    def replay(*args: Any) -> list[Any]:
+        env: dict[Any, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
+        env.update(zip(jaxpr.invars, args, strict=True))
+        outer = _replayed.source
+        try:
+            for eqn in jaxpr.eqns:
+                _replayed.source = eqn.source_info or outer
+                operands = [x.val if type(x) is Literal else env[x] for x in eqn.invars]
+                outs = eqn.primitive.bind(*operands, **eqn.params)
+                outs = outs if eqn.primitive.multiple_results else [outs]
+                env.update(zip(eqn.outvars, outs, strict=True))
+        finally:
+            _replayed.source = outer
+        return [x.val if type(x) is Literal else env[x] for x in jaxpr.outvars]
+
+    return replay
 
 
 def trace_to_jaxpr(
@@ -153,3 +188,43 @@ def trace_to_jaxpr(
         tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
         outs = [full_raise(trace, out) for out in function(*tracers)]
         return builder.build([out.atom for out in outs])
+
+
+def trace_inside(
+    main: MainTrace, function: Callable[..., Sequence[Any]], in_avals: Sequence[Any]
+) -> tuple[ClosedJaxpr, list[Any]]:
+    """The program of a function that is called in the middle of a program being built.
+
+    It is traced at the level of the program around it, so that traces above that level, whose
+    wrappers the function may run in, stay above.
+
+    Args:
+        main: the staging trace of the program around it.
+        function: takes one value for each type, and returns a sequence of values.
+        in_avals: the types of the arguments.
+
+    Returns:
+        A program without constants, and the operands for its leading arguments: tracers of the
+        program around it for the variables and constants that the function closes over.
+    """
+    trace: Any = main.trace
+    around, builder = main.global_data, JaxprBuilder()
+    main.global_data = builder
+    try:
+        tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
+        outs = [full_raise(trace, out).atom for out in function(*tracers)]
+    finally:
+        main.global_data = around
+    free = _free_variables(builder, outs)
+    captured = [JaxprTracer(trace, v.aval, v) for v in free]
+    captured += [full_raise(trace, value) for value in builder.constvals]
+    builder.invars[:0] = [*free, *builder.constvars]
+    builder.constvars, builder.constvals = [], []
+    return builder.build(outs), captured
+
+
+def _free_variables(builder: JaxprBuilder, outs: Sequence[Atom]) -> list[Var]:
+    bound = {*builder.invars, *builder.constvars}
+    bound.update(v for eqn in builder.eqns for v in eqn.outvars)
+    used = [x for eqn in builder.eqns for x in eqn.invars] + list(outs)
+    return list(dict.fromkeys(x for x in used if type(x) is Var and x not in bound))

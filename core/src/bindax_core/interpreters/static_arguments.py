@@ -85,21 +85,23 @@ def _present(positions: Sequence[int], args: Any) -> set[int]:
     return {i % len(args) for i in positions if -len(args) <= i < len(args)}
 
 
-def split_static(fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any) -> Any:
+def split_static(
+    fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any, name: str = "jit"
+) -> Any:
     """The arguments without the static ones, and the static ones as a part of the cache key."""
     static = _present(options.static_argnums, args)
     dynamic_args = tuple([x for i, x in enumerate(args) if i not in static])
     dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
     statics = [(i, args[i]) for i in sorted(static)]
     statics += [(k, v) for k, v in sorted(kwargs.items()) if k in options.static_argnames]
-    for name, value in statics:
+    for which, value in statics:
         try:
             hash(value)
         except TypeError:
             raise TypeError(
-                f"jit of {describe_function(fun)}: the static argument {name!r} is not hashable: "
-                f"{value!r:.80} of type {type(value).__name__}. Static arguments are part of the "
-                f"cache key; pass a tuple instead of a list, or a frozen class."
+                f"{name} of {describe_function(fun)}: the static argument {which!r} is not "
+                f"hashable: {value!r:.80} of type {type(value).__name__}. Static arguments are "
+                f"part of the cache key; pass a tuple instead of a list, or a frozen class."
             ) from None
     # The type belongs to the key, because 1 == 1.0 == True.
     return dynamic_args, dynamic_kwargs, tuple([(n, type(v), v) for n, v in statics])

@@ -58,7 +58,8 @@ def eval_jaxpr_transposed(
             collect(x, cotangent)
     for eqn in reversed(linear_eqns):
         cts_out = [collected.pop(v, None) for v in eqn.outvars]
-        if any(ct is not None for ct in cts_out):
+        # What has effects on linear values is never dropped in silence: its rule says why not.
+        if any(ct is not None for ct in cts_out) or eqn.effects:
             for x, cotangent in zip(eqn.invars, _transpose_eqn(eqn, cts_out, primals), strict=True):
                 collect(x, cotangent)
     return [
@@ -97,7 +98,7 @@ def _transpose_eqn(
         Zero(v.aval.tangent_aval()) if ct is None else ct
         for v, ct in zip(eqn.outvars, cotangents, strict=True)
     ]
-    rule = kinds.transpose.functions.get(primitive) or kinds.transpose.get(primitive)
+    rule = kinds.transpose.functions.get(primitive) or _missing_rule(eqn)
     result = rule(cts, *operands, **eqn.params)
     if not isinstance(result, (list, tuple)) or len(result) != len(operands):
         raise TypeError(
@@ -106,6 +107,16 @@ def _transpose_eqn(
             f"{result!r:.80}."
         )
     return result
+
+
+def _missing_rule(eqn: JaxprEqn) -> Callable[..., Any]:
+    """A rule that is not loaded yet; when there is none, the error names the user's line."""
+    try:
+        return kinds.transpose.get(eqn.primitive)
+    except kinds.MissingRuleError as error:
+        if eqn.source_info is not None:
+            error.add_note(f"{eqn.primitive.name} is applied at {eqn.source_info}.")
+        raise
 
 
 def transpose_jaxpr(

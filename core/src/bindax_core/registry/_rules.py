@@ -229,6 +229,25 @@ class RuleKind:
                 self.install(primitive, old)
             primitive.forget_signatures()
 
+    @contextmanager
+    def wrapped(
+        self, primitive: Primitive, wrapper: Callable[[Function], Function]
+    ) -> Iterator[None]:
+        """Have interpreters call a primitive's rule through a wrapper, inside a ``with`` block.
+
+        The wrapper is given the rule in the form that deals in sequences of results.
+        """
+        with _write_lock:
+            old = self.functions[primitive]
+            self.functions[primitive] = wrapper(old)
+        primitive.forget_signatures()
+        try:
+            yield
+        finally:
+            with _write_lock:
+                self.functions[primitive] = old
+            primitive.forget_signatures()
+
 
 class RuleFamily:
     """Rule kinds that differ in a target, such as ``lowering["stablehlo"]``."""

@@ -17,6 +17,10 @@ from bindax_core.testing._conformance import check_primitive as check_primitive
 from bindax_core.testing._conformance import check_rules as check_rules
 from bindax_core.testing._conformance import check_sample as check_sample
 from bindax_core.testing._conformance import conformance as conformance
+from bindax_core.testing._mutation._report import Mutant as Mutant
+from bindax_core.testing._mutation._report import MutationReport as MutationReport
+from bindax_core.testing._mutation._run import mutate_plugin as mutate_plugin
+from bindax_core.testing._mutation._run import mutate_rules as mutate_rules
 from bindax_core.testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_core.testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
 from bindax_core.testing._pytrees._report import PyTreeReport as PyTreeReport
@@ -29,6 +33,7 @@ from bindax_core.testing._samples import POSITIVE as POSITIVE
 from bindax_core.testing._samples import REAL as REAL
 from bindax_core.testing._samples import UNIT_INTERVAL as UNIT_INTERVAL
 from bindax_core.testing._samples import Domain as Domain
+from bindax_core.testing._samples import EquivalentMutant as EquivalentMutant
 from bindax_core.testing._samples import ExpectedFailure as ExpectedFailure
 from bindax_core.testing._samples import Operand as Operand
 from bindax_core.testing._samples import Sample as Sample

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -55,6 +55,10 @@ class Case:
         """Bind the primitive; gives the list of its results."""
         out = self.primitive.bind(*operands, **self.params)
         return list(out) if self.primitive.multiple_results else [out]
+
+    def fresh(self) -> Callable[..., list[Any]]:
+        """``call`` as a function that nothing was remembered for, for ``jit``."""
+        return lambda *operands: self.call(*operands)
 
     def rng(self) -> np.random.Generator:
         """A random generator for directions."""

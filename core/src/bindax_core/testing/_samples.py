@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import attrs
@@ -228,3 +229,32 @@ class ExpectedFailure:
     check: str
     reason: str
     label: str = ""
+
+
+@attrs.frozen
+class EquivalentMutant:
+    """A mistake that no check can notice, because it changes nothing that matters.
+
+    What a plugin gives besides its samples, so that ``mutate_plugin`` counts it as explained.
+
+    Attributes:
+        primitive: the name of the primitive; ``*`` and ``?`` match any characters.
+        kind: the kind of the damaged rule, with the same wildcards.
+        damage: the mistake, as reports call it, with the same wildcards.
+        reason: why it changes nothing.
+
+    >>> one = EquivalentMutant("add", "jvp", "swapped *", "addition is commutative")
+    >>> one.matches("add", "jvp", "swapped primals")
+    True
+    """
+
+    primitive: str
+    kind: str
+    damage: str
+    reason: str
+
+    def matches(self, primitive: str, kind: str, damage: str) -> bool:
+        """Whether this speaks of a mutant."""
+        patterns = (self.primitive, self.kind, self.damage)
+        names = (primitive, kind, damage)
+        return all(fnmatchcase(name, one) for one, name in zip(patterns, names, strict=True))

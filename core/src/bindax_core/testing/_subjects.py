@@ -12,7 +12,7 @@ from bindax_core.errors import PluginError
 from bindax_core.extend import Primitive
 from bindax_core.registry import _wiring
 from bindax_core.registry._loader import LOADED, Plugin
-from bindax_core.testing._samples import ExpectedFailure, Sample
+from bindax_core.testing._samples import EquivalentMutant, ExpectedFailure, Sample
 
 
 @attrs.frozen(eq=False)
@@ -24,6 +24,7 @@ class Subject:
         kinds: for each primitive the rule kinds to check, or None for all.
         samples: what to check them on.
         expected: which checks are known to fail.
+        equivalent: which mistakes change nothing that matters.
         problems: what is wrong with the samples, in sentences.
     """
 
@@ -31,6 +32,7 @@ class Subject:
     kinds: Mapping[Primitive, frozenset[str] | None]
     samples: tuple[Sample, ...]
     expected: tuple[ExpectedFailure, ...] = ()
+    equivalent: tuple[EquivalentMutant, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
@@ -92,16 +94,19 @@ def subject(
     """A subject from primitives and samples, which are checked."""
     samples: list[Sample] = []
     expected: list[ExpectedFailure] = []
+    equivalent: list[EquivalentMutant] = []
     found = list(problems)
     for one in given:
         if isinstance(one, Sample):
             samples.append(one)
         elif isinstance(one, ExpectedFailure):
             expected.append(one)
+        elif isinstance(one, EquivalentMutant):
+            equivalent.append(one)
         else:
             found.append(
-                f"{one!r:.80} is neither a Sample nor an ExpectedFailure; make samples with "
-                f"bindax_core.testing.sample."
+                f"{one!r:.80} is no Sample, ExpectedFailure or EquivalentMutant; make samples "
+                f"with bindax_core.testing.sample."
             )
     labels = [sample.label for sample in samples]
     found += [
@@ -109,7 +114,9 @@ def subject(
         for label, count in Counter(labels).items()
         if count > 1
     ]
-    return Subject(name, dict(kinds), tuple(samples), tuple(expected), tuple(found))
+    return Subject(
+        name, dict(kinds), tuple(samples), tuple(expected), tuple(equivalent), tuple(found)
+    )
 
 
 def samples_of(plugin: Plugin) -> tuple[list[Any], str]:

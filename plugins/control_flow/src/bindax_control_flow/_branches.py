@@ -29,6 +29,29 @@ from bindax_lax_basic.dtypes import promote_types
 
 Branches = tuple[ClosedJaxpr, ...]
 
+DEFAULT = "default"
+"""In place of the name of a platform: all platforms that are not named."""
+
+_PLATFORMS = {"gpu": ("cuda", "rocm"), "cpu": ("host",)}
+"""Names that stand for others too; programs that are interpreted run on the ``host``."""
+
+
+def branch_for(platforms: Sequence[str], platform: str) -> int:
+    """Which of the branches, each for one platform, belongs to a platform.
+
+    Raises:
+        ValueError: when none does, and none is the default.
+    """
+    for i, name in enumerate(platforms):
+        if platform == name or platform in _PLATFORMS.get(name, ()):
+            return i
+    if DEFAULT in platforms:
+        return list(platforms).index(DEFAULT)
+    raise ValueError(
+        f"platform_dependent has no function for the platform {platform}, only for "
+        f"{', '.join(platforms)}; add {platform}=..., or default=... for all others."
+    )
+
 
 def trace_branches(
     name: str,
@@ -63,9 +86,24 @@ def trace_branches(
             raise TypeError(
                 f"the branches of {name} must return the same structure, but "
                 f"{describe_function(functions[0])} returns {trees[0]} and "
-                f"{describe_function(function)} returns {tree}."
+                f"{describe_function(function)} returns {tree}"
+                f"{structure_difference('output', trees[0], tree)}."
             )
     return _agreeing_results(name, functions, traced, trees[0]), trees[0]
+
+
+def structure_difference(root: str, expected: PyTreeDef, found: PyTreeDef) -> str:
+    """Which leaves one structure has and the other has not, for messages; empty if none."""
+    paths = []
+    for tree in (expected, found):
+        numbered = tree_unflatten(tree, list(range(tree.num_leaves)))
+        paths.append([root + keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]])
+    parts = []
+    for what, mine, others in (("missing", *paths), ("new", *reversed(paths))):
+        different = [path for path in mine if path not in others]
+        if different:
+            parts.append(f"{', '.join(different)} {'is' if len(different) == 1 else 'are'} {what}")
+    return f": {'; '.join(parts)}" if parts else ""
 
 
 def _agreeing_results(
@@ -112,6 +150,16 @@ def _common_type(avals: Sequence[Any]) -> Any:
 def _yields(weak: Any, strong: Any) -> bool:
     order = "biufVc"
     return order.index(strong.kind) >= order.index(weak.kind)
+
+
+def agreeing(programs: Sequence[ClosedJaxpr]) -> list[ClosedJaxpr]:
+    """Programs of the same shapes and dtypes, whose results are weakly typed where all are.
+
+    A transformation can leave a result weakly typed in one branch alone.
+    """
+    rows = zip(*[program.out_avals for program in programs], strict=True)
+    wanted = [row[0] if len(set(row)) == 1 else _common_type(row) for row in rows]
+    return [with_results(program, wanted) for program in programs]
 
 
 def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:
@@ -194,10 +242,10 @@ def split_branches(branches: Branches, in_unknowns: Sequence[bool]) -> SplitBran
         invars = [residual_vars.get(slot) or Var(slot[1]) for slot in slots]
         jaxpr = split.unknown.jaxpr.replace(invars=[*invars, *rest])
         unknown_programs.append(ClosedJaxpr(jaxpr))
-    known, consts = join_consts(known_programs)
+    known, consts = join_consts(agreeing(known_programs))
     return SplitBranches(
         known,
-        tuple(unknown_programs),
+        tuple(agreeing(unknown_programs)),
         consts,
         out_unknowns,
         [slot[2] if slot[0] == "operand" else None for slot in slots],

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+from bindax_control_flow._scan_samples import scan_samples
+from bindax_control_flow._while_samples import while_samples
 from bindax_control_flow.cond import cond, switch
 from bindax_core.testing import ExpectedFailure, Sample, array, between, sample
 
@@ -56,7 +58,8 @@ def _nested(pred: Any, other: Any, x: Any) -> Any:
 
 
 def conformance_samples() -> Iterator[Sample | ExpectedFailure]:
-    """Calls of ``cond`` and ``switch``."""
+    """Calls of ``cond`` and ``switch``, and of the loops."""
+    yield from while_samples()
     x = array((3,), "float64")
     for dtype in ("float64", "float32", "complex128"):
         operand = array((2, 3), dtype)
@@ -69,3 +72,4 @@ def conformance_samples() -> Iterator[Sample | ExpectedFailure]:
     yield sample(_partly_constant, PRED, x, array((2,), "int32"), skip=_TRANSPOSES)
     yield sample(_reduced, PRED, array((2, 3), "float64"), skip=_TRANSPOSES)
     yield sample(_nested, PRED, PRED, x, skip=_TRANSPOSES)
+    yield from scan_samples()

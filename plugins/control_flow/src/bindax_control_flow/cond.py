@@ -9,11 +9,20 @@ import numpy as np
 
 from bindax_control_flow._branches import (
     Branches,
+    agreeing,
+    branch_for,
     join_consts,
     split_branches,
     trace_branches,
 )
-from bindax_core import dce_jaxpr, jvp_jaxpr, trace_to_jaxpr, transpose_jaxpr, vmap_jaxpr
+from bindax_core import (
+    check_repeatable,
+    dce_jaxpr,
+    jvp_jaxpr,
+    trace_to_jaxpr,
+    transpose_jaxpr,
+    vmap_jaxpr,
+)
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -81,10 +90,9 @@ def cond(
     >>> float(cond(False, lambda x: x, lambda x: -x, 2.0))
     -2.0
     """
-    if operand is not _MISSING:
-        if operands:
-            raise TypeError("cond takes operands by position or operand=..., not both.")
-        operands = (operand,)
+    if _is_five_argument_form(true_fun, false_fun, operands):
+        return _with_two_operands(pred, true_fun, false_fun, *operands)
+    operands = _all_operands("cond", operands, operand)
     _check_scalar("cond", "pred", pred)
     dtype = typeof(pred).dtype
     index = pred if dtype == np.bool_ else ne(pred, np.zeros((), dtype))
@@ -92,17 +100,44 @@ def cond(
         index = np.int32(bool(index))
     else:
         index = convert_element_type(index, np.int32)
-    return _bind("cond", index, [false_fun, true_fun], operands)
+    return bind_branches("cond", index, [false_fun, true_fun], operands)
+
+
+def _all_operands(name: str, operands: tuple[Any, ...], operand: Any) -> tuple[Any, ...]:
+    if operand is _MISSING:
+        return operands
+    if operands:
+        raise TypeError(f"{name} takes operands by position or operand=..., not both.")
+    return (operand,)
+
+
+def _is_five_argument_form(second: Any, third: Any, rest: tuple[Any, ...]) -> bool:
+    """Whether cond was given ``pred, true_operand, true_fun, false_operand, false_fun``."""
+    return len(rest) == 2 and callable(third) and callable(rest[1]) and not callable(second)
+
+
+def _with_two_operands(
+    pred: Any, true_operand: Any, true_fun: Any, false_operand: Any, false_fun: Any
+) -> Any:
+    return cond(
+        pred, lambda x, y: true_fun(x), lambda x, y: false_fun(y), true_operand, false_operand
+    )
 
 
 @api_boundary
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+def switch(
+    index: Any,
+    branches: Sequence[Callable[..., Any]],
+    *operands: Any,
+    operand: Any = _MISSING,
+) -> Any:
     """Apply one of several functions, chosen by an index that may be traced.
 
     Args:
         index: an integer scalar; values out of range are clamped to the first or last branch.
         branches: the functions; their results have the same structure and types.
         operands: arrays and trees of arrays.
+        operand: a single operand by keyword, ``None`` included.
 
     Returns:
         The result of the function that was chosen.
@@ -115,8 +150,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     >>> float(switch(1, [lambda x: x, lambda x: 2.0 * x], 3.0))
     6.0
     """
+    if not callable(getattr(branches, "__iter__", None)):
+        raise TypeError(
+            f"the branches of switch must be a sequence of functions, but got {branches!r:.80}."
+        )
+    branches = list(branches)
     if not branches:
         raise ValueError("switch needs at least one branch.")
+    operands = _all_operands("switch", operands, operand)
     _check_scalar("switch", "index", index)
     if typeof(index).dtype.kind not in "iu":
         raise TypeError(
@@ -124,12 +165,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         )
     last = len(branches) - 1
     if isinstance(index, Tracer):
+        if typeof(index).dtype.itemsize < 4:  # a narrow dtype may not hold the last index
+            index = convert_element_type(index, np.int32)
         dtype = typeof(index).dtype
         index = clamp(np.zeros((), dtype), index, np.asarray(last, dtype))
         index = convert_element_type(index, np.int32)
     else:
         index = np.int32(min(max(int(index), 0), last))
-    return _bind("switch", index, list(branches), operands)
+    return bind_branches("switch", index, branches, operands)
 
 
 def _check_scalar(name: str, argument: str, x: Any) -> None:
@@ -142,9 +185,14 @@ def _check_scalar(name: str, argument: str, x: Any) -> None:
         )
 
 
-def _bind(
-    name: str, index: Any, functions: list[Callable[..., Any]], operands: tuple[Any, ...]
+def bind_branches(
+    name: str,
+    index: Any,
+    functions: list[Callable[..., Any]],
+    operands: tuple[Any, ...],
+    **which: Any,
 ) -> Any:
+    """Apply the function of an index to operands; ``which`` may hold ``platforms``."""
     for function in functions:
         if not callable(function):
             raise TypeError(f"the branches of {name} must be functions, but got {function!r:.80}.")
@@ -154,16 +202,18 @@ def _bind(
             raise TypeError(f"an operand of {name}: {unknown_type_message(x)}")
     traced, out_tree = trace_branches(name, functions, operands, [typeof(x) for x in leaves])
     branches, consts = join_consts(traced)
-    outs = cond_p.bind(index, *consts, *leaves, branches=branches)
+    outs = cond_p.bind(index, *consts, *leaves, branches=branches, **which)
     return tree_unflatten(out_tree, outs)
 
 
-def _impl(index: Any, *operands: Any, branches: Branches) -> list[Any]:
-    branch = branches[int(index)]
+def _impl(index: Any, *operands: Any, branches: Branches, **which: Any) -> list[Any]:
+    avals = tuple([typeof(x) for x in (index, *operands)])
+    cond_p.out_avals(avals, {"branches": branches, **which})  # checks the operands
+    branch = branches[min(max(int(index), 0), len(branches) - 1)]
     return [as_array(x) for x in eval_jaxpr(branch.jaxpr, branch.consts, *operands)]
 
 
-def _abstract_eval(index: Any, *avals: Any, branches: Branches) -> list[Any]:
+def _abstract_eval(index: Any, *avals: Any, branches: Branches, **which: Any) -> list[Any]:
     if index.strip_weak_type() != INDEX:
         raise TypeError(f"the index of cond must be int32[], but it is {index.str_short()}.")
     given = [aval.strip_weak_type() for aval in avals]
@@ -176,15 +226,17 @@ def _abstract_eval(index: Any, *avals: Any, branches: Branches) -> list[Any]:
     return branches[0].out_avals
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, branches: Branches) -> Any:
+def _jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, branches: Branches, **which: Any
+) -> Any:
     index, *primals = primals
     nonzeros = [type(t) is not Zero for t in tangents[1:]]
     found = [jvp_jaxpr(branch, nonzeros)[1] for branch in branches]
     nonzeros_out = [any(flags) for flags in zip(*found, strict=True)]
     made = [jvp_jaxpr(branch, nonzeros, nonzeros_out)[0] for branch in branches]
-    joined, consts = join_consts(made)
+    joined, consts = join_consts(agreeing(made))
     given = [t for t in tangents[1:] if type(t) is not Zero]
-    outs = cond_p.bind(index, *consts, *primals, *given, branches=joined)
+    outs = cond_p.bind(index, *consts, *primals, *given, branches=joined, **which)
     count = len(nonzeros_out)
     rest = iter(outs[count:])
     tangents_out = [
@@ -195,7 +247,12 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, branches: Branches)
 
 
 def _vmap(
-    axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], *, branches: Branches
+    axis_size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    branches: Branches,
+    **which: Any,
 ) -> tuple[list[Any], list[int | None]]:
     index, *rest = operands
     index_dim, *rest_dims = dims
@@ -204,8 +261,8 @@ def _vmap(
     found = [vmap_jaxpr(branch, axis_size, rest_dims)[1] for branch in branches]
     batched = [any(d is not None for d in row) for row in zip(*found, strict=True)]
     made = [vmap_jaxpr(branch, axis_size, rest_dims, batched)[0] for branch in branches]
-    joined, consts = join_consts(made)
-    outs = cond_p.bind(index, *consts, *rest, branches=joined)
+    joined, consts = join_consts(agreeing(made))
+    outs = cond_p.bind(index, *consts, *rest, branches=joined, **which)
     return outs, [0 if flag else None for flag in batched]
 
 
@@ -221,6 +278,7 @@ def _select(
     del index_dim  # the index is a scalar for each element, so its only axis is the batch axis
     rows = []
     for branch in branches:
+        check_repeatable(branch, "vmap of cond with a mapped predicate runs all branches")
         program, _ = vmap_jaxpr(branch, axis_size, dims, True)
         rows.append(eval_jaxpr(program.jaxpr, program.consts, *operands))
     which = convert_element_type(index, np.bool_) if len(branches) == 2 else index
@@ -234,18 +292,20 @@ def _select(
     return outs, [0] * len(outs)
 
 
-def _partial_eval(trace: Any, tracers: Sequence[Any], *, branches: Branches) -> list[Any]:
+def _partial_eval(
+    trace: Any, tracers: Sequence[Any], *, branches: Branches, **which: Any
+) -> list[Any]:
     index, *operands = tracers
     if not index.is_known:
         outs = [trace.unknown(aval) for aval in branches[0].out_avals]
-        trace.add_eqn(cond_p, tracers, outs, {"branches": branches})
+        trace.add_eqn(cond_p, tracers, outs, {"branches": branches, **which})
         return outs
     in_unknowns = [not t.is_known for t in operands]
     parts = split_branches(branches, in_unknowns)
     known = [full_lower(t.value) for t in operands if t.is_known]
     unknown = [t for t in operands if not t.is_known]
     index_value = full_lower(index.value)
-    outs = cond_p.bind(index_value, *parts.consts, *known, branches=parts.known)
+    outs = cond_p.bind(index_value, *parts.consts, *known, branches=parts.known, **which)
     num_known = sum(not flag for flag in parts.out_unknowns)
     computed = iter(outs[num_known:])
     residuals = [next(computed) if s is None else known[s] for s in parts.sources]
@@ -254,7 +314,7 @@ def _partial_eval(trace: Any, tracers: Sequence[Any], *, branches: Branches) -> 
         cond_p,
         [index_value, *residuals, *unknown],
         unknown_outs,
-        {"branches": parts.unknown},
+        {"branches": parts.unknown, **which},
     )
     known_iter, unknown_iter = iter(outs), iter(unknown_outs)
     return [next(unknown_iter) if flag else next(known_iter) for flag in parts.out_unknowns]
@@ -278,24 +338,26 @@ def _partial_eval_jaxpr(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
     known_eqn = eqn.replace(
         invars=[index, *known],
         outvars=[*(v for v, flag in outs if not flag), *computed],
-        params={"branches": parts.known},
+        params={**eqn.params, "branches": parts.known},
     )
     unknown_eqn = eqn.replace(
         invars=[index, *residuals, *unknown],
         outvars=[v for v, flag in outs if flag],
-        params={"branches": parts.unknown},
+        params={**eqn.params, "branches": parts.unknown},
     )
     return known_eqn, unknown_eqn, parts.out_unknowns, residuals
 
 
-def _transpose(cotangents: Sequence[Any], index: Any, *operands: Any, branches: Branches) -> Any:
+def _transpose(
+    cotangents: Sequence[Any], index: Any, *operands: Any, branches: Branches, **which: Any
+) -> Any:
     linear = [is_undef_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cotangents]
     made = [_transposed(branch, linear, nonzero_cts) for branch in branches]
-    joined, consts = join_consts(made)
+    joined, consts = join_consts(agreeing(made))
     residuals = [x for x in operands if not is_undef_primal(x)]
     given = [ct for ct in cotangents if type(ct) is not Zero]
-    outs = iter(cond_p.bind(index, *consts, *residuals, *given, branches=joined))
+    outs = iter(cond_p.bind(index, *consts, *residuals, *given, branches=joined, **which))
     return [None, *(next(outs) if flag else None for flag in linear)]
 
 
@@ -331,11 +393,16 @@ def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     return eqn.replace(
         invars=[index, *(x for x, flag in zip(operands, used, strict=True) if flag)],
         outvars=[v for v, flag in zip(eqn.outvars, used_outputs, strict=True) if flag],
-        params={"branches": branches},
+        params={**eqn.params, "branches": branches},
     )
 
 
-def _lowering(ctx: Any, index: Any, *values: Any, branches: Branches) -> list[Any]:
+def _lowering(
+    ctx: Any, index: Any, *values: Any, branches: Branches, platforms: tuple[str, ...] = ()
+) -> list[Any]:
+    if platforms:
+        return ctx.inline(branches[branch_for(platforms, ctx.platform)], values)  # type: ignore[no-any-return]
+
     def region(branch: ClosedJaxpr) -> Region:
         return Region((), lambda inner: inner.inline(branch, values))
 
@@ -357,4 +424,6 @@ cond_p = primitive(
     multiple_results=True,
 )
 """Applies ``branches[index]`` to the operands. Operands: ``index``, an int32 scalar in range, and
-the branches' arguments; parameter ``branches``: programs of one type, without constants."""
+the branches' arguments. Parameters: ``branches``, programs of one type, without constants;
+``platforms``, if given the platform that each branch is for: then ``index`` is what
+``platform_index`` gives, and only the branch of the platform is compiled."""

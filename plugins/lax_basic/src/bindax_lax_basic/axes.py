@@ -344,11 +344,12 @@ def _sum_transpose(ct: Any, x: UndefPrimal, *, axes: tuple[int, ...]) -> list[An
     return [broadcast_in_dim_p.bind(ct, shape=shape, broadcast_dimensions=kept)]
 
 
-def reduction_lowering(name: str, initial: Any) -> lower.Lowering:
+def reduction_lowering(operation: Any, initial: Any) -> lower.Lowering:
     """Lower a reduction to ``stablehlo.reduce`` by an operation of two scalars.
 
     Args:
-        name: the operation, such as ``"stablehlo.add"``.
+        operation: its name, such as ``"stablehlo.add"``, or a function that adds it: of a lowering
+            context, the type of the scalars, and the two.
         initial: its neutral element, or a function that gives it for a dtype.
     """
 
@@ -357,7 +358,9 @@ def reduction_lowering(name: str, initial: Any) -> lower.Lowering:
         start = initial(scalar.dtype) if callable(initial) else initial
 
         def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-            return inner.op(name, [a, b], result_avals=[scalar])
+            if callable(operation):
+                return [operation(inner, scalar, a, b)]
+            return inner.op(operation, [a, b], result_avals=[scalar])
 
         return ctx.op(
             "stablehlo.reduce",

@@ -94,37 +94,62 @@ def dot_general(
         lhs,
         rhs,
         dimension_numbers=(contract, batch),
-        precision=_precision(precision),
+        precision=precision_argument(precision),
         preferred_element_type=wanted,
     )
 
 
-def _precision(value: Any) -> PrecisionPair:
+_PRECISIONS = {
+    "default": Precision.DEFAULT,
+    "bfloat16": Precision.DEFAULT,
+    "fastest": Precision.DEFAULT,
+    "high": Precision.HIGH,
+    "bfloat16_3x": Precision.HIGH,
+    "tensorfloat32": Precision.HIGH,
+    "highest": Precision.HIGHEST,
+    "float32": Precision.HIGHEST,
+}
+
+
+def precision_argument(value: Any) -> PrecisionPair:
+    """The precision of either operand, from what users write: a ``Precision``, a name, or two."""
     if value is None:
         return None
     pair = value if isinstance(value, (tuple, list)) else (value, value)
     try:
-        first, second = (p if isinstance(p, Precision) else Precision[str(p).upper()] for p in pair)
+        first, second = (
+            p if isinstance(p, Precision) else _PRECISIONS[str(p).lower()] for p in pair
+        )
     except (KeyError, ValueError):
         raise ValueError(
-            f"precision must be None, one of {[p.name.lower() for p in Precision]}, or a pair of "
+            f"precision must be None, a Precision, one of {list(_PRECISIONS)}, or a pair of "
             f"them, but got {value!r}."
         ) from None
     return first, second
 
 
-def dot(lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
     """Product of vectors and matrices: inner, matrix-vector or matrix product.
 
     Args:
         lhs: a vector or matrix.
         rhs: a vector or matrix of the same dtype.
+        dimension_numbers: when given, ``dot`` is ``dot_general``.
         precision: as for ``dot_general``.
         preferred_element_type: as for ``dot_general``.
 
     >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array(11., dtype=float64)
     """
+    if dimension_numbers is not None:
+        return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     ranks = typeof(lhs).ndim, typeof(rhs).ndim
     if not all(rank in (1, 2) for rank in ranks):
         raise TypeError(
@@ -133,6 +158,31 @@ def dot(lhs: Any, rhs: Any, precision: Any = None, preferred_element_type: Any =
         )
     numbers = (((ranks[0] - 1,), (0,)), ((), ()))
     return dot_general(lhs, rhs, numbers, precision, preferred_element_type)
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Array:
+    """Matrix products of two stacks of matrices of equal length.
+
+    Args:
+        lhs: an array of shape ``[..., m, k]``.
+        rhs: an array of shape ``[..., k, n]``, with the same leading axes.
+        precision: as for ``dot_general``.
+
+    Returns:
+        An array of shape ``[..., m, n]``.
+
+    >>> batch_matmul(np.ones((5, 2, 3)), np.ones((5, 3, 4))).shape
+    (5, 2, 4)
+    """
+    ranks = typeof(lhs).ndim, typeof(rhs).ndim
+    if min(ranks) < 2 or ranks[0] != ranks[1]:
+        raise ValueError(
+            f"batch_matmul takes two stacks of matrices with equally many axes, at least 2, but "
+            f"got {describe((typeof(lhs), typeof(rhs)))}."
+        )
+    n = ranks[0]
+    batch = tuple(range(n - 2))
+    return dot_general(lhs, rhs, (((n - 1,), (n - 2,)), (batch, batch)), precision)
 
 
 # -------------------------------------------------------------------------------------- type
@@ -174,13 +224,24 @@ def _dot_type(
     _check_numbers(lhs, rhs, dimension_numbers)
     batch, left, right = _parts(lhs.shape, rhs.shape, dimension_numbers)
     dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
-    if dtypes.is_complex(lhs.dtype) and not dtypes.is_complex(dtype):
-        raise TypeError(
-            f"dot_general: a product of {lhs.dtype.name} cannot be returned as {dtype.name}, which "
-            f"would drop its imaginary part; take the real part first."
-        )
+    check_result_dtype("dot_general", lhs.dtype, dtype)
     weak = preferred_element_type is None and lhs.weak_type and rhs.weak_type
     return ShapedArray((*batch, *left, *right), dtype, weak)
+
+
+def check_result_dtype(name: str, dtype: DType, result: DType) -> None:
+    """Raise when a product of one dtype cannot be returned in another."""
+    if dtypes.is_complex(dtype) and not dtypes.is_complex(result):
+        raise TypeError(
+            f"{name}: a product of {dtype.name} cannot be returned as {result.name}, which "
+            f"would drop its imaginary part; take the real part first."
+        )
+    whole = not dtypes.is_inexact(dtype) and not dtypes.is_inexact(result)
+    if whole and result.itemsize < dtype.itemsize:
+        raise TypeError(
+            f"{name}: preferred_element_type {result.name} is narrower than the operands' "
+            f"{dtype.name}; convert the result instead."
+        )
 
 
 def _parts(lhs: Dims, rhs: Dims, numbers: DimensionNumbers) -> tuple[Dims, Dims, Dims]:
@@ -316,6 +377,12 @@ def _transpose_to_lhs(
     return transpose_p.bind(out, permutation=order) if order != tuple(range(lhs.ndim)) else out
 
 
+def precision_attribute(precision: PrecisionPair) -> str:
+    """The text of the attribute ``precision_config``."""
+    names = precision or (Precision.DEFAULT, Precision.DEFAULT)
+    return f"[{', '.join(f'#stablehlo<precision {p.name}>' for p in names)}]"
+
+
 def _dot_lowering(
     ctx: LoweringContext,
     lhs: Any,
@@ -326,7 +393,6 @@ def _dot_lowering(
     preferred_element_type: DType | None,
 ) -> Any:
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
-    names = precision or (Precision.DEFAULT, Precision.DEFAULT)
     fields = {
         "lhs_batching_dimensions": lhs_batch,
         "rhs_batching_dimensions": rhs_batch,
@@ -336,7 +402,7 @@ def _dot_lowering(
     texts = [f"{key} = [{', '.join(map(str, axes))}]" for key, axes in fields.items()]
     attributes = {
         "dot_dimension_numbers": f"#stablehlo.dot<{', '.join(texts)}>",
-        "precision_config": f"[{', '.join(f'#stablehlo<precision {p.name}>' for p in names)}]",
+        "precision_config": precision_attribute(precision),
     }
     return ctx.op("stablehlo.dot_general", [lhs, rhs], attributes=attributes)[0]
 

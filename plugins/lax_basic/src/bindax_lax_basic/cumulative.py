@@ -1,20 +1,24 @@
-"""Cumulative sums."""
+"""Cumulative sums, products, extrema and logarithms of sums of exponentials."""
 
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+import bindax_core
 from bindax_core.extend import (
     Array,
     Primitive,
+    Rule,
     ShapedArray,
+    Zero,
     abstract_eval,
     impl,
+    jvp,
     lowering,
     primitive,
     transpose,
@@ -23,12 +27,21 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import composition
-from bindax_lax_basic._linear import linear
+from bindax_lax_basic._linear import linear, zero_tangent
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic._operands import constant
-from bindax_lax_basic._types import axis_argument, require_kind
-from bindax_lax_basic.arithmetic import add_p
-from bindax_lax_basic.slicing import pad_p
+from bindax_lax_basic._scans import Values, prefix_scan
+from bindax_lax_basic._types import Kinds, axis_argument, require_kind
+from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
+from bindax_lax_basic.comparison import eq_p, is_finite_p, ne_p
+from bindax_lax_basic.complex_numbers import real_p
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.exponential import exp_p, log1p_p, log_p
+from bindax_lax_basic.rounding import abs_p
+from bindax_lax_basic.selection import max_p, min_p, select_scalars
+
+Function = Callable[..., Any]
+Step = Callable[[Any, Any], Any]
 
 
 def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
@@ -44,51 +57,215 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
     >>> cumsum(np.array([1.0, 2.0, 3.0]), reverse=True)
     Array([6., 5., 3.], dtype=float64)
     """
-    axis = axis_argument("cumsum", axis, typeof(operand).ndim)
-    return cumsum_p.bind(operand, axis=axis, reverse=bool(reverse))
+    return _bind(cumsum_p, operand, axis, reverse)
 
 
-def _cumsum_type(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
-    require_kind("cumsum", x, dtypes.NUMBER)
-    if not 0 <= axis < x.ndim:
-        raise ValueError(f"cumsum: {axis} is not an axis of {x.str_short()}.")
-    return x
+def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
+    """Products of the elements up to and including each; arguments as for ``cumsum``.
+
+    >>> cumprod(np.array([1.0, 2.0, 3.0]))
+    Array([1., 2., 6.], dtype=float64)
+    """
+    return _bind(cumprod_p, operand, axis, reverse)
 
 
-@quiet
-def _cumsum_impl(x: NumPyArray, *, axis: int, reverse: bool) -> Any:
-    wide = dtypes.accumulator_dtype(x.dtype)
-    source = np.flip(x, axis) if reverse else x
-    out = np.add.accumulate(source.astype(wide, copy=False), axis=axis, dtype=wide)
-    out = out.astype(x.dtype, copy=False)
-    return np.flip(out, axis) if reverse else out
+def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
+    """The greatest of the elements up to and including each; arguments as for ``cumsum``.
+
+    Complex numbers are compared by real and then by imaginary part. From a nan on, all are nan.
+
+    >>> cummax(np.array([1, 3, 2]))
+    Array([1, 3, 3], dtype=int64)
+    """
+    return _bind(cummax_p, operand, axis, reverse)
 
 
-def _cumsum_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, axis: int, reverse: bool
-) -> tuple[Any, int]:
-    (x,), (d,) = operands, dims
-    return cumsum_p.bind(x, axis=axis + (axis >= d), reverse=reverse), d
+def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
+    """The least of the elements up to and including each; like ``cummax``.
+
+    >>> cummin(np.array([2, 3, 1]), reverse=True)
+    Array([1, 1, 1], dtype=int64)
+    """
+    return _bind(cummin_p, operand, axis, reverse)
 
 
-def _by_doubling(x: Any, *, axis: int, reverse: bool) -> Any:
-    """The same made of additions: after each step the sums reach twice as far back."""
-    shape = typeof(x).shape
-    reach = 1
-    while reach < shape[axis]:
-        edges = (-reach, reach, 0) if reverse else (reach, -reach, 0)
-        config = tuple([edges if i == axis else (0, 0, 0) for i in range(len(shape))])
-        x = add_p.bind(x, pad_p.bind(x, constant(0, x), padding_config=config))
-        reach *= 2
-    return x
+def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
+    """Logarithms of the cumulative sums of exponentials, computed without overflow.
+
+    Args:
+        operand: an array of real or complex floats.
+        axis: the axis to go along.
+        reverse: whether to go from the end.
+
+    >>> cumlogsumexp(np.log(np.array([1.0, 2.0, 5.0])))
+    Array([0.        , 1.09861229, 2.07944154], dtype=float64)
+    """
+    return _bind(cumlogsumexp_p, operand, axis, reverse)
+
+
+def _bind(which: Primitive, operand: Any, axis: int, reverse: bool) -> Any:
+    place = axis_argument(which.name, axis, typeof(operand).ndim)
+    return which.bind(operand, axis=place, reverse=bool(reverse))
+
+
+# ------------------------------------------------------------------------------------- rules
+
+
+def _cumulative_type(name: str, accepts: Kinds) -> Rule:
+    def rule(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
+        require_kind(name, x, accepts)
+        if not 0 <= axis < x.ndim:
+            raise ValueError(f"{name}: {axis} is not an axis of {x.str_short()}.")
+        return x
+
+    return abstract_eval(rule)
+
+
+def _accumulate(function: Function) -> Rule:
+    """The ``impl`` rule; narrow values are combined in a wider dtype and rounded at the end."""
+
+    @quiet
+    def run(x: NumPyArray, *, axis: int, reverse: bool) -> Any:
+        wide = dtypes.accumulator_dtype(x.dtype)
+        source = np.flip(x, axis) if reverse else x
+        out = function(source.astype(wide, copy=False), axis).astype(x.dtype, copy=False)
+        return np.flip(out, axis) if reverse else out
+
+    return impl(run)
+
+
+def _of_ufunc(ufunc: np.ufunc) -> Rule:
+    return _accumulate(lambda x, axis: ufunc.accumulate(x, axis=axis, dtype=x.dtype))
+
+
+def _cumulative_batch(which: Callable[[], Primitive]) -> Rule:
+    def rule(
+        size: int, operands: Sequence[Any], dims: Sequence[int], *, axis: int, reverse: bool
+    ) -> tuple[Any, int]:
+        (x,), (d,) = operands, dims
+        return which().bind(x, axis=axis + (axis >= d), reverse=reverse), d
+
+    return vmap(rule)
+
+
+def _by_scan(step: Step) -> Function:
+    """The same made of other operations, for compilers: a scan by pairs."""
+
+    def function(x: Any, *, axis: int, reverse: bool) -> Any:
+        return prefix_scan(lambda a, b: [step(a[0], b[0])], [x], axis, reverse)[0]
+
+    return function
+
+
+def _scan_jvp(which: Callable[[], Primitive], step_jvp: Function) -> Rule:
+    """The tangents are scanned together with the values, by the derivative of one step.
+
+    No division takes part, so zeros and ties are as right as in one step.
+    """
+
+    def combine(a: Values, b: Values) -> Values:
+        return list(step_jvp((a[0], b[0]), (a[1], b[1])))
+
+    def rule(
+        primals: Sequence[Any], tangents: Sequence[Any], *, axis: int, reverse: bool
+    ) -> tuple[Any, Any]:
+        (x,), (t,) = primals, tangents
+        out = which().bind(x, axis=axis, reverse=reverse)
+        if type(t) is Zero:
+            return out, zero_tangent(out)
+        return out, prefix_scan(combine, [x, t], axis, reverse)[1]
+
+    return jvp(rule, symbolic_zeros=True)
+
+
+def _derivative_of(step: Step) -> Function:
+    return lambda primals, tangents: bindax_core.jvp(step, primals, tangents)
+
+
+def _choosing(name: str, which: Callable[[], Primitive], ufunc: np.ufunc, step: Step) -> Primitive:
+    return primitive(
+        name,
+        _of_ufunc(ufunc),
+        _cumulative_type(name, dtypes.NUMBER),
+        _scan_jvp(which, _derivative_of(step)),
+        _cumulative_batch(which),
+        transpose.absent("not linear"),
+        lowering["stablehlo"](composition(_by_scan(step))),
+    )
 
 
 cumsum_p: Primitive = primitive(
     "cumsum",
-    impl(_cumsum_impl),
-    abstract_eval(_cumsum_type),
+    _of_ufunc(np.add),
+    _cumulative_type("cumsum", dtypes.NUMBER),
     linear(lambda t, **params: cumsum_p.bind(t, **params)),
-    vmap(_cumsum_vmap),
+    _cumulative_batch(lambda: cumsum_p),
     transpose(lambda ct, x, *, axis, reverse: [cumsum_p.bind(ct, axis=axis, reverse=not reverse)]),
-    lowering["stablehlo"](composition(_by_doubling)),
+    lowering["stablehlo"](composition(_by_scan(lambda a, b: add_p.bind(a, b)))),
+)
+cumprod_p: Primitive = _choosing(
+    "cumprod", lambda: cumprod_p, np.multiply, lambda a, b: mul_p.bind(a, b)
+)
+cummax_p: Primitive = _choosing(
+    "cummax", lambda: cummax_p, np.maximum, lambda a, b: max_p.bind(a, b)
+)
+cummin_p: Primitive = _choosing(
+    "cummin", lambda: cummin_p, np.minimum, lambda a, b: min_p.bind(a, b)
+)
+
+# ------------------------------------------------------------------------------ cumlogsumexp
+
+
+def _logaddexp(a: Any, b: Any) -> Any:
+    """``log(exp(a) + exp(b))``; of complex numbers, the principal value."""
+    if dtypes.is_complex(typeof(a).dtype):
+        return _complex_logaddexp(a, b)
+    distance = sub_p.bind(a, b)
+    out = add_p.bind(max_p.bind(a, b), log1p_p.bind(exp_p.bind(neg_p.bind(abs_p.bind(distance)))))
+    # Two equal infinities have no distance; their sum is themselves.
+    return select_scalars(ne_p.bind(distance, distance), out, add_p.bind(a, b))
+
+
+def _complex_logaddexp(a: Any, b: Any) -> Any:
+    aval = typeof(a)
+    shift = max_p.bind(real_p.bind(a), real_p.bind(b))
+    shift = select_scalars(is_finite_p.bind(shift), constant(0, shift), shift)
+    shift = convert(shift, aval.dtype, aval.weak_type)
+    total = add_p.bind(exp_p.bind(sub_p.bind(a, shift)), exp_p.bind(sub_p.bind(b, shift)))
+    return add_p.bind(log_p.bind(total), shift)
+
+
+def _logaddexp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    out = _logaddexp(*primals)
+    terms = []
+    for x, t in zip(primals, tangents, strict=True):
+        # The share of x is exp(x - out), also where both are the same infinity.
+        same = eq_p.bind(x, out)
+        share = exp_p.bind(select_scalars(same, sub_p.bind(x, out), constant(0, out)))
+        terms.append(mul_p.bind(share, t))
+    return out, add_p.bind(*terms)
+
+
+def _logaddexp_accumulate(x: NumPyArray, axis: int) -> NumPyArray:
+    if not dtypes.is_complex(x.dtype):
+        return np.logaddexp.accumulate(x, axis=axis, dtype=x.dtype)
+    out = np.moveaxis(x.copy(), axis, 0)
+    reach = 1
+    while reach < len(out):  # after each step the sums reach twice as far back
+        a, b = out[:-reach], out[reach:]
+        shift = np.maximum(a.real, b.real)
+        shift = np.where(np.isfinite(shift), shift, 0)
+        out[reach:] = np.log(np.exp(a - shift) + np.exp(b - shift)) + shift
+        reach *= 2
+    return np.moveaxis(out, 0, axis)
+
+
+cumlogsumexp_p: Primitive = primitive(
+    "cumlogsumexp",
+    _accumulate(_logaddexp_accumulate),
+    _cumulative_type("cumlogsumexp", dtypes.INEXACT),
+    _scan_jvp(lambda: cumlogsumexp_p, _logaddexp_jvp),
+    _cumulative_batch(lambda: cumlogsumexp_p),
+    transpose.absent("not linear"),
+    lowering["stablehlo"](composition(_by_scan(_logaddexp))),
 )

@@ -17,6 +17,7 @@ from bindax_lax_basic._operands import (
 )
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.bits import shift_left_p, shift_right_arithmetic_p, shift_right_logical_p
 from bindax_lax_basic.comparison import (
     and_p,
     eq_p,
@@ -294,6 +295,18 @@ def _compare(primitive: Primitive) -> Operator:
     return lambda x, y: primitive.bind(*_operands(x, y))
 
 
+def left_shift(x: Any, y: Any) -> Any:
+    """``x << y``; booleans are shifted as integers."""
+    return shift_left_p.bind(*_bool_to_int(*_operands(x, y)))
+
+
+def right_shift(x: Any, y: Any) -> Any:
+    """``x >> y``, which keeps the sign of signed integers."""
+    x, y = _bool_to_int(*_operands(x, y))
+    unsigned = dtypes.kind_of(typeof(x).dtype) == "unsigned integer"
+    return (shift_right_logical_p if unsigned else shift_right_arithmetic_p).bind(x, y)
+
+
 def _equality(name: str, primitive: Primitive) -> dict[str, Any]:
     """``==`` and ``!=``, which answer False and True for what is no array at all."""
 
@@ -337,6 +350,8 @@ OPERATORS: Mapping[str, Any] = {
     **_binary("and", _compare(and_p)),
     **_binary("or", _compare(or_p)),
     **_binary("xor", _compare(xor_p)),
+    **_binary("lshift", left_shift),
+    **_binary("rshift", right_shift),
     **_ordering("lt", lt_p),
     **_ordering("le", le_p),
     **_ordering("gt", gt_p),

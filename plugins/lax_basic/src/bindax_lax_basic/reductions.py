@@ -1,4 +1,4 @@
-"""Reductions over axes other than the sum: maximum, minimum, product, conjunction, arg-maximum."""
+"""Reductions over axes other than the sum: maximum, minimum, product, and those of bits."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -40,7 +40,8 @@ from bindax_lax_basic.axes import (
 from bindax_lax_basic.comparison import DISCRETE, eq_p
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.division import div_p
-from bindax_lax_basic.dtypes import BITS, NUMBER, ORDERED
+from bindax_lax_basic.dtypes import ANY, BITS, NUMBER, DType
+from bindax_lax_basic.selection import extremum
 from bindax_lax_basic.shape import reshape_p
 from bindax_lax_basic.slicing import pad_p, slice_p
 
@@ -86,8 +87,8 @@ def reduce_max(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
         axes: the axes to reduce; one integer, several, or None for all.
         axis: another name for ``axes``.
 
-    Of no elements it is the least value of the dtype; of any nan, nan. The derivative is shared
-    equally among elements that tie.
+    Of no elements it is the least value of the dtype; of any nan, nan. Complex numbers are compared
+    by real and then by imaginary part. The derivative is shared equally among elements that tie.
 
     >>> reduce_max(np.array([[1.0, 5.0], [3.0, 4.0]]), (1,))
     Array([5., 4.], dtype=float64)
@@ -104,6 +105,16 @@ def reduce_min(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     """
     chosen = axes_argument("reduce_min", axes if axis is None else axis, typeof(operand).ndim)
     return reduce_min_p.bind(operand, axes=chosen)
+
+
+def least(dtype: DType) -> Any:
+    """The least value of a dtype; of complex numbers, the real part of it."""
+    return dtypes.smallest(dtypes.real_dtype(dtype))
+
+
+def greatest(dtype: DType) -> Any:
+    """The greatest value of a dtype; of complex numbers, the real part of it."""
+    return dtypes.largest(dtypes.real_dtype(dtype))
 
 
 def _chooser_jvp(function: Callable[..., Any]) -> Rule:
@@ -125,21 +136,21 @@ def _chooser_jvp(function: Callable[..., Any]) -> Rule:
 
 reduce_max_p: Primitive = primitive(
     "reduce_max",
-    _reduction_impl(np.maximum, dtypes.smallest),
-    _reduction_type("reduce_max", ORDERED),
+    _reduction_impl(np.maximum, least),
+    _reduction_type("reduce_max", ANY),
     _chooser_jvp(lambda x, *, axes: reduce_max_p.bind(x, axes=axes)),
     reduction_batch(lambda x, *, axes: reduce_max_p.bind(x, axes=axes)),
     NOT_LINEAR,
-    lowering["stablehlo"](reduction_lowering("stablehlo.maximum", dtypes.smallest)),
+    lowering["stablehlo"](reduction_lowering(extremum("max"), least)),
 )
 reduce_min_p: Primitive = primitive(
     "reduce_min",
-    _reduction_impl(np.minimum, dtypes.largest),
-    _reduction_type("reduce_min", ORDERED),
+    _reduction_impl(np.minimum, greatest),
+    _reduction_type("reduce_min", ANY),
     _chooser_jvp(lambda x, *, axes: reduce_min_p.bind(x, axes=axes)),
     reduction_batch(lambda x, *, axes: reduce_min_p.bind(x, axes=axes)),
     NOT_LINEAR,
-    lowering["stablehlo"](reduction_lowering("stablehlo.minimum", dtypes.largest)),
+    lowering["stablehlo"](reduction_lowering(extremum("min"), greatest)),
 )
 
 # ----------------------------------------------------------------------------------- product
@@ -176,7 +187,7 @@ def _prod_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes) ->
         return out, zero_tangent(out)
     if typeof(x).size == 0:
         return out, zero_tangent(out)
-    x, t = _reduced_axis_first(x, axes), _reduced_axis_first(t, axes)
+    x, t = reduced_axes_first(x, axes), reduced_axes_first(t, axes)
     while (size := typeof(x).shape[0]) > 1:
         if size % 2:
             x, t = _append(x, 1), _append(t, 0)
@@ -185,7 +196,7 @@ def _prod_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes) ->
     return out, reshape_p.bind(t, new_sizes=typeof(out).shape, dimensions=None)
 
 
-def _reduced_axis_first(x: Any, axes: Axes) -> Any:
+def reduced_axes_first(x: Any, axes: Axes) -> Any:
     """The array with its reduced axes joined into one in front."""
     shape = typeof(x).shape
     kept = tuple([axis for axis in range(len(shape)) if axis not in axes])
@@ -248,7 +259,18 @@ def reduce_or(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     return reduce_or_p.bind(operand, axes=chosen)
 
 
-def _all_ones(dtype: Any) -> Any:
+def reduce_xor(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
+    """Parity over axes: exclusive or of booleans, or of each bit of integers; zero of nothing.
+
+    >>> reduce_xor(np.array([[True, False], [True, True]]), (1,))
+    Array([ True, False], dtype=bool)
+    """
+    chosen = axes_argument("reduce_xor", axes if axis is None else axis, typeof(operand).ndim)
+    return reduce_xor_p.bind(operand, axes=chosen)
+
+
+def all_ones(dtype: Any) -> Any:
+    """The value of a dtype, boolean or integer, whose bits are all set."""
     if dtype == dtypes.bool_:
         return True
     return np.array(-1 if dtypes.kind_of(dtype) == "signed integer" else dtypes.largest(dtype))
@@ -256,12 +278,12 @@ def _all_ones(dtype: Any) -> Any:
 
 reduce_and_p: Primitive = primitive(
     "reduce_and",
-    _reduction_impl(np.bitwise_and, _all_ones),
+    _reduction_impl(np.bitwise_and, all_ones),
     _reduction_type("reduce_and", BITS),
     no_derivative(lambda x, *, axes: reduce_and_p.bind(x, axes=axes)),
     reduction_batch(lambda x, *, axes: reduce_and_p.bind(x, axes=axes)),
     DISCRETE,
-    lowering["stablehlo"](reduction_lowering("stablehlo.and", _all_ones)),
+    lowering["stablehlo"](reduction_lowering("stablehlo.and", all_ones)),
 )
 reduce_or_p: Primitive = primitive(
     "reduce_or",
@@ -271,4 +293,13 @@ reduce_or_p: Primitive = primitive(
     reduction_batch(lambda x, *, axes: reduce_or_p.bind(x, axes=axes)),
     DISCRETE,
     lowering["stablehlo"](reduction_lowering("stablehlo.or", 0)),
+)
+reduce_xor_p: Primitive = primitive(
+    "reduce_xor",
+    _reduction_impl(np.bitwise_xor, lambda dtype: 0),
+    _reduction_type("reduce_xor", BITS),
+    no_derivative(lambda x, *, axes: reduce_xor_p.bind(x, axes=axes)),
+    reduction_batch(lambda x, *, axes: reduce_xor_p.bind(x, axes=axes)),
+    DISCRETE,
+    lowering["stablehlo"](reduction_lowering("stablehlo.xor", 0)),
 )

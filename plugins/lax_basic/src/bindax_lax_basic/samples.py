@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.elementwise_samples import BITCASTS, FUNCTIONS, IN_LAST_OPERAND, ROUNDINGS
 
 Shape = tuple[int, ...]
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -38,12 +39,14 @@ class Sample(NamedTuple):
         operands: its leading arguments, or the elements of the first where ``packed``.
         arguments: its other arguments, by name.
         packed: whether the operands are passed as one sequence.
+        leading: numbers passed before the operands, as scalars of the dtype of the first.
     """
 
     name: str
     operands: tuple[Operand, ...]
     arguments: Mapping[str, Any] = {}
     packed: bool = False
+    leading: tuple[float, ...] = ()
 
     @property
     def label(self) -> str:
@@ -53,7 +56,7 @@ class Sample(NamedTuple):
             f"{k}={v.fields if type(v) is _Numbers else v}".replace(" ", "")
             for k, v in self.arguments.items()
         ]
-        return "-".join([self.name, *types, *extra])
+        return "-".join([self.name, *map(str, self.leading), *types, *extra])
 
     def make(self, salt: int = 0) -> list[np.ndarray[Any, Any]]:
         """The operands as NumPy arrays, the same ones each time."""
@@ -69,6 +72,10 @@ class Sample(NamedTuple):
         }
         if self.packed:
             return function(list(operands), **arguments)
+        if self.leading:
+            dtype = dtypes.canonical_dtype(self.operands[0].dtype)
+            leading = [np.asarray(value, dtype) for value in self.leading]
+            return function(*leading, *operands, **arguments)
         return function(*operands, **arguments)
 
 
@@ -194,6 +201,22 @@ def _elementwise() -> Iterator[Sample]:
         for target in ("float32", "float16", "int32", "int8", "uint8", "bool", "complex128"):
             arguments = {"new_dtype": target}
             yield Sample("convert_element_type", (Operand((2, 3), source),), arguments)
+
+
+def _functions() -> Iterator[Sample]:
+    """Special functions, operations on bits, and rounding."""
+    for name, ranges, kinds in FUNCTIONS:
+        for dtype in kinds:
+            yield Sample(name, tuple(Operand((2, 3), dtype, *r) for r in ranges))
+        yield Sample(name, tuple(Operand((), kinds[0], *r) for r in ranges))
+    for name, leading, last, kinds in IN_LAST_OPERAND:
+        for dtype in kinds:
+            yield Sample(name, (Operand((2, 3), dtype, *last),), leading=leading)
+    for shape, dtype, target in BITCASTS:
+        yield Sample("bitcast_convert_type", (Operand(shape, dtype),), {"new_dtype": target})
+    for dtype, exponent, mantissa in ROUNDINGS:
+        arguments = {"exponent_bits": exponent, "mantissa_bits": mantissa}
+        yield Sample("reduce_precision", (Operand((2, 3), dtype),), arguments)
 
 
 def _shapes() -> Iterator[Sample]:
@@ -345,6 +368,7 @@ def _gathered_shape(index_shape: Shape, fields: tuple[Shape, ...], sizes: Shape)
 
 SAMPLES: tuple[Sample, ...] = (
     *_elementwise(),
+    *_functions(),
     *_shapes(),
     *_reductions(),
     *_contractions(),

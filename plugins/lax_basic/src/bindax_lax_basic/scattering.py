@@ -34,12 +34,12 @@ from bindax_core.extend import (
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._operands import adopt_dtype, constant
 from bindax_lax_basic._scatter import bind_scatter, scatter_batch, scatter_impl, scatter_type
+from bindax_lax_basic._segments import products_of_others
 from bindax_lax_basic._window_lowering import combined_by, scatter_lowering
 from bindax_lax_basic._windows import ScatterDimensionNumbers
-from bindax_lax_basic.arithmetic import mul_p, neg_p, sub_p
+from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.comparison import eq_p
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.creation import filled, iota_p
+from bindax_lax_basic.creation import filled, iota, iota_p
 from bindax_lax_basic.division import div_p
 from bindax_lax_basic.dtypes import ANY, NUMBER
 from bindax_lax_basic.gathering import gather_back, scatter_add, scatter_add_p
@@ -178,8 +178,7 @@ def scatter_mul(
 ) -> Array:
     """Multiply windows of an array at many positions; arguments as for ``scatter_add``.
 
-    The derivative with respect to the updates is right for repeated positions too. Where three or
-    more updates of one place are exactly zero, derivatives of third and higher order are not.
+    The derivative with respect to the updates is right for repeated positions too.
 
     >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
     >>> scatter_mul(np.ones(3), np.array([[2], [2]]), np.array([2.0, 5.0]), numbers)
@@ -190,32 +189,21 @@ def scatter_mul(
 
 
 def _product_of_others(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
-    """For each update the product of the operand and all other updates of its place.
-
-    Dividing the whole product by the update fails where that is zero. So zeros are left out of the
-    product and put back as what they sum to, which is the missing factor where there is one.
-    """
-    shape = typeof(updates).shape
+    """For each update the product of the operand and all other updates of its place."""
+    aval = typeof(updates)
 
     def here(value: Any) -> Any:
-        return gather_back(value, indices, shape, **params)
+        return gather_back(value, indices, aval.shape, **params)
 
-    if params["unique_indices"]:
+    if params["unique_indices"] or aval.size == 0:
         return here(x)
-    zero, one = constant(0, updates), constant(1, updates)
-    is_zero = eq_p.bind(updates, zero)
-    without = select_scalars(is_zero, updates, one)
-    zeros = select_scalars(is_zero, zero, updates)
-    flags = convert(is_zero, _INT32, False)
-    product = here(scatter_mul_p.bind(x, indices, without, **params))
-    others = div_p.bind(product, without)
-    count = here(scatter_add_p.bind(_zeros(x, _INT32), indices, flags, **params))
-    count = sub_p.bind(count, flags)
-    factor = sub_p.bind(here(scatter_add_p.bind(_zeros(x), indices, zeros, **params)), zeros)
-    # Other zeros of its place: none, one (whose derivative counts), or more.
-    with_one = mul_p.bind(others, factor)
-    some = select_scalars(eq_p.bind(count, constant(1, count)), zero, with_one)
-    return select_scalars(eq_p.bind(count, constant(0, count)), some, others)
+    shape, size = typeof(x).shape, typeof(x).size
+    # Places count from 1, so that 0 is that of the updates that are dropped.
+    numbers = add_p.bind(iota(_INT32, size), constant(1, np.int32(0)))
+    places = here(reshape_p.bind(numbers, new_sizes=shape, dimensions=None))
+    flat = [reshape_p.bind(v, new_sizes=(aval.size,), dimensions=None) for v in (updates, places)]
+    others = reshape_p.bind(products_of_others(*flat), new_sizes=aval.shape, dimensions=None)
+    return mul_p.bind(here(x), others)
 
 
 def _mul_jvp(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any, Any]:

@@ -38,7 +38,6 @@ from bindax_lax_basic._types import (
     static_int,
     static_ints,
 )
-from bindax_lax_basic.arithmetic import sub_p
 from bindax_lax_basic.axes import broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.comparison import eq_p
 from bindax_lax_basic.selection import select_scalars
@@ -266,7 +265,8 @@ def _pad_type(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConf
     return x.update(shape=tuple(shape))
 
 
-def _pad_impl(x: NumPyArray, value: NumPyArray, *, padding_config: PaddingConfig) -> NumPyArray:
+def pad_array(x: NumPyArray, value: Any, *, padding_config: PaddingConfig) -> NumPyArray:
+    """``pad`` of NumPy arrays."""
     spread = [s + max(0, s - 1) * i for s, (_, _, i) in zip(x.shape, padding_config, strict=True)]
     shape = [s + low + high for s, (low, high, _) in zip(spread, padding_config, strict=True)]
     out = np.full(shape, value, x.dtype)
@@ -327,9 +327,12 @@ def _pad_transpose(ct: Any, x: Any, value: Any, *, padding_config: PaddingConfig
     )
     to_value = None
     if type(value) is UndefPrimal:
-        everything = sum_axes(ct, tuple(range(len(padding_config))))
-        kept = sum_axes(inside, tuple(range(len(padding_config))))
-        to_value = sub_p.bind(everything, kept)
+        # What is inside is left out of the sum: subtracting it would leave its rounding errors.
+        false, true = np.bool_(False), np.bool_(True)
+        bare = broadcast_in_dim_p.bind(false, shape=typeof(inside).shape, broadcast_dimensions=())
+        added = pad_p.bind(bare, true, padding_config=padding_config)
+        outside = select_scalars(added, constant(0, ct), ct)
+        to_value = sum_axes(outside, tuple(range(len(padding_config))))
     return [inside if type(x) is UndefPrimal else None, to_value]
 
 
@@ -347,7 +350,7 @@ def _pad_lowering(
 
 pad_p: Primitive = primitive(
     "pad",
-    impl(_pad_impl),
+    impl(pad_array),
     abstract_eval(_pad_type),
     jvp(_pad_jvp, symbolic_zeros=True),
     vmap(_pad_vmap),

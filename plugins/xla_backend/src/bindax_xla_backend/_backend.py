@@ -99,6 +99,8 @@ class XlaBackend:
 
         device = self.device()
         options = _jaxlib.compile_options()
+        if b"lapack_" in program.bytecode:
+            _jaxlib.enable_lapack()
         if program.callbacks:
             # It calls Python functions of this process, so it can be used by nobody else.
             loaded = self._compile(program, options)
@@ -177,6 +179,13 @@ class XlaBackend:
             _jaxlib.block_until_ready([buffer])
         except _jaxlib.RuntimeFailure as error:
             raise _failed(error) from error
+
+    def effects_barrier(self) -> None:
+        """Wait until the host functions that running programs call have returned."""
+        if self._client is not None:
+            from bindax_xla_backend import _pending
+
+            _pending.barrier()
 
     def delete(self, buffer: Any) -> None:
         """Give the memory of a buffer back, as soon as no NumPy view needs it."""

@@ -37,12 +37,14 @@ class HostCallback:
         function: takes and returns NumPy arrays.
         avals_in: the types of its operands.
         avals_out: the types of its results.
+        ordered: whether it takes and gives a token first.
         failure: what it raised last, until somebody takes it.
     """
 
     function: Callable[..., Any]
     avals_in: tuple[ShapedArray, ...]
     avals_out: tuple[ShapedArray, ...]
+    ordered: bool = False
     failure: Exception | None = None
 
     @property
@@ -50,10 +52,11 @@ class HostCallback:
         """The name of the function, for messages."""
         return str(getattr(self.function, "__name__", repr(self.function)))
 
-    def __call__(self, *arrays: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], ...]:
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         _pending.enter_callback()
         try:
-            return self._call(arrays)
+            # A token comes and goes as None.
+            return (None, *self._call(arrays[1:])) if self.ordered else self._call(arrays)
         except Exception as error:
             self.failure = error
             raise

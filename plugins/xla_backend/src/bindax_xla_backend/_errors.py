@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bindax_core.extend import BackendError
+from bindax_core.extend import BackendError, JaxprEqn
 
 
 class UnsupportedTypeError(BackendError, TypeError):
@@ -40,3 +40,19 @@ def excerpt(text: str, count: int = 6) -> str:
         return "\n".join(lines)
     left_out = f"... ({len(lines) - 2 * count} more lines)"
     return "\n".join([*lines[:count], left_out, *lines[-count:]])
+
+
+def note_equation(error: Exception, eqn: JaxprEqn) -> None:
+    """Say on an error which equation was being lowered."""
+    if not getattr(error, "__notes__", None):
+        where = "" if eqn.source_info is None else f", which is applied at {eqn.source_info}"
+        error.add_note(f"This happened while {eqn.primitive.name} was lowered{where}.")
+
+
+def wrong_result_count(eqn: JaxprEqn, count: int) -> str:
+    """The text of the error for a lowering rule that returned another number of values."""
+    where = "" if eqn.source_info is None else f" at {eqn.source_info}"
+    return (
+        f"the lowering rule of {eqn.primitive.name}{where} returned {count} values, but the "
+        f"primitive has {len(eqn.outvars)} results; the rule is wrong, report it to its package."
+    )

@@ -61,7 +61,9 @@ class Executable:
         self._backend = backend
         self._callbacks = program.callbacks
         self._loaded = loaded
-        self._run = _pending.tracked(loaded) if program.callbacks else loaded.execute_sharded
+        self._run = loaded.execute_sharded
+        if program.callbacks:
+            self._run = _pending.tracked(loaded, wait=program.has_effects)
         self._constants = [device.put(_stored(array)) for array in program.constants]
         everything = program.kept == tuple(range(len(program.in_avals)))
         self._kept = None if everything else program.kept

@@ -13,6 +13,7 @@ Buffers, executables and IR objects are opaque to the rest of the package, hence
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
@@ -156,6 +157,20 @@ def make_cpu_client() -> Any:
 def local_devices(client: Any) -> list[Device]:
     """The devices of a client that this process can use."""
     return [Device(raw) for raw in client.local_devices()]
+
+
+@functools.cache
+def enable_lapack() -> None:
+    """Let programs call LAPACK on the CPU; the first time takes 0.4 s, to load the library.
+
+    The targets are those that JAX registers under the same names; doing so twice is harmless.
+    """
+    from jaxlib.cpu import _lapack
+
+    for name, function in _lapack.registrations().items():
+        version = 1 if name.endswith("_ffi") else 0
+        xla_client.register_custom_call_target(name, function, platform="cpu", api_version=version)
+    _lapack.initialize()
 
 
 def compile_options() -> Any:

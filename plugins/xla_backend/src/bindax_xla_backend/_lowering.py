@@ -16,7 +16,6 @@ import numpy as np
 from bindax_core.extend import (
     ClosedJaxpr,
     Jaxpr,
-    JaxprEqn,
     Literal,
     Primitive,
     Region,
@@ -26,7 +25,8 @@ from bindax_core.extend import (
 )
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback, callback_lowering
-from bindax_xla_backend._errors import LoweringError, excerpt
+from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_result_count
+from bindax_xla_backend._order import THREADED, Order, is_ordered
 from bindax_xla_backend._types import element_type
 
 Value = Any
@@ -76,7 +76,12 @@ class ModuleBuilder:
         found = self._functions.get(key)
         if found is None:
             symbol = self._new_symbol(symbol_name(name))
-            types = (self.types(closed_jaxpr.in_avals), self.types(closed_jaxpr.out_avals))
+            ordered = is_ordered(closed_jaxpr.jaxpr.effects)
+            tokens = [self.context.token_type] if ordered else []
+            types = (
+                [*tokens, *self.types(closed_jaxpr.in_avals)],
+                [*tokens, *self.types(closed_jaxpr.out_avals)],
+            )
             block = self.context.function(
                 self.module,
                 symbol,
@@ -85,7 +90,11 @@ class ModuleBuilder:
                 self.context.unknown_location,
             )
             ctx = LoweringContext(self, block)
-            ctx.finish("func.return", ctx.inline(closed_jaxpr, list(block.arguments)))
+            arguments = list(block.arguments)
+            if ordered:
+                ctx._order.token = arguments.pop(0)
+            results = ctx.inline(closed_jaxpr, arguments)
+            ctx.finish("func.return", [ctx.token(), *results] if ordered else results)
             found = self._functions[key] = (closed_jaxpr, symbol)
         return found[1]
 
@@ -110,7 +119,9 @@ class LoweringContext:
         "_block",
         "_builder",
         "_constants",
+        "_is_ordered",
         "_location",
+        "_order",
         "_point",
         "_types",
         "avals_in",
@@ -132,6 +143,8 @@ class LoweringContext:
         self._location = builder.context.unknown_location
         self._types = builder.context.tensor_types
         self._constants: dict[Any, Value] = {}
+        self._order = Order()
+        self._is_ordered = False  # whether the equation that is being lowered has ordered effects
 
     def op(
         self,
@@ -148,7 +161,8 @@ class LoweringContext:
             operands: its operands.
             result_avals: the types of its results; those of the equation when omitted.
             attributes: MLIR attributes as text, such as ``{"dimension": "0 : i64"}``.
-            regions: the bodies of a control-flow operation or a reduction.
+            regions: the bodies of a control-flow operation or a reduction. Where ``while``,
+                ``case`` and ``if`` have ordered effects, what keeps the order is added here.
 
         Returns:
             Its results.
@@ -158,19 +172,13 @@ class LoweringContext:
         """
         known, make = self._types.get, self._builder.type
         avals = self.avals_out if result_avals is None else result_avals
-        operation = _mlir.create_operation(
-            name,
-            [known(aval) or make(aval) for aval in avals],
-            list(operands),
-            self._parsed(name, attributes) if attributes else None,
-            None,
-            len(regions),
-            self._location,
-            self._point,
-        )
-        if regions:
-            for region, body in zip(regions, operation.regions, strict=True):
-                self._build_region(region, body, name)
+        types = [known(aval) or make(aval) for aval in avals]
+        parsed = self._parsed(name, attributes) if attributes else None
+        if self._is_ordered and name in THREADED:
+            return self._threaded_op(name, list(operands), types, parsed, regions)
+        operation = self._create(name, list(operands), types, parsed, len(regions))
+        for region, body in zip(regions, operation.regions, strict=True):
+            self._build_region(region, body, name)
         return list(operation.results)
 
     def constant(self, value: Any) -> Value:
@@ -219,15 +227,16 @@ class LoweringContext:
         body._point = self._point
         body._location = self._location
         body._constants = self._constants
+        body._order = self._order
         consts = [body.constant(host_constant(const)) for const in closed_jaxpr.consts]
         return body.lower(closed_jaxpr.jaxpr, consts, values)
 
     def call(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str) -> list[Value]:
         """Call the function for a jaxpr, made once for each jaxpr and name; give its results."""
         symbol = self._builder.function(closed_jaxpr, name)
-        return self.op(
-            "func.call", values, closed_jaxpr.out_avals, {"callee": f"@{_mlir.quoted(symbol)}"}
-        )
+        ordered = is_ordered(closed_jaxpr.jaxpr.effects)
+        attributes = {"callee": f"@{_mlir.quoted(symbol)}"}
+        return self._ordered_op("func.call", values, closed_jaxpr.out_avals, attributes, ordered)
 
     def callback(
         self,
@@ -237,6 +246,7 @@ class LoweringContext:
         *,
         operand_avals: Sequence[ShapedArray] | None = None,
         pure: bool = False,
+        ordered: bool = False,
     ) -> list[Value]:
         """Call a host function when the program runs.
 
@@ -247,17 +257,22 @@ class LoweringContext:
             result_avals: the types of its results.
             operand_avals: the types of its operands; those of the equation when omitted.
             pure: whether calls may be dropped, merged and reordered.
+            ordered: whether it is called after the ordered callbacks that came before; the
+                equation must have an ordered effect.
         """
         avals_in = self.avals_in if operand_avals is None else operand_avals
         index = len(self._builder.callbacks)
-        self._builder.callbacks.append(HostCallback(function, tuple(avals_in), tuple(result_avals)))
+        self._builder.callbacks.append(
+            HostCallback(function, tuple(avals_in), tuple(result_avals), ordered)
+        )
         attributes = {
             "call_target_name": '"xla_ffi_python_cpu_callback"',
             "api_version": "4 : i32",
             "has_side_effect": "false" if pure else "true",
             "backend_config": f"{{index = {index} : ui64}}",
         }
-        return self.op("stablehlo.custom_call", operands, result_avals, attributes)
+        name = "stablehlo.custom_call"
+        return self._ordered_op(name, operands, result_avals, attributes, ordered)
 
     # ------------------------------------------------------------------------ not for rules
 
@@ -267,11 +282,13 @@ class LoweringContext:
         env.update(zip(jaxpr.invars, values, strict=True))
         builder = self._builder
         rules, location = builder.rules, builder.context.location
+        any_ordered = is_ordered(jaxpr.effects)
         for eqn in jaxpr.eqns:
             invars, outvars, primitive = eqn.invars, eqn.outvars, eqn.primitive
             self.avals_in = tuple([atom.aval for atom in invars])
             self.avals_out = tuple([var.aval for var in outvars])
             self._location = location(eqn)
+            self._is_ordered = any_ordered and is_ordered(eqn.effects)
             operands = [
                 self._literal(atom) if type(atom) is Literal else env[atom] for atom in invars
             ]
@@ -279,10 +296,10 @@ class LoweringContext:
             try:
                 results = rule(self, *operands, **eqn.params)
             except Exception as error:
-                _note_equation(error, eqn)
+                note_equation(error, eqn)
                 raise
             if len(results) != len(outvars):
-                raise LoweringError(_wrong_result_count(eqn, len(results)))
+                raise LoweringError(wrong_result_count(eqn, len(results)))
             if len(outvars) == 1:
                 env[outvars[0]] = results[0]
             else:
@@ -293,7 +310,59 @@ class LoweringContext:
 
     def finish(self, terminator: str, values: Sequence[Value]) -> None:
         """End the block."""
-        self.op(terminator, values, ())
+        self._create(terminator, list(values), [])
+
+    def token(self) -> Value:
+        """What the next ordered effect depends on."""
+        order = self._order
+        if order.token is None:
+            types = [self._builder.context.token_type]
+            order.token = self._create("stablehlo.create_token", [], types).results[0]
+        return order.token
+
+    def _create(
+        self, name: str, operands: Any, types: Any, attributes: Any = None, regions: int = 0
+    ) -> Any:
+        return _mlir.create_operation(
+            name, types, operands, attributes, None, regions, self._location, self._point
+        )
+
+    def _ordered_op(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        result_avals: Sequence[ShapedArray],
+        attributes: Mapping[str, str],
+        ordered: bool,
+    ) -> list[Value]:
+        """An operation that, if ordered, takes a token as first operand and gives the next one."""
+        if not ordered:
+            return self.op(name, operands, result_avals, attributes)
+        types = [self._builder.context.token_type, *self._builder.types(result_avals)]
+        parsed = self._parsed(name, attributes)
+        made = self._create(name, [self.token(), *operands], types, parsed)
+        self._order.token = made.results[0]
+        return list(made.results)[1:]
+
+    def _threaded_op(
+        self,
+        name: str,
+        operands: list[Value],
+        types: list[Any],
+        attributes: Any,
+        regions: Sequence[Region],
+    ) -> list[Value]:
+        """A loop or conditional whose last result is the token of what its regions did."""
+        token, is_loop = self.token(), name == "stablehlo.while"
+        given = [*operands, token] if is_loop else operands
+        types = [*types, self._builder.context.token_type]
+        made = self._create(name, given, types, attributes, len(regions))
+        for i, (region, body) in enumerate(zip(regions, made.regions, strict=True)):
+            # The first region of a loop is its condition, which returns nothing but that.
+            order = Order(None if is_loop else token)
+            self._build_region(region, body, name, order, returns=not (is_loop and i == 0))
+        self._order.token = made.results[len(types) - 1]
+        return list(made.results)[:-1]
 
     def _literal(self, literal: Literal) -> Value:
         return self.constant(np.asarray(host_constant(literal.val), literal.aval.dtype))
@@ -307,17 +376,8 @@ class LoweringContext:
         if stored.dtype.num > _LAST_NUMPY_DTYPE:  # a dtype of ml_dtypes: hand over its bits
             stored = stored.view(f"u{stored.dtype.itemsize}")
         builder = self._builder
-        operation = _mlir.create_operation(
-            "stablehlo.constant",
-            [builder.type(aval)],
-            [],
-            {"value": builder.context.dense(stored, element_type(array.dtype))},
-            None,
-            0,
-            self._location,
-            self._point,
-        )
-        return operation.results[0]
+        attributes = {"value": builder.context.dense(stored, element_type(array.dtype))}
+        return self._create("stablehlo.constant", [], [builder.type(aval)], attributes).results[0]
 
     def _parsed(self, name: str, attributes: Mapping[str, str]) -> dict[str, Any]:
         parse = self._builder.context.attribute
@@ -329,12 +389,35 @@ class LoweringContext:
                 f"{excerpt(str(error))}"
             ) from error
 
-    def _build_region(self, region: Region, body: Any, operation_name: str) -> None:
-        block = self._builder.context.block(body, self._builder.types(region.arg_avals))
+    def _build_region(
+        self,
+        region: Region,
+        body: Any,
+        operation_name: str,
+        order: Order | None = None,
+        returns: bool = False,
+    ) -> None:
+        """Build a region; with ``order`` it keeps one, and ``returns`` its last token.
+
+        Without a token in ``order`` the region takes it as its last argument.
+        """
+        takes = order is not None and order.token is None
+        types = self._builder.types(region.arg_avals)
+        tokens = [self._builder.context.token_type] if takes else []
+        block = self._builder.context.block(body, [*types, *tokens])
         inner = LoweringContext(self._builder, block)
         inner.avals_in = tuple(region.arg_avals)
         inner._location = self._location
-        values = region.build(inner, *block.arguments)
+        arguments = list(block.arguments)
+        if order is not None:
+            inner._order = order
+            # What a rule adds by itself, outside of a program that it inlines, keeps the order too.
+            inner._is_ordered = True
+        if takes:
+            inner._order.token = arguments.pop()
+        values = list(region.build(inner, *arguments))
+        if returns:
+            values.append(inner.token())
         inner.finish(f"{operation_name.partition('.')[0]}.return", values)
 
 
@@ -364,17 +447,3 @@ def host_constant(value: Any) -> Any:
     """A constant of a jaxpr as something that NumPy understands."""
     numpy = getattr(value, "numpy", None)
     return value if numpy is None else numpy()
-
-
-def _note_equation(error: Exception, eqn: JaxprEqn) -> None:
-    if not getattr(error, "__notes__", None):
-        where = "" if eqn.source_info is None else f", which is applied at {eqn.source_info}"
-        error.add_note(f"This happened while {eqn.primitive.name} was lowered{where}.")
-
-
-def _wrong_result_count(eqn: JaxprEqn, count: int) -> str:
-    where = "" if eqn.source_info is None else f" at {eqn.source_info}"
-    return (
-        f"the lowering rule of {eqn.primitive.name}{where} returned {count} values, but the "
-        f"primitive has {len(eqn.outvars)} results; the rule is wrong, report it to its package."
-    )

@@ -50,6 +50,7 @@ class Context:
         self._attributes: dict[str, Any] = {}
         self._locations: dict[Any, Any] = {}
         self.tensor_types: dict[Any, Any] = {}
+        self.token_type = self.type("!stablehlo.token")
 
     @classmethod
     @contextmanager

@@ -20,11 +20,21 @@ _tokens: deque[Any] = deque()
 _state = threading.local()
 
 
-def tracked(loaded: Any) -> Callable[[Sequence[Any]], Any]:
-    """A function that starts executions of a program and remembers those that are not done."""
+def tracked(loaded: Any, *, wait: bool) -> Callable[[Sequence[Any]], Any]:
+    """A function that starts executions of a program and remembers those that are not done.
+
+    Args:
+        loaded: the program.
+        wait: whether an execution has ended when the function returns. Programs with effects do:
+            so their effects come before those of the next program, and an error that a host
+            function raises is raised by the call, whether the results are looked at or not.
+    """
 
     def run(buffers: Sequence[Any]) -> Any:
         results, token = _jaxlib.run_with_token(loaded, buffers)
+        if wait:
+            token.block_until_ready()
+            return results
         _tokens.append(token)
         # A callback may itself run programs. It must not wait for the program that called it.
         while len(_tokens) > _MOST_PENDING and not getattr(_state, "in_callback", 0):
@@ -35,8 +45,11 @@ def tracked(loaded: Any) -> Callable[[Sequence[Any]], Any]:
 
 
 def barrier() -> None:
-    """Wait until all host callbacks of the programs started so far have run."""
-    while _tokens:
+    """Wait until all host callbacks of the programs started so far have run.
+
+    Inside of a host callback nothing is waited for, as its own program waits for it.
+    """
+    while _tokens and not getattr(_state, "in_callback", 0):
         try:
             token = _tokens.popleft()
         except IndexError:  # another thread was faster

@@ -34,6 +34,7 @@ class LoweredProgram:
         donated: the positions of the operands whose memory the program reuses.
         constants: the arrays that are its first parameters.
         callbacks: the host functions that it calls.
+        has_effects: whether it does more than compute its results.
     """
 
     name: str
@@ -44,6 +45,7 @@ class LoweredProgram:
     donated: tuple[int, ...]
     constants: tuple[np.ndarray[Any, Any], ...]
     callbacks: tuple[HostCallback, ...]
+    has_effects: bool
 
     def text(self, *, debug_info: bool = False) -> str:
         """The module as text; without locations, programs with one text are the same."""
@@ -101,6 +103,7 @@ def lower_program(
             donated=tuple(sorted(aliases)),
             constants=tuple(constants[i] for i in hoisted),
             callbacks=tuple(builder.callbacks),
+            has_effects=bool(jaxpr.jaxpr.effects),
         )
 
 

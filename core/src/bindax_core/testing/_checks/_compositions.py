@@ -107,7 +107,7 @@ def _jit(case: Case, setting: Setting) -> None:
 
 
 def _jitted(case: Case) -> Function:
-    return jit(case.call)
+    return jit(case.fresh())
 
 
 class _Jitted:
@@ -135,7 +135,7 @@ def _vmap(case: Case, setting: Setting) -> None:
     with config.override(backend="numpy"):
         outs = jit(vmap(case.call))(*batch)
         _same("jit of vmap", outs, vmap(case.call)(*batch))
-        _same("vmap of jit", vmap(jit(case.call))(*batch), outs)
+        _same("vmap of jit", vmap(jit(case.fresh()))(*batch), outs)
     if not differentiable(case.operands) or not differentiable(case.call(*case.operands)):
         return
     for name, function in _parts(case).items():

@@ -71,6 +71,17 @@ def _staged(case: Case, setting: Setting) -> None:
         raise Mismatch(f"results are {eager} eagerly, but {closed.out_avals} staged.")
 
 
+def _weak_types(case: Case, setting: Setting) -> None:
+    if not case.operands or any(aval.weak_type for aval in case.avals):
+        raise NotApplicable("a weak type comes from a weakly typed operand")
+    for i, aval in enumerate(abstract_eval.get(case.primitive)(*case.avals, **case.params)):
+        if aval.weak_type:
+            raise Mismatch(
+                f"result {i} has a weak type, though no operand has one; what is computed with it "
+                f"would take the dtype of whatever it meets."
+            )
+
+
 def _params(case: Case, setting: Setting) -> None:
     for name, param in case.params.items():
         try:
@@ -91,5 +102,6 @@ def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
 CHECKS = (
     Check("types", "abstract_eval", _types, rank=0, why_not=_no_impl),
     Check("staging", "abstract_eval", _staged, rank=1),
+    Check("weak types", "abstract_eval", _weak_types, rank=1),
     Check("parameters", "abstract_eval", _params, rank=1),
 )

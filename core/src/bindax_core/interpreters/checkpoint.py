@@ -1,0 +1,195 @@
+"""``checkpoint``: a function whose derivative computes values again, in order to save memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
+
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    api_boundary,
+    config,
+    describe_function,
+    hoist_consts,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_core.interpreters._checkpoint_primitive import checkpoint_p
+from bindax_core.interpreters._flat import flatten_function
+from bindax_core.interpreters.checkpoint_policies import Policy
+from bindax_core.interpreters.staging import trace_to_jaxpr
+from bindax_core.interpreters.static_arguments import (
+    JitOptions,
+    argument_paths,
+    complete,
+    positions,
+    split_static,
+    with_static,
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Traced(NamedTuple):
+    """A function's program for one type of arguments."""
+
+    jaxpr: ClosedJaxpr
+    consts: list[Any]
+    out_tree: PyTreeDef
+
+
+class _Checkpointed:
+    """A function to be checkpointed, with its programs by the types of its arguments."""
+
+    def __init__(
+        self, fun: Callable[..., Any], prevent_cse: bool, policy: Policy | None, options: JitOptions
+    ) -> None:
+        self.fun = fun
+        self.prevent_cse = prevent_cse
+        self.policy = policy
+        self.options = options
+        self.programs: dict[Any, _Traced] = {}
+
+    def call(self, args: Any, kwargs: Any) -> Any:
+        dynamic_args, dynamic_kwargs, statics = split_static(
+            self.fun, self.options, args, kwargs, "checkpoint"
+        )
+        leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
+        avals = [self._aval(x, args, kwargs) for x in leaves]
+        key = (tree, tuple(avals), statics, config.default_dtype_bits, config.backend)
+        traced = self.programs.get(key)
+        if traced is None:
+            traced = self._trace(args, kwargs, tree, avals)
+            # Arrays that the function closes over may be others at the next call: parameters of a
+            # model that is trained, or the tracers of a transformation.
+            if not traced.consts:
+                self.programs[key] = traced
+        outs = checkpoint_p.bind(
+            *traced.consts,
+            *leaves,
+            jaxpr=traced.jaxpr,
+            prevent_cse=self.prevent_cse,
+            policy=self.policy,
+            differentiated=False,
+        )
+        return tree_unflatten(traced.out_tree, outs)
+
+    def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:
+        if is_value(x):
+            return typeof(x)
+        places = [path for path, leaf in argument_paths(self.fun, args, kwargs) if leaf is x]
+        raise TypeError(
+            f"checkpoint of {describe_function(self.fun)}: argument {places[0]} is not an array: "
+            f"{unknown_type_message(x)} To pass it as static, give its position in static_argnums."
+        )
+
+    def _trace(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: Sequence[Any]) -> _Traced:
+        origin = Origin("checkpoint", self.fun)
+        dynamic = with_static(self.fun, self.options, args, kwargs)
+        flat_function, out_tree = flatten_function(dynamic, tree, origin)
+        jaxpr, consts = hoist_consts(trace_to_jaxpr(flat_function, avals, origin))
+        return _Traced(jaxpr, consts, out_tree())
+
+
+@overload
+def checkpoint(
+    fun: Callable[P, R],
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[P, R]: ...
+@overload
+def checkpoint(
+    fun: None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def checkpoint(
+    fun: Callable[..., Any] | None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Any:
+    """The same function, whose derivative saves little and computes the rest again.
+
+    Reverse mode keeps the intermediate values that it needs until the cotangents arrive. Of a
+    checkpointed function it keeps the arguments only, and what the policy says. Values and
+    derivatives are the same.
+
+    Args:
+        fun: a function of arrays and trees of arrays, without side effects. It is traced, once for
+            each type of arguments if it closes over no arrays: Python control flow may depend on
+            static arguments only.
+        prevent_cse: whether compiled code is kept from merging the second computation with the
+            first one, which would undo the saving. ``False`` is safe, and faster, inside the body
+            of a ``scan``, where the two computations are in two loops. (On CPUs the second one is
+            put into a branch of a conditional, elsewhere behind an optimization barrier.)
+        policy: which intermediate values are saved, one of ``checkpoint_policies`` or a hashable
+            function ``(primitive, *avals, **params) -> bool``; None saves none.
+        static_argnums: positions of arguments that are hashable Python values.
+
+    Returns:
+        A function with the arguments and results of ``fun``; without ``fun``, a decorator.
+
+    Raises:
+        TypeError: when the policy is no hashable function, an argument no array, or a static
+            argument not hashable.
+
+    The method is described by Griewank and Walther, *Evaluating Derivatives* (2008), chapter 12.
+
+    >>> from bindax_core import checkpoint, grad
+    >>> @checkpoint
+    ... def f(x):
+    ...     return x * x * x
+    >>> float(grad(f)(2.0))
+    12.0
+    """
+    if fun is None:
+        return lambda fun: checkpoint(
+            fun, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+        )
+    _check_options(fun, policy)
+    argnums, argnames = complete(fun, positions(static_argnums), ())
+    options = JitOptions(static_argnums=argnums, static_argnames=argnames)
+    checkpointed = _Checkpointed(fun, bool(prevent_cse), policy, options)
+
+    @wraps(fun)
+    @api_boundary
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return checkpointed.call(args, kwargs)
+
+    return call
+
+
+def _check_options(fun: Any, policy: Any) -> None:
+    if not callable(fun):
+        raise TypeError(
+            f"checkpoint takes a function, but got {fun!r:.80} of type {type(fun).__name__}. It "
+            f"returns the function that is then called: checkpoint(fun)(*args)."
+        )
+    if policy is None:
+        return
+    if not callable(policy):
+        raise TypeError(
+            f"the policy of checkpoint must be a function (primitive, *avals, **params) -> bool, "
+            f"such as those in checkpoint_policies, but it is {policy!r:.80} of type "
+            f"{type(policy).__name__}."
+        )
+    try:
+        hash(policy)
+    except TypeError:
+        raise TypeError(
+            f"the policy of checkpoint must be hashable, because it is a parameter of the "
+            f"program, but {policy!r:.80} of type {type(policy).__name__} is not."
+        ) from None

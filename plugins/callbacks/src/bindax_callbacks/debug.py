@@ -1,0 +1,171 @@
+"""Looking into programs while they run: ``debug.print`` and ``debug.callback``."""
+
+from __future__ import annotations
+
+import string
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from bindax_callbacks._host import HostFunction, make_callback
+from bindax_callbacks._rules import effect_of, host_rules, map_elements
+from bindax_core import check_unordered
+from bindax_core.extend import (
+    Effect,
+    Zero,
+    api_boundary,
+    effects,
+    jvp,
+    primitive,
+    transpose,
+    vmap,
+)
+
+DEBUG = Effect("debug", repeatable=True)
+ORDERED_DEBUG = Effect("ordered debug", ordered=True, repeatable=True)
+
+
+@api_boundary
+def callback(
+    callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any
+) -> None:
+    """Call a Python function when the program runs, for what it does; its result is ignored.
+
+    Transformations do not see it: derivatives call it with the primal values, ``vmap`` once for
+    each element. Where a computation is repeated (``checkpoint``) or made for nothing (``cond``
+    with a mapped predicate), the function is called there, too.
+
+    Args:
+        callback: the function.
+        args: its arguments: arrays and trees of arrays become ``Array`` values; whatever else
+            stands there is passed as it is.
+        ordered: whether it is called after all ordered callbacks that the program has before.
+        kwargs: its arguments by name.
+
+    Raises:
+        TypeError: when ``callback`` is no function.
+        ValueError: under ``vmap`` when ordered.
+
+    >>> from bindax_callbacks import debug
+    >>> from bindax_core import jit
+    >>> seen = []
+    >>> @jit
+    ... def f(x):
+    ...     debug.callback(seen.append, x)
+    ...     return 2.0 * x
+    >>> f(3.0), seen
+    (Array(6., dtype=float64, weak_type=True), [Array(3., dtype=float64)])
+    """
+    _bind("debug.callback", callback, None, (args, kwargs), ordered)
+
+
+@api_boundary
+def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
+    """Print values when the program runs.
+
+    Args:
+        fmt: a format string with the fields of ``str.format``: ``"x = {}"``, ``"{name:.3f}"``.
+        args: the values of its fields by position.
+        ordered: whether it prints after all ordered effects that the program has before.
+        kwargs: the values of its fields by name.
+
+    Raises:
+        TypeError: when ``fmt`` is no string.
+        ValueError: at once, when fields and values do not fit; under ``vmap`` when ordered.
+
+    >>> from bindax_callbacks import debug
+    >>> from bindax_core import grad
+    >>> def f(x):
+    ...     y = x * x
+    ...     debug.print("x = {}, y = {y:.2f}", x, y=y)
+    ...     return y
+    >>> float(grad(f)(3.0))
+    x = 3.0, y = 9.00
+    6.0
+    """
+    if not isinstance(fmt, str):
+        raise TypeError(
+            f"debug.print takes a format string first, but got {fmt!r:.80}; write "
+            f'debug.print("{{}}", x).'
+        )
+    _FieldChecker(fmt).vformat(fmt, args, kwargs)
+    _bind("debug.print", partial(_write, fmt), "debug.print", (args, kwargs), ordered)
+
+
+def _bind(
+    caller: str, function: Callable[..., Any], name: str | None, arguments: Any, ordered: bool
+) -> None:
+    made, operands = make_callback(caller, function, None, arguments, name=name)
+    debug_callback_p.bind(*operands, callback=made, ordered=bool(ordered))
+
+
+def _write(fmt: str, *args: Any, **kwargs: Any) -> None:
+    # One write, so that lines of several threads stay whole.
+    sys.stdout.write(fmt.format(*args, **kwargs) + "\n")
+    sys.stdout.flush()
+
+
+class _FieldChecker(string.Formatter):
+    """Goes through a format string without formatting the values, which may be traced."""
+
+    def __init__(self, fmt: str) -> None:
+        self._fmt = fmt
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        try:
+            return super().get_value(key, args, kwargs)
+        except LookupError:
+            raise ValueError(
+                f"the format string {self._fmt!r} of debug.print has the field {key!r}, for which "
+                f"no value was given. Write braces that are no field twice."
+            ) from None
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return ""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion not in (None, "s", "r", "a"):
+            raise ValueError(
+                f"the format string {self._fmt!r} of debug.print has the conversion "
+                f"!{conversion}; there are !s, !r and !a."
+            )
+        return value
+
+    def check_unused_args(
+        self, used_args: set[int | str], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        unused = [str(key) for key in (*range(len(args)), *kwargs) if key not in used_args]
+        if unused:
+            raise ValueError(
+                f"the format string {self._fmt!r} of debug.print has no field for the values "
+                f"{', '.join(unused)}; an f-string has none left, because it was formatted before."
+            )
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Zero], **params: Any) -> tuple[Any, Any]:
+    return debug_callback_p.bind(*primals, **params), []
+
+
+def _vmap(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
+) -> tuple[list[Any], list[Any]]:
+    check_unordered(debug_callback_p, params)
+    callback: HostFunction = params["callback"]
+    return map_elements(debug_callback_p, axis_size, operands, dims, callback, params)
+
+
+debug_callback_p = primitive(
+    "debug_callback",
+    host_rules(),
+    effects(effect_of(DEBUG, ORDERED_DEBUG)),
+    jvp(_jvp, symbolic_zeros=True),
+    vmap(_vmap),
+    transpose.absent(
+        "a program runs backwards with cotangents, so the tangents that the callback asks for "
+        "never exist; print primal values, or use jvp"
+    ),
+    multiple_results=True,
+)
+"""Calls a host function for what it does. Parameters: ``callback``, from flat arrays to none;
+``ordered``, whether it keeps the order of the program."""

@@ -1,0 +1,205 @@
+"""Host functions with results: ``pure_callback`` and ``io_callback``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from bindax_callbacks._host import HostFunction, make_callback
+from bindax_callbacks._rules import effect_of, host_rules, map_elements
+from bindax_core import check_unordered
+from bindax_core.extend import (
+    Effect,
+    api_boundary,
+    effects,
+    jvp,
+    operations_for,
+    primitive,
+    transpose,
+    tree_unflatten,
+    typeof,
+    vmap,
+)
+
+IO = Effect("io")
+ORDERED_IO = Effect("ordered io", ordered=True)
+VMAP_METHODS = (None, "sequential", "expand_dims", "broadcast_all", "legacy_vectorized")
+
+
+@api_boundary
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: None = None,
+    vmap_method: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Compute with a Python function when the program runs.
+
+    The function must be pure: it may be called never, once or several times. To differentiate
+    through it, give its derivative with ``custom_jvp`` or ``custom_vjp``.
+
+    Args:
+        callback: the function; gets ``Array`` values, and returns arrays or Python scalars.
+        result_shape_dtypes: the types of its results, a tree of ``ShapeDtypeStruct``. The result
+            of the function needs as many leaves.
+        args: its arguments, arrays and trees of arrays.
+        sharding: None; programs run on one device.
+        vmap_method: what ``vmap`` does: ``"sequential"`` calls the function for each element.
+            With the others one call gets the whole batch: mapped arguments have a new first axis,
+            and so must the results. Other arguments get a first axis of size 1 with
+            ``"expand_dims"``, one of the size of the batch with ``"broadcast_all"``, and none with
+            ``"legacy_vectorized"``. With None, ``vmap`` is an error.
+        kwargs: its arguments by name.
+
+    Returns:
+        The results, in the structure of ``result_shape_dtypes``.
+
+    Raises:
+        TypeError: when an argument is no array, or, as the program runs, when results do not have
+            the announced types.
+        ValueError: when ``vmap_method`` is none of these, or under ``vmap`` when it is None.
+
+    >>> import numpy as np
+    >>> from bindax_callbacks import pure_callback
+    >>> from bindax_core import ShapeDtypeStruct, vmap
+    >>> def f(x):
+    ...     kind = ShapeDtypeStruct(x.shape, x.dtype)
+    ...     return pure_callback(np.cbrt, kind, x, vmap_method="expand_dims")
+    >>> vmap(f)(np.array([1.0, 8.0, 27.0]))
+    Array([1., 2., 3.], dtype=float64)
+    """
+    if sharding is not None:
+        raise ValueError(
+            f"pure_callback runs on one device, so sharding must be None, but it is {sharding!r}."
+        )
+    if vmap_method not in VMAP_METHODS:
+        listed = ", ".join(map(repr, VMAP_METHODS))
+        raise ValueError(
+            f"vmap_method of pure_callback must be one of {listed}, but it is {vmap_method!r}."
+        )
+    made, operands = make_callback("pure_callback", callback, result_shape_dtypes, (args, kwargs))
+    outs = pure_callback_p.bind(*operands, callback=made, vmap_method=vmap_method)
+    return tree_unflatten(made.out_tree, outs)
+
+
+@api_boundary
+def io_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: None = None,
+    ordered: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Call a Python function that has effects, such as reading or writing a file.
+
+    It is called exactly as often as the program says. It has no derivative.
+
+    Args:
+        callback: the function; gets ``Array`` values, and returns arrays or Python scalars.
+        result_shape_dtypes: the types of its results, a tree of ``ShapeDtypeStruct``; with None,
+            what the function returns is ignored.
+        args: its arguments, arrays and trees of arrays.
+        sharding: None; programs run on one device.
+        ordered: whether it is called after all ordered callbacks that the program has before.
+        kwargs: its arguments by name.
+
+    Returns:
+        The results, in the structure of ``result_shape_dtypes``.
+
+    Raises:
+        TypeError: when an argument is no array, or, as the program runs, when results do not have
+            the announced types.
+        ValueError: under ``vmap`` when ordered; unordered it is called for each element.
+
+    >>> import numpy as np
+    >>> from bindax_callbacks import io_callback
+    >>> from bindax_core import ShapeDtypeStruct, jit
+    >>> lines = iter([1.5, 2.5])
+    >>> @jit
+    ... def total(x):
+    ...     kind = ShapeDtypeStruct((), np.float32)
+    ...     for _ in range(2):
+    ...         x = x + io_callback(lambda: next(lines), kind, ordered=True)
+    ...     return x
+    >>> total(np.float32(1.0))
+    Array(5., dtype=float32)
+    """
+    if sharding is not None:
+        raise ValueError(
+            f"io_callback runs on one device, so sharding must be None, but it is {sharding!r}."
+        )
+    made, operands = make_callback("io_callback", callback, result_shape_dtypes, (args, kwargs))
+    outs = io_callback_p.bind(*operands, callback=made, ordered=bool(ordered))
+    return tree_unflatten(made.out_tree, outs)
+
+
+def _vmap_pure(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
+) -> tuple[list[Any], list[Any]]:
+    callback: HostFunction = params["callback"]
+    method = params["vmap_method"]
+    if method is None:
+        raise ValueError(
+            f"vmap of pure_callback({callback.__name__}, ...) needs to know how to call it: give "
+            f"vmap_method='sequential' for one call for each element, or 'expand_dims' or "
+            f"'broadcast_all' for one call with the batch."
+        )
+    if method == "sequential":
+        return map_elements(pure_callback_p, axis_size, operands, dims, callback, params)
+    moved = [_leading(x, d, axis_size, method) for x, d in zip(operands, dims, strict=True)]
+    avals = tuple([a.update(shape=(axis_size, *a.shape)) for a in callback.result_avals])
+    batched = attrs.evolve(callback, result_avals=avals)
+    outs = pure_callback_p.bind(*moved, **{**params, "callback": batched})
+    return outs, [0] * len(outs)
+
+
+def _leading(x: Any, dim: int | None, axis_size: int, method: str) -> Any:
+    """An operand with its batch axis first, or what the method puts there for one without."""
+    operations = operations_for(typeof(x))
+    if dim is not None:
+        return operations.move_axis(x, dim, 0)
+    if method == "legacy_vectorized":
+        return x
+    return operations.broadcast_axis(x, axis_size if method == "broadcast_all" else 1, 0)
+
+
+def _vmap_io(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
+) -> tuple[list[Any], list[Any]]:
+    check_unordered(io_callback_p, params)
+    callback: HostFunction = params["callback"]
+    return map_elements(io_callback_p, axis_size, operands, dims, callback, params)
+
+
+_UNKNOWN = (
+    "what a Python function computes cannot be seen; give its derivative with custom_jvp or "
+    "custom_vjp, or stop_gradient its arguments"
+)
+
+pure_callback_p = primitive(
+    "pure_callback",
+    host_rules(pure=True),
+    jvp.absent(_UNKNOWN),
+    vmap(_vmap_pure),
+    transpose.absent(_UNKNOWN),
+    multiple_results=True,
+)
+"""Computes with a host function. Parameters: ``callback``, from flat arrays to flat arrays;
+``vmap_method``, how it is called for a batch, or None."""
+
+io_callback_p = primitive(
+    "io_callback",
+    host_rules(),
+    effects(effect_of(IO, ORDERED_IO)),
+    jvp.absent(_UNKNOWN),
+    vmap(_vmap_io),
+    transpose.absent(_UNKNOWN),
+    multiple_results=True,
+)
+"""Calls a host function that has effects. Parameters: ``callback``, from flat arrays to flat
+arrays; ``ordered``, whether it keeps the order of the program."""

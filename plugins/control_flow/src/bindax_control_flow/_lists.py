@@ -1,0 +1,39 @@
+"""Small list helpers that rules with many operands share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def split(values: Sequence[T], *sizes: int) -> list[list[T]]:
+    """Cut a list into pieces of the given sizes, and the rest.
+
+    >>> split([1, 2, 3, 4], 1, 2)
+    [[1], [2, 3], [4]]
+    """
+    cuts = [0, *itertools.accumulate(sizes), len(values)]
+    return [list(values[a:b]) for a, b in itertools.pairwise(cuts)]
+
+
+def partition(which: Sequence[bool], values: Iterable[T]) -> tuple[list[T], list[T]]:
+    """The values where ``which`` is false, and those where it is true."""
+    no: list[T] = []
+    yes: list[T] = []
+    for flag, value in zip(which, values, strict=True):
+        (yes if flag else no).append(value)
+    return no, yes
+
+
+def merge(which: Sequence[bool], no: Iterable[Any], yes: Iterable[Any]) -> list[Any]:
+    """The inverse of ``partition``."""
+    no, yes = iter(no), iter(yes)
+    return [next(yes) if flag else next(no) for flag in which]
+
+
+def either(left: Sequence[bool], right: Sequence[bool]) -> list[bool]:
+    """For each place, whether one of two flags is set."""
+    return [a or b for a, b in zip(left, right, strict=True)]

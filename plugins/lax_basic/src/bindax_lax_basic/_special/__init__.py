@@ -1,0 +1,1 @@
+"""Special functions as programs of elementary ones, evaluated by NumPy and lowered to XLA alike."""

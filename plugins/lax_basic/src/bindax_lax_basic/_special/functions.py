@@ -1,0 +1,93 @@
+"""What the algorithms are written in: elementary functions of arrays, by NumPy or by lax.
+
+An algorithm takes ``f``, one of the two realisations of ``Functions``, and arrays of float64 of one
+shape. It is evaluated with ``evaluation.NUMPY``; with ``_lax.functions()`` the same text becomes
+compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bindax_lax_basic._numpy import NumPyArray, quiet
+
+State = tuple[Any, ...]
+EPSILON = 2.0**-53
+"""Terms below this fraction of a sum do not change it."""
+_BLOCK = 1 << 14
+"""Elements that are computed at a time, so that what is computed on the way stays in the cache."""
+
+
+class Functions(NamedTuple):
+    """Elementary functions of arrays.
+
+    ``where(condition, x, y)`` chooses; ``loop(condition, body, state)`` replaces the state by
+    ``body(*state)`` as long as ``condition(*state)`` holds for any element. Neither of the two may
+    use an array from outside that is not part of the state.
+    """
+
+    exp: Callable[[Any], Any]
+    expm1: Callable[[Any], Any]
+    log: Callable[[Any], Any]
+    log1p: Callable[[Any], Any]
+    sqrt: Callable[[Any], Any]
+    abs: Callable[[Any], Any]
+    floor: Callable[[Any], Any]
+    erfc: Callable[[Any], Any]
+    digamma: Callable[[Any], Any]
+    where: Callable[[Any, Any, Any], Any]
+    loop: Callable[[Callable[..., Any], Callable[..., State], State], State]
+
+
+def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
+    """The polynomial with the given coefficients, constant first, by Horner's rule."""
+    out: Any = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        out = out * x + c
+    return out
+
+
+def choose(
+    x: NumPyArray, otherwise: Callable[[Any], Any], *cases: tuple[Any, Callable[[Any], Any]]
+) -> NumPyArray:
+    """The first case that holds for each element, computed for those elements only."""
+    out = np.empty_like(x)
+    left = np.ones(x.shape, bool)
+    for condition, function in (*cases, (True, otherwise)):
+        chosen = left & condition
+        if chosen.all():
+            return np.asarray(function(x))
+        if chosen.any():
+            out[chosen] = function(x[chosen])
+            left &= ~chosen
+    return out
+
+
+def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of arrays of float64 as one of any floats, rounded once, computed in blocks."""
+
+    @wraps(function)
+    def run(*arrays: NumPyArray) -> Any:
+        wide = np.broadcast_arrays(*[x.astype(np.float64) for x in arrays])
+        out = np.empty(wide[0].shape, arrays[0].dtype)
+        if out.size <= _BLOCK:
+            out[...] = function(*wide)
+            return out
+        flat, target = [x.reshape(-1) for x in wide], out.reshape(-1)
+        for start in range(0, out.size, _BLOCK):
+            piece = slice(start, start + _BLOCK)
+            target[piece] = function(*[x[piece] for x in flat])
+        return out
+
+    return quiet(run)
+
+
+def numpy_loop(condition: Callable[..., Any], body: Callable[..., State], state: State) -> State:
+    """``Functions.loop`` of NumPy arrays."""
+    while np.any(condition(*state)):
+        state = body(*state)
+    return state

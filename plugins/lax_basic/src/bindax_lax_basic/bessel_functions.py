@@ -1,0 +1,72 @@
+"""Modified Bessel functions of the first kind, exponentially scaled."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core.extend import Array, Primitive, lowering, primitive, transpose, typeof
+from bindax_lax_basic._derivatives import derivative
+from bindax_lax_basic._elementwise import elementwise
+from bindax_lax_basic._lowering import operation
+from bindax_lax_basic._operands import constant
+from bindax_lax_basic._special import bessel, evaluation
+from bindax_lax_basic._special._lax import program
+from bindax_lax_basic.arithmetic import add_p, mul_p, sub_p
+from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.comparison import eq_p
+from bindax_lax_basic.division import div_p
+from bindax_lax_basic.dtypes import FLOAT
+from bindax_lax_basic.rounding import sign_p
+from bindax_lax_basic.selection import select_scalars
+
+
+def bessel_i0e(x: Any) -> Array:
+    """Elementwise modified Bessel function of order 0, times ``exp(-|x|)``.
+
+    Evaluated by its power series (DLMF 10.25.2) and its asymptotic series (DLMF 10.40.1).
+
+    >>> import numpy as np
+    >>> bessel_i0e(np.array([0.0, 1.0]))
+    Array([1.        , 0.46575961], dtype=float64)
+    """
+    return bessel_i0e_p.bind(x)
+
+
+bessel_i0e_p: Primitive = primitive(
+    "bessel_i0e",
+    *elementwise("bessel_i0e", bessel_i0e, evaluation.bessel_i0e, FLOAT),
+    derivative(bessel_i0e, lambda x, y: sub_p.bind(bessel_i1e(x), mul_p.bind(sign_p.bind(x), y))),
+    transpose.absent("not linear"),
+    lowering["stablehlo"](program(lambda f, x: bessel.scaled_bessel(f, 0, x))),
+)
+
+
+def bessel_i1e(x: Any) -> Array:
+    """Elementwise modified Bessel function of order 1, times ``exp(-|x|)``; as ``bessel_i0e``.
+
+    >>> import numpy as np
+    >>> bessel_i1e(np.array([0.0, -1.0]))
+    Array([ 0.        , -0.20791042], dtype=float64)
+    """
+    return bessel_i1e_p.bind(x)
+
+
+def _i1e_derivative(x: Any, y: Any) -> Any:
+    """``i0e - i1e (sign(x) + 1 / x)``, one half at zero, where the quotient has a limit."""
+    zero = eq_p.bind(x, constant(0.0, x))
+    one, half = constant(1.0, x), constant(0.5, x)
+    safe = select_scalars(zero, x, one)
+    rate = add_p.bind(sign_p.bind(safe), div_p.bind(one, safe))
+    away = sub_p.bind(bessel_i0e(safe), mul_p.bind(y, rate))
+    return select_scalars(zero, away, broadcast_to(half, typeof(x).shape))
+
+
+bessel_i1e_p: Primitive = primitive(
+    "bessel_i1e",
+    *elementwise("bessel_i1e", bessel_i1e, evaluation.bessel_i1e, FLOAT),
+    derivative(bessel_i1e, _i1e_derivative),
+    transpose.absent("not linear"),
+    lowering["stablehlo"](operation("chlo.bessel_i1e")),
+)

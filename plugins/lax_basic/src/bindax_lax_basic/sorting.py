@@ -1,0 +1,288 @@
+"""Sorting along an axis, by one key or several, and the largest elements."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    Zero,
+    abstract_eval,
+    impl,
+    jvp,
+    lowering,
+    primitive,
+    transpose,
+    typeof,
+    vmap,
+)
+from bindax_lax_basic import _sort_lowering, dtypes
+from bindax_lax_basic._batching import batch_first
+from bindax_lax_basic._linear import zero_tangent
+from bindax_lax_basic._numpy import NumPyArray, quiet
+from bindax_lax_basic._types import axis_argument, describe, require_kind, static_int
+from bindax_lax_basic._windows import GatherDimensionNumbers, GatherScatterMode
+from bindax_lax_basic.creation import broadcasted_iota
+from bindax_lax_basic.gathering import gather_p
+from bindax_lax_basic.shape import expand_dims
+
+Operands = Sequence[Any]
+INDEX = np.dtype(np.int32)
+
+# -------------------------------------------------------------------------------------- sort
+
+
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+    """Sort along an axis, ascending.
+
+    Args:
+        operand: an array, or a sequence of arrays of one shape that are rearranged together.
+        dimension: the axis to sort along.
+        is_stable: whether equal elements keep their order.
+        num_keys: how many of the leading arrays decide the order; an earlier one decides first.
+
+    Returns:
+        The sorted array, or a tuple of arrays for a sequence.
+
+    Raises:
+        TypeError: when there are no arrays, or their shapes differ.
+        ValueError: when the axis or ``num_keys`` is out of bounds.
+
+    Zeros of both signs are equal, and so are all nans, which come last. Complex numbers are
+    compared by real and then by imaginary part.
+
+    >>> sort(np.array([3.0, np.nan, 1.0]))
+    Array([ 1.,  3., nan], dtype=float64)
+    >>> sort([np.array([2, 1, 2]), np.array([5, 6, 4])], num_keys=2)
+    (Array([1, 2, 2], dtype=int64), Array([6, 4, 5], dtype=int64))
+    """
+    several = isinstance(operand, (list, tuple))
+    operands = list(operand) if several else [operand]
+    if not operands:
+        raise TypeError("sort needs at least one array, but operand is an empty sequence.")
+    outs = sort_p.bind(
+        *operands,
+        dimension=axis_argument("sort", dimension, typeof(operands[0]).ndim, "dimension"),
+        is_stable=bool(is_stable),
+        num_keys=static_int("sort", "num_keys", num_keys),
+    )
+    return tuple(outs) if several else outs[0]
+
+
+def sort_key_val(
+    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
+    """Sort keys along an axis, and rearrange values in the same way.
+
+    Args:
+        keys: the array to sort.
+        values: an array of the same shape.
+        dimension: the axis to sort along.
+        is_stable: whether the values of equal keys keep their order.
+
+    >>> sort_key_val(np.array([3, 1]), np.array([0, 1]))
+    (Array([1, 3], dtype=int64), Array([1, 0], dtype=int64))
+    """
+    outs: tuple[Array, Array] = sort([keys, values], dimension, is_stable, 1)
+    return outs
+
+
+def _sort_type(
+    *avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int
+) -> list[ShapedArray]:
+    first = avals[0]
+    if any(aval.shape != first.shape for aval in avals):
+        raise TypeError(f"sort requires arrays of equal shapes, but got {describe(avals)}.")
+    if not 0 <= dimension < first.ndim:
+        raise ValueError(f"sort: {dimension} is not an axis of {first.str_short()}.")
+    if not 1 <= num_keys <= len(avals):
+        raise ValueError(
+            f"sort: num_keys must be between 1 and {len(avals)}, the number of arrays, but it is "
+            f"{num_keys}."
+        )
+    for position, aval in enumerate(avals):
+        require_kind("sort", aval, dtypes.ANY, position if len(avals) > 1 else None)
+    return list(avals)
+
+
+def _comparable(x: NumPyArray) -> NumPyArray:
+    """Values that NumPy sorts: those of ml_dtypes in a wider dtype."""
+    if x.dtype.kind != "V":
+        return x
+    return x.astype(np.float32 if dtypes.is_inexact(x.dtype) else np.int32)
+
+
+@quiet
+def _sort_impl(
+    *arrays: NumPyArray, dimension: int, is_stable: bool, num_keys: int
+) -> list[NumPyArray]:
+    keys = [_comparable(x) for x in arrays[:num_keys]]
+    if len(arrays) == 1 and keys[0] is arrays[0]:
+        return [np.sort(keys[0], axis=dimension, kind="stable")]
+    if num_keys == 1:
+        order = np.argsort(keys[0], axis=dimension, kind="stable")
+    else:
+        order = np.lexsort(keys[::-1], axis=dimension)
+    return [np.take_along_axis(x, order, dimension) for x in arrays]
+
+
+def take_along(x: Any, indices: Any, axis: int) -> Any:
+    """For each place of the indices the element of the array at that position on the axis."""
+    shape = typeof(x).shape
+    others = tuple([i for i in range(len(shape)) if i != axis])
+    return gather_p.bind(
+        x,
+        expand_dims(indices, (len(shape),)),
+        dimension_numbers=GatherDimensionNumbers((), (axis,), (axis,), others, others),
+        slice_sizes=(1,) * len(shape),
+        indices_are_sorted=False,
+        unique_indices=True,
+        mode=GatherScatterMode.PROMISE_IN_BOUNDS,
+        fill_value=None,
+    )
+
+
+def _along(tangent: Any, out: Any, order: Any, axis: int) -> Any:
+    """The tangent of a rearranged array; symbolically zero where the array's is."""
+    if type(tangent) is Zero or typeof(tangent).size == 0:
+        return zero_tangent(out)
+    return take_along(tangent, order, axis)
+
+
+def _sort_jvp(
+    primals: Operands, tangents: Operands, *, dimension: int, **params: Any
+) -> tuple[list[Any], list[Any]]:
+    if all(type(t) is Zero for t in tangents):
+        outs = sort_p.bind(*primals, dimension=dimension, **params)
+        return outs, [zero_tangent(out) for out in outs]
+    places = broadcasted_iota(INDEX, typeof(primals[0]).shape, dimension)
+    *outs, order = sort_p.bind(*primals, places, dimension=dimension, **params)
+    pairs = zip(tangents, outs, strict=True)
+    return outs, [_along(t, out, order, dimension) for t, out in pairs]
+
+
+def _sort_vmap(
+    size: int, operands: Operands, dims: Sequence[int | None], *, dimension: int, **params: Any
+) -> tuple[list[Any], list[int]]:
+    aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
+    outs = sort_p.bind(*aligned, dimension=dimension + 1, **params)
+    return outs, [0] * len(outs)
+
+
+sort_p: Primitive = primitive(
+    "sort",
+    impl(_sort_impl),
+    abstract_eval(_sort_type),
+    jvp(_sort_jvp, symbolic_zeros=True),
+    vmap(_sort_vmap),
+    transpose.absent("not linear"),
+    lowering["stablehlo"](_sort_lowering.sort_lowering),
+    multiple_results=True,
+)
+
+# ------------------------------------------------------------------------------------- top_k
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
+    """The largest elements along an axis, the largest first, and where they are.
+
+    Args:
+        operand: an array of real numbers or booleans.
+        k: how many; at most the size of the axis.
+        axis: the axis.
+
+    Returns:
+        The elements and their int32 indices; of equal elements the first comes first.
+
+    Raises:
+        ValueError: when ``k`` is negative or too large, or the axis out of bounds.
+        TypeError: when ``operand`` is complex.
+
+    Floats are in total order: nan is above infinity, and 0.0 above -0.0.
+
+    >>> top_k(np.array([1.0, 4.0, 2.0]), 2)
+    (Array([4., 2.], dtype=float64), Array([1, 2], dtype=int32))
+    """
+    place = axis_argument("top_k", axis, typeof(operand).ndim)
+    values, indices = top_k_p.bind(operand, k=static_int("top_k", "k", k), axis=place)
+    return values, indices
+
+
+def _top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
+    require_kind("top_k", x, dtypes.ORDERED)
+    if not 0 <= axis < x.ndim:
+        raise ValueError(f"top_k: {axis} is not an axis of {x.str_short()}.")
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(
+            f"top_k: k must be between 0 and {x.shape[axis]}, the size of axis {axis} of "
+            f"{x.str_short()}, but it is {k}."
+        )
+    shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+    return [x.update(shape=shape), ShapedArray(shape, INDEX)]
+
+
+def _descending(x: NumPyArray) -> NumPyArray:
+    """Integers whose order is the opposite of the total order of the values."""
+    if x.dtype == np.bool_:
+        return ~x.view(np.uint8)
+    if dtypes.is_integer(x.dtype):
+        return ~_comparable(x)
+    if x.dtype.itemsize == 1:  # the smallest floats differ in what their bits mean
+        x = x.astype(np.float32)
+    bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}")
+    return np.where(bits < 0, bits & np.iinfo(bits.dtype).max, ~bits)
+
+
+def _top_k_impl(x: NumPyArray, *, k: int, axis: int) -> list[NumPyArray]:
+    order = _first_places(np.moveaxis(_descending(x), axis, -1), k)
+    order = np.moveaxis(order, -1, axis)
+    return [np.take_along_axis(x, order, axis), order.astype(INDEX)]
+
+
+def _first_places(keys: NumPyArray, k: int) -> NumPyArray:
+    """Where the k least keys along the last axis are, in order; of equals, the first ones."""
+    size = keys.shape[-1]
+    if not 0 < k < size // 8 or keys.dtype.itemsize > 4:
+        return np.argsort(keys, axis=-1, kind="stable")[..., :k]
+    # With its place in the low bits each key differs from all others, so no order need be kept.
+    marked = (keys.astype(np.int64) << 32) | np.arange(size)
+    return np.sort(np.partition(marked, k - 1)[..., :k]) & 0xFFFFFFFF
+
+
+def _top_k_jvp(
+    primals: Operands, tangents: Operands, *, k: int, axis: int
+) -> tuple[list[Any], list[Any]]:
+    values, indices = top_k_p.bind(*primals, k=k, axis=axis)
+    tangent = zero_tangent(values) if k == 0 else _along(tangents[0], values, indices, axis)
+    return [values, indices], [tangent, zero_tangent(indices)]
+
+
+def _top_k_vmap(
+    size: int, operands: Operands, dims: Sequence[int], *, k: int, axis: int
+) -> tuple[list[Any], list[int]]:
+    (x,), (d,) = operands, dims
+    return top_k_p.bind(x, k=k, axis=axis + (axis >= d)), [d, d]
+
+
+def _top_k_lowering(ctx: LoweringContext, x: Any, *, k: int, axis: int) -> list[Any]:
+    return _sort_lowering.top_k_lowering(ctx, x, k, axis)
+
+
+top_k_p: Primitive = primitive(
+    "top_k",
+    impl(_top_k_impl),
+    abstract_eval(_top_k_type),
+    jvp(_top_k_jvp, symbolic_zeros=True),
+    vmap(_top_k_vmap),
+    transpose.absent("not linear"),
+    lowering["stablehlo"](_top_k_lowering),
+    multiple_results=True,
+)

@@ -1,0 +1,60 @@
+"""`bindax mutate PLUGIN`: would the samples of a plugin notice a mistake in its rules?"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from bindax._cli._output import STYLES, console, json_option, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from bindax_core.testing import Mutant
+
+
+@click.command()
+@click.argument("plugin")
+@click.option("--count", type=int, help="How many mutants to try, drawn by the seed; else all.")
+@click.option("--seed", default=0, show_default=True, help="Seed of mutants and samples.")
+@click.option("--seconds", default=6.0, show_default=True, help="How long to look for one mistake.")
+@click.option("--primitive", "primitives", multiple=True, help="A primitive to look at; repeat it.")
+@json_option
+@reports_errors
+def mutate(
+    plugin: str,
+    count: int | None,
+    seed: int,
+    seconds: float,
+    primitives: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Damage the rules of PLUGIN one at a time, and count the mistakes that checks notice.
+
+    Signs, factors, axes, dtypes, batches, terms, zeros, residuals and branches are damaged. What
+    survives is a gap in the samples, or equivalent; a plugin says so with EquivalentMutant. The
+    exit code is 1 when a mistake goes unnoticed.
+    """
+    from bindax_core.testing import mutate_plugin
+
+    report = mutate_plugin(
+        plugin,
+        count=count,
+        seed=seed,
+        seconds=seconds,
+        primitives=primitives,
+        progress=None if as_json else _show,
+    )
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        console().print(report.summary, style="green" if report.ok else "red", markup=False)
+    if not report.ok:
+        sys.exit(1)
+
+
+def _show(mutant: Mutant) -> None:
+    """Print what was not simply noticed, as soon as it is known."""
+    if mutant.status != "killed":
+        style = STYLES["problem"] if mutant.status == "survived" else "dim"
+        console().print(str(mutant), style=style, markup=False, highlight=False)

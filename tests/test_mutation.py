@@ -1,0 +1,38 @@
+"""Mistakes in the standard rules are noticed: a fixed sample of them; all of them at night."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from bindax._cli import main
+from bindax_core.testing import mutate_plugin
+
+# The nightly run tries them all: BINDAX_MUTANTS=0 python -m pytest tests/test_mutation.py
+COUNT = int(os.environ.get("BINDAX_MUTANTS", "25")) or None
+
+
+@pytest.mark.timeout(0 if COUNT is None else 300)
+@pytest.mark.parametrize("plugin", ["lax_basic", "control_flow"])
+def test_mistakes_in_the_standard_rules_are_noticed(plugin: str) -> None:
+    report = mutate_plugin(plugin, count=COUNT, seed=7)
+    print(report.summary)
+    assert report.ok, str(report)
+    assert COUNT is None or len(report.mutants) == COUNT
+
+
+def test_the_command_counts_and_prints_what_survives() -> None:
+    arguments = ["mutate", "lax_basic", "--primitive", "sin", "--count", "5", "--json"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.output)
+    assert data["share killed"] == 1.0
+    assert len(data["mutants"]) == 5
+    text = CliRunner().invoke(main, arguments[:-1])
+    assert "5 mutants" in text.output
+    missing = CliRunner().invoke(main, ["mutate", "lax_basic", "--primitive", "sinus"])
+    assert missing.exit_code == 1
+    assert "has no primitive 'sinus'" in missing.output
