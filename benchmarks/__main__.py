@@ -31,6 +31,8 @@ MODULES = (
     "staging",
     "calls",
     "compiled",
+    "control_flow",
+    "memory",
     "trees",
 )
 

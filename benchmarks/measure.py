@@ -8,7 +8,7 @@ from collections.abc import Callable
 from statistics import median, quantiles
 from typing import Any, NamedTuple, TypeAlias
 
-# One measurement: the seconds that the task took.
+# One measurement: the seconds that the task took, or what else the case counts.
 Sampler: TypeAlias = Callable[[], float]
 
 
@@ -24,6 +24,7 @@ class Case(NamedTuple):
         per: how many units the task has (equations, say); times are reported for one.
         against: whom bindax is compared with.
         difference: whether targets are for the seconds added to the reference, not for the ratio.
+        unit: of the samples: seconds, or ``B`` for bytes.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Case(NamedTuple):
     per: int = 1
     against: str = "JAX"
     difference: bool = False
+    unit: str = "s"
 
 
 class Result(NamedTuple):

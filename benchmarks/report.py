@@ -19,7 +19,10 @@ from rich.table import Table
 
 from benchmarks.measure import Result
 
-UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+UNITS = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "B": ((1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+}
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 DISTRIBUTIONS = ("bindax", "jax", "jaxlib", "numpy")
 
@@ -45,14 +48,15 @@ def _processor() -> str:
     return names[0] if names else platform.processor()
 
 
-def duration(seconds: float) -> str:
-    """Print a time in a unit that suits it.
+def quantity(value: float, unit: str = "s") -> str:
+    """Print a time or a number of bytes in a unit that suits it.
 
-    >>> duration(0.0000123)
-    '12.3 µs'
+    >>> quantity(0.0000123), quantity(640_516, "B")
+    ('12.3 µs', '641 kB')
     """
-    scale, unit = next((u for u in UNITS if seconds >= u[0]), UNITS[-1])
-    return f"{seconds / scale:.3g} {unit}"
+    units = UNITS[unit]
+    scale, name = next((u for u in units if value >= u[0]), units[-1])
+    return f"{value / scale:.3g} {name}"
 
 
 def difference(seconds: float) -> str:
@@ -61,12 +65,12 @@ def difference(seconds: float) -> str:
     >>> difference(-0.0021)
     '-2.1 ms'
     """
-    return f"{'-' if seconds < 0 else '+'}{duration(abs(seconds))}"
+    return f"{'-' if seconds < 0 else '+'}{quantity(abs(seconds))}"
 
 
 def table(results: Sequence[Result], failures: dict[str, str]) -> Table:
     """Tabulate the ratios beside what they should be."""
-    title = "Time of bindax divided by time of JAX (single thread, medians)"
+    title = "Time (or memory) of bindax divided by that of JAX (single thread, medians)"
     printed = Table(title=title, box=SIMPLE_HEAD)
     printed.add_column("")
     for column in ("bindax", "beside", "ratio", "target", "then"):
@@ -81,8 +85,8 @@ def table(results: Sequence[Result], failures: dict[str, str]) -> Table:
         ]
         printed.add_row(
             case.name,
-            duration(median(result.bindax)),
-            duration(median(result.reference)),
+            quantity(median(result.bindax), case.unit),
+            quantity(median(result.reference), case.unit),
             f"[{color}]{measured}[/]",
             *(f"≤ {limit}" for limit in limits),
         )
@@ -99,12 +103,13 @@ def as_json(results: Sequence[Result], failures: dict[str, str]) -> str:
             "name": result.case.name,
             "beside": result.case.against,
             "units_per_task": result.case.per,
+            "unit": result.case.unit,
             "ratio": result.ratio,
             "ratio_quartiles": result.spread,
             "target": result.case.target,
             "then": result.case.goal,
-            "bindax_seconds": result.bindax,
-            "reference_seconds": result.reference,
+            "bindax_samples": result.bindax,
+            "reference_samples": result.reference,
         }
         for result in results
     ]
@@ -145,6 +150,6 @@ def plot(results: Sequence[Result], path: Path) -> None:
     axes.minorticks_off()
     axes.set_yticks(positions, [result.case.name for result in results])
     axes.invert_yaxis()
-    axes.set_xlabel("time of bindax / time of JAX (left of 1: bindax is faster)")
+    axes.set_xlabel("bindax / JAX (left of 1: bindax needs less)")
     figure.legend(loc="outside upper right")
     figure.savefig(path, dpi=120)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 
 import bindax
 
-PAGE = Path(__file__).resolve().parent.parent / "docs/guides/primitive.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/guides/primitive.md"
+PORTING = ROOT / "docs/guides/porting.md"
 MODULES = {
     "jax.extend.core",
     "jax.extend.mlir.dialects",
@@ -23,9 +26,9 @@ MODULES = {
 }
 
 
-def program(fence: str) -> str:
-    """The first block of the page with a fence."""
-    found = re.search(rf"^```{fence}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+def program(fence: str, page: Path = PAGE) -> str:
+    """The first block of a page with a fence."""
+    found = re.search(rf"^```{fence}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
     assert found is not None
     return found[1]
 
@@ -84,3 +87,83 @@ def test_both_compute_the_same() -> None:
     for mine, theirs in zip(own, other, strict=True):
         assert mine.dtype == theirs.dtype
         np.testing.assert_array_equal(mine, theirs)
+
+
+def ported_results(library: Any, guide: Any) -> list[Any]:
+    x = np.linspace(-2.0, 3.0, 12, dtype=np.float32).reshape(4, 3)
+    eps = np.float32(0.5)
+
+    def loss(x: Any, eps: Any) -> Any:
+        return (guide.every(guide.smooth_abs(x, eps), 2) ** 2).sum()
+
+    computed = [
+        guide.smooth_abs(x, eps),
+        guide.every(x, 3),
+        library.jit(lambda x: guide.every(guide.smooth_abs(x, x), 2))(x),
+        library.vmap(lambda column: guide.every(column, 2), in_axes=1)(x),
+        library.vmap(guide.smooth_abs, in_axes=(0, None))(x, x[0]),
+        library.jvp(loss, (x, eps), (x, eps))[1],
+        *library.grad(loss, argnums=(0, 1))(x, eps),
+        library.jit(library.vmap(library.grad(loss), in_axes=(1, None)))(x, eps),
+    ]
+    return [np.asarray(out) for out in computed]
+
+
+def test_a_ported_primitive_computes_the_same() -> None:
+    jax = pytest.importorskip("jax", reason="the guide compares with JAX")
+    own = ported_results(bindax, ran(program("python", PORTING)))
+    other = ported_results(jax, ran(program("py", PORTING)))
+    for mine, theirs in zip(own, other, strict=True):
+        assert (mine.dtype, mine.shape) == (theirs.dtype, theirs.shape)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+def counterparts() -> list[str]:
+    """The names that the table of the page gives for those of JAX."""
+    rows = re.findall(r"^\| .* \| (.*) \|$", PORTING.read_text(), re.MULTILINE)
+    code = [text for row in rows for text in re.findall(r"`([^`]*)`", row)]
+    return [
+        name[1]
+        for text in code
+        if (name := re.match(r"(?:\w+ = )?([A-Za-z]\w*)", text)) and name[1] not in OTHER_NAMES
+    ]
+
+
+OTHER_NAMES = {"None", "bindax", "ctx", "f", "symbolic_zeros", "x"}
+"""What the table mentions besides public functions: values, operands, the lowering context."""
+
+
+def test_what_the_table_names_is_public() -> None:
+    from bindax import extend
+    from bindax_lax_basic import extend as words
+
+    names = counterparts()
+    assert len(names) > 40
+    assert [name for name in names if not (hasattr(extend, name) or hasattr(words, name))] == []
+    columns = re.findall(r"`(ctx\.(\w+))", PORTING.read_text())
+    assert {method for _, method in columns} <= set(dir(extend.LoweringContext))
+
+
+def test_what_the_table_calls_the_same_is() -> None:
+    jax = pytest.importorskip("jax", reason="the guide compares with JAX")
+    same = re.findall(r"^\| (.*) \| the same,.*\|$", PORTING.read_text(), re.MULTILINE)
+    paths = [path for row in same for path in re.findall(r"`jax\.([\w.]+)`", row)]
+    assert len(paths) >= 9
+    for path in paths:
+        for library in (jax, bindax):
+            found = library
+            for name in path.split("."):
+                found = getattr(found, name)
+            assert callable(found)
+
+
+def test_pictures_are_drawn_by_their_program(tmp_path: Path) -> None:
+    folder = ROOT / "docs/pictures"
+    program: dict[str, Any] = runpy.run_path(str(folder / "draw.py"))
+    drawn = program["draw"](tmp_path)
+    shown = re.findall(r"\.\./pictures/(\w+\.svg)", (ROOT / "docs/guides/rules.md").read_text())
+    assert [file.name for file in drawn] == shown
+    assert {file.name for file in folder.glob("*.svg")} == {*shown}
+    first = drawn[-1].read_bytes()
+    program["draw"](tmp_path, pictures=[program["lowering"]])
+    assert drawn[-1].read_bytes() == first

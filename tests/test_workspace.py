@@ -30,8 +30,9 @@ def test_package_declares_what_the_others_declare(directory: Path) -> None:
 
 @pytest.mark.parametrize("directory", PROJECTS, ids=lambda directory: directory.name)
 def test_package_is_typed(directory: Path) -> None:
-    (package,) = project(directory)["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    assert (directory / package / "py.typed").is_file()
+    wheel = project(directory)["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["packages"]
+    assert all((directory / package / "py.typed").is_file() for package in wheel["packages"])
 
 
 def test_contract_on_public_doors_names_every_private_module() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from bindax_core.extend import abstract_eval, impl, jvp, lowering, primitive, transpose, vmap
 
 
-def declare(**wrong: Any) -> Any:
+def declare(name: str = "planted.triple", **wrong: Any) -> Any:
     """``3 x``, with some rules replaced by wrong ones."""
 
     def bind(x: Any) -> Any:
@@ -22,5 +22,5 @@ def declare(**wrong: Any) -> Any:
         "lowering": lowering["stablehlo"].absent("tested without a compiler"),
     }
     rules |= {kind: rule(bind) if callable(rule) else rule for kind, rule in wrong.items()}
-    made = primitive("planted.triple", *rules.values())
+    made = primitive(name, *rules.values())
     return made

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -365,3 +367,21 @@ def test_closure_convert() -> None:
     equal(bx.grad(loss, argnums=(0, 1))(5.0, 7.0), (42.0, 30.0))
     equal(bx.jit(bx.grad(loss, argnums=(0, 1)))(5.0, 7.0), (42.0, 30.0))
     equal(bx.closure_convert(lambda x: x * 2.0, 1.0)[1], [])
+
+
+@pytest.mark.parametrize("transform", [bx.jit, bx.make_jaxpr])
+def test_rules_die_with_what_was_traced(transform: Any) -> None:
+    def trace_one() -> weakref.ref[Any]:
+        f = bx.custom_jvp(lambda x: x * 2.0)
+
+        def rule(primals: Any, tangents: Any) -> Any:
+            return f(*primals), tangents[0] * 3.0
+
+        f.defjvp(rule)
+        transform(lambda x: bx.vmap(f)(x))(XS)
+        return weakref.ref(rule)
+
+    remaining = [trace_one() for _ in range(50)]
+    gc.collect()
+    # Executables may die a little later than their programs.
+    assert sum(rule() is not None for rule in remaining) < 25

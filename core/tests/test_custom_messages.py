@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+from bindax_core.errors import UnexpectedTracerError
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 
@@ -311,4 +313,37 @@ def test_wrong_vmap_rules() -> None:
         TypeError,
         "must return what the function returns, with the structure",
         mapped(lambda size, flags, x: ((x, x), True)),
+    )
+
+
+def test_positions_that_are_no_integers() -> None:
+    for use in (
+        lambda: bx.jit(plain, static_argnums="x"),
+        lambda: bx.jit(plain, donate_argnums=1.5),
+        lambda: bx.checkpoint(plain, static_argnums=("x",)),
+        lambda: bx.custom_jvp(plain, nondiff_argnums="x"),
+        lambda: bx.custom_vjp(plain, nondiff_argnums="x"),
+    ):
+        raises(TypeError, "positions of arguments, as in static_argnums, must be integers", use)
+
+
+def test_static_arguments_that_are_traced() -> None:
+    for transform in (bx.jit, bx.checkpoint):
+        f = bx.grad(transform(lambda n, x: n, static_argnums=0))
+        raises(
+            TypeError, "the static argument 0 is traced: float64[]", functools.partial(f, 1.0, 2)
+        )
+
+
+def test_late_bwd_rules_that_close_over_traced_values() -> None:
+    def scaled(w: Any, x: Any) -> Any:
+        f = bx.custom_vjp(lambda x: x * w)
+        f.defvjp(lambda x: (x * w, None), lambda _, ct: (ct * w,))
+        return f(x)
+
+    outer = bx.grad(lambda x: bx.vmap(scaled, in_axes=(0, None))(ONES, x)[0])
+    raises(
+        UnexpectedTracerError,
+        "in a rule of the custom_vjp function <lambda>",
+        lambda: outer(2.0),
     )

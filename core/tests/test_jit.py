@@ -239,3 +239,10 @@ def test_eval_jaxpr_counts_its_arguments() -> None:
     with pytest.raises(TypeError, match="1 arguments was applied to 0 constants and 2 arguments"):
         bx.eval_jaxpr(closed.jaxpr, [], 1.0, 2.0)
     assert float(bx.jaxpr_as_fun(closed)(2.0)[0]) == pytest.approx(np.sin(2.0))
+
+
+def test_an_interpreted_program_has_no_analyses() -> None:
+    compiled = bx.jit(lambda x: toy.mul(x, x)).lower(np.ones(2)).compile()
+    for what in ("memory_analysis", "cost_analysis"):
+        with pytest.raises(bx.errors.BackendError, match=f"gives no {what}: it interprets the program"):
+            getattr(compiled, what)()

@@ -146,3 +146,39 @@ assert len(tree.leaves(Bounds(1, 2))) == {2 if winner == "softsign" else 1}
             plugins=["clashing"],
             settings={"BINDAX_PLUGINS_PREFER": f"bindax-example-{winner}"},
         )
+
+
+def test_the_conformance_kit_names_the_broken_one_and_checks_the_others(environment: Any) -> None:
+    environment.script(
+        """
+import warnings
+from bindax_core import errors
+from bindax_core.testing import check_plugin
+warnings.simplefilter("ignore", errors.PluginWarning)
+try:
+    check_plugin("broken")
+except errors.PluginLoadError as error:
+    for part in ("'broken' of bindax-example-broken 0.1.0", "the example device"):
+        assert part in str(error), error
+else:
+    raise AssertionError("no error")
+report = check_plugin("softsign", budget=10.0)
+assert report.ok, report
+""",
+        plugins=["broken"],
+    )
+
+
+def test_the_conformance_kit_names_both_sides_of_a_clash(environment: Any) -> None:
+    environment.script(
+        """
+from bindax_core.testing import check_plugin
+for name in ("softsign", "clashing"):
+    report = check_plugin(name, budget=5.0)
+    assert not report.ok
+    (text,) = [one.reason for one in report.failures if "'example.softsign'" in one.reason]
+    for part in ("bindax-example-clashing 0.2.0", "bindax-example-softsign 0.1.0", "_PREFER="):
+        assert part in text, text
+""",
+        plugins=["clashing"],
+    )

@@ -51,6 +51,7 @@ from bindax_core.interpreters.gradient import jacfwd as jacfwd
 from bindax_core.interpreters.gradient import jacobian as jacobian
 from bindax_core.interpreters.gradient import jacrev as jacrev
 from bindax_core.interpreters.gradient import value_and_grad as value_and_grad
+from bindax_core.interpreters.interning import intern_jaxpr as intern_jaxpr
 from bindax_core.interpreters.jit import jit_p as jit_p
 from bindax_core.interpreters.jit_function import JittedFunction as JittedFunction
 from bindax_core.interpreters.jit_function import jit as jit

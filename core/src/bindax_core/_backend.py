@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from bindax_core import _primitive
+from bindax_core._array import Array
 from bindax_core._aval import typeof
 from bindax_core._config import config
 from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
@@ -267,30 +268,54 @@ def executable_of(
 
 
 _PER_OPERATION_LIMIT = 4096
-_per_operation: dict[Any, Executable] = {}
+_per_operation: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+
+
+def _compiler_for(operands: Sequence[Any]) -> Backend | None:
+    """The backend for a primitive that is slow on NumPy, or None; the operands' own if legal."""
+    for x in operands:
+        owner = getattr(x, "_backend", None)
+        if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
+            return owner  # type: ignore[no-any-return]
+    backend = find_backend()
+    return None if backend is backends["numpy"] else backend
 
 
 def _run_compiled(
-    primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+    primitive: Primitive,
+    operands: Sequence[Any],
+    params: dict[str, Any],
+    backend: Backend | None = None,
 ) -> Sequence[Any]:
     """Evaluate one primitive through a backend, compiling once for each type of operands."""
-    owners = [b for x in operands if (b := getattr(x, "_backend", None)) is not None]
-    backend = owners[0] if owners else find_backend()
-    avals = tuple([typeof(x) for x in operands])
-    key = (primitive, backend.name, avals, tuple(params.items()))
-    executable = _per_operation.get(key)
-    if executable is None:
-        invars = [Var(aval) for aval in avals]
-        outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
-        eqn = JaxprEqn(primitive, invars, outvars, params)
-        program = ClosedJaxpr(Jaxpr((), invars, outvars, [eqn]))
-        executable = backend.compile(
-            program, name=primitive.name, donated=(False,) * len(avals), keep_unused=True
-        )
-        if len(_per_operation) >= _PER_OPERATION_LIMIT:
-            _per_operation.clear()
-        _per_operation[key] = executable
-    return executable(*operands)
+    if backend is None:
+        owners = [b for x in operands if (b := getattr(x, "_backend", None)) is not None]
+        backend = owners[0] if owners else find_backend()
+    avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
+    key = (primitive, backend, avals, tuple(params.items()) if params else ())
+    run = _per_operation.get(key)
+    if run is None:
+        run = _compile_one(primitive, backend, avals, params)
+        if not any(map(_primitive._is_one_of_a_kind, params.values())):  # nobody can ask again
+            if len(_per_operation) >= _PER_OPERATION_LIMIT:
+                _per_operation.clear()
+            _per_operation[key] = run
+    return run(operands)
 
 
-_primitive.set_run_compiled(_run_compiled)
+def _compile_one(
+    primitive: Primitive, backend: Backend, avals: tuple[Any, ...], params: dict[str, Any]
+) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    invars = [Var(aval) for aval in avals]
+    outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
+    executable = backend.compile(
+        ClosedJaxpr(Jaxpr((), invars, outvars, [JaxprEqn(primitive, invars, outvars, params)])),
+        name=primitive.name,
+        donated=(False,) * len(avals),
+        keep_unused=True,
+    )
+    # The types of the operands are part of the key, so a check of them would be a second one.
+    return getattr(executable, "run_unchecked", None) or (lambda operands: executable(*operands))
+
+
+_primitive.set_run_compiled(_run_compiled, _compiler_for)

@@ -29,16 +29,24 @@ _SIGNATURE_LIMIT = 4096
 declared_primitives: dict[str, list[Primitive]] = {}
 """Every primitive declared in this process, by name; more than one where packages clash."""
 
-run_compiled: Callable[[Primitive, Sequence[Any], dict[str, Any]], Sequence[Any]] | None = None
+run_compiled: Callable[..., Sequence[Any]] | None = None
 """Runs one primitive through a backend; set by what knows backends."""
+
+compiler_for: Callable[[Sequence[Any]], Any] | None = None
+"""The backend that compiles for some operands, if there is one; set by what knows backends."""
 
 
 def set_run_compiled(
-    function: Callable[[Primitive, Sequence[Any], dict[str, Any]], Sequence[Any]] | None,
+    function: Callable[..., Sequence[Any]] | None, compiler: Callable[[Sequence[Any]], Any]
 ) -> None:
-    """Set what evaluates a primitive that NumPy has no rule for, or on values of a device."""
-    global run_compiled
-    run_compiled = function
+    """Set what evaluates a primitive that NumPy has no fast rule for, or on values of a device.
+
+    Args:
+        function: ``(primitive, operands, params, backend=None) -> results``.
+        compiler: from operands to the backend that compiles for them, or None.
+    """
+    global run_compiled, compiler_for
+    run_compiled, compiler_for = function, compiler
 
 
 class Primitive:
@@ -48,7 +56,15 @@ class Primitive:
     ``bind`` returns a list.
     """
 
-    __slots__ = ("__weakref__", "_signatures", "multiple_results", "name", "site", "takes_values")
+    __slots__ = (
+        "__weakref__",
+        "_signatures",
+        "multiple_results",
+        "name",
+        "prefers_compiler",
+        "site",
+        "takes_values",
+    )
 
     def __init__(
         self, name: str, *, multiple_results: bool = False, site: Site | None = None
@@ -57,6 +73,7 @@ class Primitive:
         self.multiple_results = multiple_results
         self.site = caller_site() if site is None else site
         self.takes_values = False
+        self.prefers_compiler = False
         self._signatures: dict[Any, list[ShapedArray]] = {}
         _declare(self)
 
@@ -106,6 +123,10 @@ class Primitive:
             return self._evaluate_compiled(operands, params)
         if self.takes_values:
             return function(*operands, **params)  # type: ignore[no-any-return]
+        if self.prefers_compiler and run_compiled is not None and compiler_for is not None:
+            compiler = compiler_for(operands)
+            if compiler is not None:
+                return run_compiled(self, operands, params, compiler)
         arrays: list[Any] = []
         avals: list[Any] = []
         foreign: Sequence[Any] = ()
@@ -151,7 +172,11 @@ class Primitive:
         return kinds.impl.get(self)(*operands, **params)  # type: ignore[no-any-return]  # raises
 
     def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
-        """The types of the results, from the ``abstract_eval`` rule; remembered."""
+        """The types of the results, from the ``abstract_eval`` rule.
+
+        They are remembered, unless a parameter is a function or a program: the memory would keep
+        alive what it closes over.
+        """
         key: Any = (avals, tuple(params.items())) if params else avals
         try:
             known = self._signatures.get(key)
@@ -159,9 +184,10 @@ class Primitive:
             return kinds.abstract_eval.get(self)(*avals, **params)  # type: ignore[no-any-return]
         if known is None:
             known = list(kinds.abstract_eval.get(self)(*avals, **params))
-            if len(self._signatures) >= _SIGNATURE_LIMIT:
-                self._signatures.clear()
-            self._signatures[key] = known
+            if not any(map(_is_one_of_a_kind, params.values())):
+                if len(self._signatures) >= _SIGNATURE_LIMIT:
+                    self._signatures.clear()
+                self._signatures[key] = known
         return known
 
     def forget_signatures(self) -> None:
@@ -179,6 +205,14 @@ class Primitive:
 
 
 _implementations = kinds.impl.functions
+
+
+def _is_one_of_a_kind(value: Any) -> bool:
+    """Whether a parameter equals nothing but itself, or holds such: a function, a program."""
+    if type(value) is tuple:
+        return any(map(_is_one_of_a_kind, value))
+    by_identity: Any = object.__hash__
+    return type(value).__hash__ is by_identity
 
 
 def _is_out_of_reach(x: Array) -> bool:

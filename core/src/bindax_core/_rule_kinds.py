@@ -38,6 +38,7 @@ class Effect:
 
 def _impl(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
     primitive.takes_values = bool(options.get("on_values", False))
+    primitive.prefers_compiler = bool(options.get("slow", False))
     return function
 
 
@@ -84,7 +85,8 @@ def _transpose(primitive: Primitive, function: Function, options: dict[str, Any]
 
 
 impl = RuleKind("impl", adapt=_impl, canonical=True, signature="(*arrays, **params) -> array")
-"""How to compute a primitive on NumPy arrays; with ``on_values=True``, on the operands as given."""
+"""How to compute a primitive on NumPy arrays; with ``on_values=True``, on the operands as given.
+``slow=True`` says that a compiled program is faster: then the rule runs where nothing compiles."""
 
 abstract_eval = RuleKind(
     "abstract_eval", adapt=_list_result, canonical=True, signature="(*avals, **params) -> aval"
@@ -143,7 +145,7 @@ partial_eval_jaxpr = RuleKind(
 )
 """Partial evaluation of an equation, for higher-order primitives."""
 
-dce = RuleKind("dce", signature="(used_outputs, eqn) -> (used_inputs, eqn or None)")
+dce = RuleKind("dce", signature="(used_outputs, eqn) -> eqn")
 """Dead code elimination inside an equation, for higher-order primitives."""
 
 pretty_print = RuleKind("pretty_print", signature="(eqn, printer) -> list of lines")

@@ -22,6 +22,8 @@ from bindax_core._backend import LoweringContext as LoweringContext
 from bindax_core._backend import Region as Region
 from bindax_core._backend import executable_of as executable_of
 from bindax_core._backend import find_backend as find_backend
+from bindax_core._backend import register_backend as register_backend
+from bindax_core._backend import unregister_backend as unregister_backend
 from bindax_core._config import config as config
 from bindax_core._jaxpr import Atom as Atom
 from bindax_core._jaxpr import ClosedJaxpr as ClosedJaxpr

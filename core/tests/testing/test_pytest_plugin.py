@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TOY = Path(__file__).parents[1]
-PLUGIN = "bindax_core.testing._pytest_plugin"
+PLUGIN = "bindax_pytest"
 
 
 @pytest.fixture
@@ -55,6 +55,28 @@ def bindax_samples():
     return [sample(p, array((2, 3), "float64")) for p in (RIGHT, WRONG)]
 """
     )
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "__init__.py").write_text(
+        """
+from bindax_core.extend import hookimpl
+from mended import declare
+
+TORN = declare("torn.one")
+
+@hookimpl
+def bindax_primitives():
+    return [TORN]
+
+@hookimpl
+def bindax_samples():
+    yield 1
+    raise KeyError("no table of samples")
+"""
+    )
+    metadata = tmp_path / "torn-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: torn\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[bindax.v1]\ntorn = torn\n")
     metadata = tmp_path / "mended-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: mended\nVersion: 1.0\n")
@@ -75,7 +97,7 @@ def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(project), str(TOY), *filter(None, sys.path)]),
         "BINDAX_BACKEND": "numpy",
-        "BINDAX_PLUGINS": "mended",
+        "BINDAX_PLUGINS": "mended,torn",
     }
     for name in [name for name in environment if name.startswith("PYTEST_")]:
         del environment[name]
@@ -123,3 +145,42 @@ def test_three_lines_in_a_plugins_tests(project: Path) -> None:
     assert "test_rules[mended.bare] FAILED" in ran.stdout
     assert "test_rules[samples] PASSED" in ran.stdout
     assert "check_primitive('mended.wrong', 'transpose'" in ran.stdout
+
+
+def test_samples_that_raise_are_named(project: Path) -> None:
+    ran = run(project, "--bindax-conformance=torn", "-k", "samples or types")
+
+    assert ran.returncode == 1
+    assert "bindax_samples of torn raised KeyError: 'no table of samples'" in ran.stdout
+    assert "1 is no Sample, ExpectedFailure or EquivalentMutant" in ran.stdout
+    assert "no sample reaches torn.one" in ran.stdout
+
+
+def test_workers_find_what_one_process_finds(project: Path) -> None:
+    pytest.importorskip("xdist")
+    alone, shared = (
+        run(project, "--bindax-conformance=mended", "-rA", *workers)
+        for workers in (["-p", "no:xdist"], ["-p", "xdist", "-n", "2"])
+    )
+
+    assert alone.returncode == shared.returncode == 1
+    found = [outcomes(ran.stdout) for ran in (alone, shared)]
+    assert found[0] == found[1]
+    assert len(found[0]) > 60
+
+
+def outcomes(text: str) -> set[str]:
+    kinds = ("PASSED ", "FAILED ", "SKIPPED ")
+    return {line for line in text.splitlines() if line.startswith(kinds)}
+
+
+def test_without_the_option_nothing_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "test_light.py").write_text(
+        "import sys\n\n\ndef test_light():\n"
+        "    assert 'bindax_pytest' in sys.modules\n"
+        "    assert 'numpy' not in sys.modules\n"
+        "    assert not [name for name in sys.modules if name.startswith('bindax_core')]\n"
+    )
+    ran = run(tmp_path, "test_light.py")
+
+    assert "1 passed" in ran.stdout, ran.stdout

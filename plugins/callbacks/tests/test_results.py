@@ -149,3 +149,15 @@ def test_extension_dtypes() -> None:
     out = jit(lambda x: pure_callback(lambda x: np.asarray(x) + np.asarray(x), kind, x))(x)
     assert out.dtype == ml_dtypes.bfloat16
     assert float(out.numpy()[0]) == 2.0
+
+
+@STAGES
+@CALLS
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_interrupts_are_no_errors_of_the_program(stage: Any, call: Any, kind: Any) -> None:
+    def interrupted(x: Any) -> Any:
+        raise kind
+
+    with pytest.raises(kind):
+        stage(lambda x: call(interrupted, F32, x))(np.float32(1.0)).block_until_ready()
+    assert float(jit(lambda x: x * 2)(1.0)) == 2.0

@@ -101,7 +101,7 @@ def test_viterbi() -> None:
 
 def test_messages() -> None:
     x = np.ones(4)
-    with pytest.raises(TypeError, match="associative_scan takes a function, but got 3 of type int"):
+    with pytest.raises(TypeError, match="fn of associative_scan must be a function, but got 3 of"):
         associative_scan(3, x)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="associative_scan needs an array, but elems holds none"):
         associative_scan(max, {})

@@ -142,3 +142,13 @@ def test_messages() -> None:
     (eqn,) = bx.make_jaxpr(lambda x: cond(True, sin, exp, x))(1.0).eqns
     with pytest.raises(TypeError, match="branch 0 of cond does not take the types of the operands"):
         cond_p.bind(np.int32(0), np.ones(2), **eqn.params)
+
+
+def test_results_of_branches_that_are_no_arrays() -> None:
+    def wrong(x: Any) -> Any:
+        return {"a": (x, "text")}
+
+    with pytest.raises(TypeError, match=r"output\['a'\]\[1\] of wrong .* in cond: a value of type"):
+        cond(True, lambda x: {"a": (x, x)}, wrong, ONE)
+    with pytest.raises(TypeError, match=r"output\['a'\]\[1\] of wrong .* in switch: a value"):
+        switch(0, [wrong, wrong], ONE)

@@ -95,7 +95,7 @@ def test_python_numbers_take_the_types_of_the_body() -> None:
 
 def test_messages() -> None:
     keep = lambda i, c: c  # noqa: E731
-    with pytest.raises(TypeError, match=r"body_fun of fori_loop must be a function, but got 5"):
+    with pytest.raises(TypeError, match=r"body_fun of fori_loop must be a function, but got 5 of"):
         fori_loop(0, 3, 5, 1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"lower of fori_loop must be an integer scalar, but .*flo"):
         fori_loop(0.0, 3, keep, 1)
@@ -111,7 +111,9 @@ def test_messages() -> None:
         TypeError, match=r"body of fori_loop .* carry\['x'\] comes in as float64\[\]"
     ):
         fori_loop(0, 3, lambda i, c: {"x": np.ones(2)}, {"x": 1.0})
-    with pytest.raises(TypeError, match=r"fori_loop: init_val\[0\]: a value of type builtins.str"):
+    with pytest.raises(
+        TypeError, match=r"init_val\[0\] of fori_loop: a value of type builtins.str"
+    ):
         fori_loop(0, 3, keep, ["no"])
     with pytest.raises(ValueError, match=r"given unroll=2, but upper is traced, so the number of"):
         bx.jit(lambda n: fori_loop(0, n, keep, 1.0, unroll=2))(3)

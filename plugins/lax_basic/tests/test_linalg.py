@@ -1,5 +1,9 @@
 """Linear algebra beside JAX and NumPy: evaluated, compiled, batched, differentiated."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -298,3 +302,23 @@ X = np.ones((2, 2), np.float32)
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import bindax_core as bx
+from bindax_lax_basic import linalg
+print(bx.jit(lambda x: linalg.svd(x, compute_uv=False))(2 * np.eye(2)))
+assert "jax" not in sys.modules
+"""
+
+
+def test_programs_from_a_disk_cache_find_lapack(tmp_path):
+    pytest.importorskip("bindax_xla_backend")
+    environment = {**os.environ, "BINDAX_COMPILATION_CACHE_DIR": str(tmp_path)}
+    for _ in range(2):
+        command = [sys.executable, "-c", PROGRAM]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == "[2. 2.]\n"
+    assert len(list(tmp_path.rglob("*"))) >= 1

@@ -12,6 +12,13 @@ from bindax_core.extend import typeof
 RNG = np.random.default_rng(0)
 
 
+@pytest.fixture(autouse=True)
+def evaluated():
+    """What is tested here are the rules on NumPy arrays, which a compiler would do without."""
+    with bx.config.override(backend="numpy"):
+        yield
+
+
 def logarithmic(low, high, count=1500):
     return np.exp(RNG.uniform(low, high, count))
 

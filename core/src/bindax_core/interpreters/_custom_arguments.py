@@ -27,6 +27,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_core.interpreters._flat import argument_names
+from bindax_core.interpreters.static_arguments import positions
 
 
 class SymbolicZero:
@@ -94,7 +95,7 @@ class Arguments:
             self.signature: inspect.Signature | None = inspect.signature(function)
         except (TypeError, ValueError):
             self.signature = None
-        nums = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        nums = positions(nondiff_argnums)
         names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
         self.nondiff = tuple(sorted({*nums, *(self._position(n) for n in names)}))
 

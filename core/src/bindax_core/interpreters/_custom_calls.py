@@ -119,6 +119,18 @@ def closed_over_error(name: str) -> TypeError:
     )
 
 
+@contextmanager
+def late_rule(name: str) -> Iterator[None]:
+    """Says of a rule that uses traced values of a trace that has ended whose rule it is."""
+    try:
+        yield
+    except UnexpectedTracerError as error:
+        raise UnexpectedTracerError(
+            f"in a rule of the {name}, which runs after the function was traced and must not "
+            f"close over traced values; pass them as arguments: {error}"
+        ) from error
+
+
 def apply_call(call: CustomCall, operands: Sequence[Any], main: MainTrace | None = None) -> Any:
     """Apply a call to operands.
 
@@ -305,13 +317,8 @@ def _jvp(
     if all(type(t) is Zero for t in tangents):
         outs = call.primitive.bind(*primals, call=call, jaxpr=jaxpr)
         return outs, [Zero.like(x) for x in outs]
-    try:
+    with late_rule(call.name):
         return call.jvp(_detached(JVPTrace, None, "jvp"), primals, tangents)
-    except UnexpectedTracerError as error:
-        raise UnexpectedTracerError(
-            f"in a rule of the {call.name}, which runs after the function was traced and must not "
-            f"close over traced values; pass them as arguments: {error}"
-        ) from error
 
 
 def _vmap(

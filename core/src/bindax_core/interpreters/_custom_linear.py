@@ -21,7 +21,7 @@ from bindax_core.extend import (
     primitive,
     typeof,
 )
-from bindax_core.interpreters._custom_calls import Batching, reenter
+from bindax_core.interpreters._custom_calls import Batching, late_rule, reenter
 from bindax_core.interpreters.batching import (
     AxisData,
     BatchDim,
@@ -68,7 +68,8 @@ class LinearMap:
         """The cotangents of the operands with tangents."""
         given = iter(cotangents)
         full = [Zero(a) if a.dtype == float0 else next(given) for a in self.out_avals]
-        outs = self.backward(self.state, residuals, full)
+        with late_rule(self.name):
+            outs = self.backward(self.state, residuals, full)
         return [ct for ct, nonzero in zip(outs, self.nonzeros, strict=True) if nonzero]
 
 

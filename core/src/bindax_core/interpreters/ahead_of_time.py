@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import AbstractValue, Tracer, api_boundary, tree_flatten, tree_unflatten
+from bindax_core.extend import (
+    AbstractValue,
+    BackendError,
+    Tracer,
+    api_boundary,
+    tree_flatten,
+    tree_unflatten,
+)
 
 if TYPE_CHECKING:
     from bindax_core.interpreters.jit_function import Entry, JittedFunction
@@ -37,15 +44,24 @@ class Compiled:
 
     def as_text(self) -> str:
         """The program after the compiler's optimizations."""
-        return str(self._executable.as_text())
+        return str(self._ask("as_text"))
 
     def cost_analysis(self) -> Any:
         """The compiler's estimate of operations and bytes."""
-        return self._executable.cost_analysis()
+        return self._ask("cost_analysis")
 
     def memory_analysis(self) -> Any:
         """The compiler's plan of the memory."""
-        return self._executable.memory_analysis()
+        return self._ask("memory_analysis")
+
+    def _ask(self, what: str) -> Any:
+        method = getattr(self._executable, what, None)
+        if method is None:
+            raise BackendError(
+                f"the backend that runs {self._function!r} gives no {what}: it interprets the "
+                f"program. Install a compiler, as with bindax[xla], or compile with backend='xla'."
+            )
+        return method()
 
     @api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

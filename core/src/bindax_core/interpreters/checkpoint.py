@@ -11,7 +11,6 @@ from bindax_core.extend import (
     Origin,
     PyTreeDef,
     api_boundary,
-    config,
     describe_function,
     hoist_consts,
     is_value,
@@ -23,6 +22,7 @@ from bindax_core.extend import (
 from bindax_core.interpreters._checkpoint_primitive import checkpoint_p
 from bindax_core.interpreters._flat import flatten_function
 from bindax_core.interpreters.checkpoint_policies import Policy
+from bindax_core.interpreters.interning import has_functions, intern_jaxpr
 from bindax_core.interpreters.staging import trace_to_jaxpr
 from bindax_core.interpreters.static_arguments import (
     JitOptions,
@@ -37,8 +37,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+_LIMIT = 256
+
+
 class _Traced(NamedTuple):
-    """A function's program for one type of arguments."""
+    """A function's program for the arguments of one call."""
 
     jaxpr: ClosedJaxpr
     consts: list[Any]
@@ -46,7 +49,7 @@ class _Traced(NamedTuple):
 
 
 class _Checkpointed:
-    """A function to be checkpointed, with its programs by the types of its arguments."""
+    """A function to be checkpointed, and its programs by what they say."""
 
     def __init__(
         self, fun: Callable[..., Any], prevent_cse: bool, policy: Policy | None, options: JitOptions
@@ -55,22 +58,17 @@ class _Checkpointed:
         self.prevent_cse = prevent_cse
         self.policy = policy
         self.options = options
-        self.programs: dict[Any, _Traced] = {}
+        self.programs: dict[ClosedJaxpr, ClosedJaxpr] = {}
 
     def call(self, args: Any, kwargs: Any) -> Any:
-        dynamic_args, dynamic_kwargs, statics = split_static(
+        dynamic_args, dynamic_kwargs, _ = split_static(
             self.fun, self.options, args, kwargs, "checkpoint"
         )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
         avals = [self._aval(x, args, kwargs) for x in leaves]
-        key = (tree, tuple(avals), statics, config.default_dtype_bits, config.backend)
-        traced = self.programs.get(key)
-        if traced is None:
-            traced = self._trace(args, kwargs, tree, avals)
-            # Arrays that the function closes over may be others at the next call: parameters of a
-            # model that is trained, or the tracers of a transformation.
-            if not traced.consts:
-                self.programs[key] = traced
+        # It is traced at each call: what it closes over may have changed, be it the parameters of a
+        # model that is trained, a Python number, or the tracers of a transformation.
+        traced = self._trace(args, kwargs, tree, avals)
         outs = checkpoint_p.bind(
             *traced.consts,
             *leaves,
@@ -95,7 +93,19 @@ class _Checkpointed:
         dynamic = with_static(self.fun, self.options, args, kwargs)
         flat_function, out_tree = flatten_function(dynamic, tree, origin)
         jaxpr, consts = hoist_consts(trace_to_jaxpr(flat_function, avals, origin))
-        return _Traced(jaxpr, consts, out_tree())
+        return _Traced(self._shared(jaxpr), consts, out_tree())
+
+    def _shared(self, jaxpr: ClosedJaxpr) -> ClosedJaxpr:
+        """An earlier program of the function that says the same, with what was derived from it.
+
+        Programs with custom rules have no such: the rules may have changed what they close over.
+        """
+        key = intern_jaxpr(jaxpr)
+        if has_functions(key):
+            return jaxpr
+        if len(self.programs) >= _LIMIT:
+            self.programs.clear()
+        return self.programs.setdefault(key, jaxpr)
 
 
 @overload
@@ -128,9 +138,8 @@ def checkpoint(
     derivatives are the same.
 
     Args:
-        fun: a function of arrays and trees of arrays, without side effects. It is traced, once for
-            each type of arguments if it closes over no arrays: Python control flow may depend on
-            static arguments only.
+        fun: a function of arrays and trees of arrays, without side effects. It is traced at
+            each call: Python control flow may depend on static arguments only.
         prevent_cse: whether compiled code is kept from merging the second computation with the
             first one, which would undo the saving. ``False`` is safe, and faster, inside the body
             of a ``scan``, where the two computations are in two loops. (On CPUs the second one is

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from operator import index
 from typing import Any, NamedTuple
 
 from bindax_core.extend import (
+    Tracer,
     describe_function,
     keystr,
     tree_flatten,
@@ -43,10 +45,20 @@ def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tupl
 
 
 def positions(given: int | Iterable[int] | None) -> tuple[int, ...]:
-    """One position, several or none, as a tuple."""
+    """One position, several or none, as a tuple.
+
+    Raises:
+        TypeError: when one is no integer.
+    """
     if given is None:
         return ()
-    return (given,) if isinstance(given, int) else tuple(given)
+    try:
+        return tuple([index(i) for i in (given if isinstance(given, Iterable) else (given,))])
+    except TypeError:
+        raise TypeError(
+            f"positions of arguments, as in static_argnums, must be integers, but got {given!r:.80}"
+            f"; names are given in another parameter, as in static_argnames."
+        ) from None
 
 
 def words(given: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -98,6 +110,12 @@ def split_static(
         try:
             hash(value)
         except TypeError:
+            if isinstance(value, Tracer):
+                raise TypeError(
+                    f"{name} of {describe_function(fun)}: the static argument {which!r} is traced: "
+                    f"{value.aval.str_short()}. What is differentiated, mapped or an argument of "
+                    f"a traced function has no value to specialize on; do not declare it static."
+                ) from None
             raise TypeError(
                 f"{name} of {describe_function(fun)}: the static argument {which!r} is not "
                 f"hashable: {value!r:.80} of type {type(value).__name__}. Static arguments are "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 
 from bindax_core.testing._results import (
     EXPECTED,
@@ -59,10 +60,12 @@ _MARKS = {PASSED: "✓", FAILED: "✗", SKIPPED: "–", EXPECTED: "e", NOT_RUN: 
 _STYLE = """
 body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem; color: #222; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; }
-th, td { padding: 2px 7px; border: 1px solid #ddd; text-align: center; }
-thead th { vertical-align: bottom; background: #fff; }
+.scroll { overflow: auto; max-height: 85vh; border-bottom: 1px solid #ddd; }
+table { border-collapse: separate; border-spacing: 0; }
+th, td { padding: 2px 7px; border: solid #ddd; border-width: 0 1px 1px 0; text-align: center; }
+thead th { position: sticky; top: 0; vertical-align: bottom; background: #fff; z-index: 1; }
+tbody th { position: sticky; left: 0; background: #fff; }
+tbody tr:hover th { background: #eef; }
 thead th span { writing-mode: vertical-rl; transform: rotate(180deg); font-weight: normal; }
 tbody th { text-align: left; font-weight: normal; font-family: ui-monospace, monospace; }
 .passed { background: #d8f0dc; } .failed { background: #f6b9b4; font-weight: bold; }
@@ -74,11 +77,12 @@ pre { background: #f6f6f6; padding: .8rem; overflow-x: auto; white-space: pre-wr
 def page(report: RuleReport) -> str:
     """The report as an HTML page: a matrix of primitives and checks, then the failures."""
     matrix = table(report.results)
+    anchors = {id(r): f"failure-{number}" for number, r in enumerate(report.failures, 1)}
     checks = list(dict.fromkeys(r.check for r in report.results if ":" not in r.check))
     head = "".join(f"<th><span>{html.escape(check)}</span></th>" for check in checks)
     rows = "".join(
         f"<tr><th>{html.escape(name or '(samples)')}</th>"
-        + "".join(_cell(results.get(check)) for check in checks)
+        + "".join(_cell(results.get(check), anchors) for check in checks)
         + "</tr>\n"
         for name, results in sorted(matrix.items())
     )
@@ -86,7 +90,7 @@ def page(report: RuleReport) -> str:
         f'<span class="{_class(status)}">{mark} {status}</span>' for status, mark in _MARKS.items()
     )
     failures = "".join(
-        f'<h2 id="{_anchor(r)}">{html.escape(f"{r.primitive}: {r.check}")}</h2>'
+        f'<h2 id="{anchors[id(r)]}">{html.escape(f"{r.primitive}: {r.check}")}</h2>'
         f"<pre>{html.escape(str(r))}</pre>\n"
         for r in report.failures
     )
@@ -101,20 +105,16 @@ def page(report: RuleReport) -> str:
     )
 
 
-def _cell(result: RuleResult | None) -> str:
+def _cell(result: RuleResult | None, anchors: Mapping[int, str]) -> str:
     if result is None:
         return "<td></td>"
     about = f"{result.status}, {result.ran} of {result.planned} cases"
     title = html.escape(f"{about}. {result.reason}".strip(), quote=True)
     mark = _MARKS[result.status]
     if result.status == FAILED:
-        mark = f'<a href="#{_anchor(result)}">{mark}</a>'
+        mark = f'<a href="#{anchors[id(result)]}">{mark}</a>'
     return f'<td class="{_class(result.status)}" title="{title}">{mark}</td>'
 
 
 def _class(status: str) -> str:
     return status.partition(" ")[0]
-
-
-def _anchor(result: RuleResult) -> str:
-    return re.sub(r"[^\w-]", "-", f"{result.primitive}-{result.check}")

@@ -23,7 +23,7 @@ from bindax_core.testing._blame import (
 from bindax_core.testing._cases import Case, cases_of
 from bindax_core.testing._checks import CHECKS, Check, Setting
 from bindax_core.testing._limits import TimeLimitExceeded, run_limited
-from bindax_core.testing._results import FAILED, RuleResult
+from bindax_core.testing._results import FAILED, SKIPPED, RuleResult
 from bindax_core.testing._samples import Sample
 from bindax_core.testing._subjects import Subject
 
@@ -68,8 +68,13 @@ class Plan:
 
 
 def checking() -> AbstractContextManager[None]:
-    """The settings that checks run under: derived rules are fine, tracebacks are complete."""
-    return config.override(derived_rules="silent", check_rules=False, traceback="full")
+    """The settings that checks run under: derived rules are fine, tracebacks are complete.
+
+    What is not compiled on purpose is evaluated by the ``impl`` rules.
+    """
+    return config.override(
+        derived_rules="silent", check_rules=False, traceback="full", backend="numpy"
+    )
 
 
 def find_compiler() -> str | None:
@@ -85,6 +90,8 @@ def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> P
     plan.cases = {primitive: [] for primitive in subject.primitives}
     for text in subject.problems:
         plan.problems.append(RuleResult("", "samples", "samples", FAILED, reason=text))
+    if subject.nothing:
+        plan.problems.append(RuleResult("", "rules", "rules", SKIPPED, reason=subject.nothing))
     seen: set[object] = set()
     timeouts = 0
     for sample in subject.samples:

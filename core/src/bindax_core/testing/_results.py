@@ -104,8 +104,14 @@ class RuleReport:
 
     @property
     def ok(self) -> bool:
-        """Whether something was checked, and nothing failed."""
-        return bool(self.of_status(PASSED)) and not self.failures
+        """Whether something was checked, or there is no rule to check, and nothing failed."""
+        return (bool(self.of_status(PASSED)) or self.without_rules) and not self.failures
+
+    @property
+    def without_rules(self) -> bool:
+        """Whether the plugin has no rules."""
+        none = all(r.status == SKIPPED and not r.primitive for r in self.results)
+        return bool(self.results) and none
 
     @property
     def counts(self) -> dict[str, int]:
@@ -153,6 +159,9 @@ class RuleReport:
     @property
     def summary(self) -> str:
         """One or two sentences: what was run, and what was left out."""
+        if self.without_rules:
+            reasons = "; ".join(dict.fromkeys(result.reason for result in self.results))
+            return f"{self.plugin}: nothing to check: {reasons}"
         counts = self.counts
         parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
         total, ran = counts["cases planned"], counts["cases run"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -215,20 +216,22 @@ def groups_of(plan: Plan, primitives: Iterable[Primitive] | None = None) -> list
     return [Group.make(plan, p, check) for p in chosen for check in plan.checks_of(p)]
 
 
-def run_groups(plan: Plan, groups: list[Group], seconds: float) -> list[RuleResult]:
-    """Run checks for some time: each on one case first, then on more in turn."""
+def run_groups(
+    plan: Plan, groups: list[Group], seconds: float, cases: float = math.inf
+) -> list[RuleResult]:
+    """Run checks for some time: each on one case first, then on more in turn, up to a number."""
     deadline = time.perf_counter() + seconds
     with checking():
         for rank in sorted({group.check.rank for group in groups}):
             for group in groups:
                 if group.check.rank == rank and time.perf_counter() < deadline:
                     group.first()
-        pending = [group for group in groups if not group.done]
+        pending = groups
         while pending and time.perf_counter() < deadline:
+            pending = [one for one in pending if not one.done and one.result.ran < cases]
             for group in pending:
                 if time.perf_counter() < deadline:
                     group.step()
-            pending = [group for group in pending if not group.done]
     for group in groups:
         if group.result.status == NOT_RUN and not group.result.reason:
             group.result.reason = "not run: the budget was used up"
@@ -267,33 +270,41 @@ def _uncovered(plan: Plan, groups: list[Group]) -> Iterator[RuleResult]:
         elif group.reasons:
             reasons.setdefault(key, []).append(group.result.reason)
     for (primitive, kind), why in reasons.items():
-        table = rule_kinds[kind]
-        rule = table.rule_of(primitive)
-        operands = any(case.operands for case in plan.cases[primitive])
-        if (primitive, kind) in ran or kind not in CANONICAL or not operands:
+        rule = rule_kinds[kind].rule_of(primitive)
+        if (primitive, kind) in ran or kind not in CANONICAL or rule is None:
             continue
-        if rule is not None and rule.is_present and rule.derived is None:
+        if rule.is_present and rule.derived is None:
+            text = f"no sample exercises the rule: {'; '.join(sorted(set(why)))}. Add a sample "
+            text += "that does, or state on the card that the rule is absent."
+            if not any(case.operands for case in plan.cases[primitive]):
+                text = f"the rule is never called, because {primitive.name} has no operands; state "
+                text += f"that on the card: {kind}.absent('it has no operand')."
             yield RuleResult(
                 primitive.name,
                 kind,
                 f"coverage of {kind}",
                 FAILED,
-                reason=(
-                    f"no sample exercises the rule: {'; '.join(sorted(set(why)))}. Add a sample "
-                    f"that does, or state on the card that the rule is absent."
-                ),
+                reason=text,
                 rule=describe_rule(primitive, kind),
             )
 
 
 def check_subject(
-    subject: Subject, *, budget: float = 60.0, seed: int = 0, time_limit: float = 10.0
+    subject: Subject,
+    *,
+    budget: float = 60.0,
+    seed: int = 0,
+    time_limit: float = 10.0,
+    cases: float = math.inf,
 ) -> RuleReport:
-    """Check the rules of a subject and report; see ``check_plugin``."""
+    """Check the rules of a subject and report; see ``check_plugin``.
+
+    With ``cases`` each check stops after it said something about so many of them.
+    """
     start = time.perf_counter()
     plan = make_plan(subject, seed=seed, time_limit=time_limit)
     left = budget - (time.perf_counter() - start)
-    results = [*plan.problems, *run_groups(plan, groups_of(plan), left)]
+    results = [*plan.problems, *run_groups(plan, groups_of(plan), left, cases)]
     seconds = time.perf_counter() - start
     return RuleReport(subject.name, seed, budget, seconds, plan.setting.compiler, results)
 

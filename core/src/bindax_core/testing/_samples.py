@@ -134,7 +134,9 @@ class Sample:
         operands: the types and domains of its operands.
         params: the parameters of the primitive, or keyword arguments of the function.
         label: a short name, unique among the samples of a plugin.
-        skip: checks that make no sense here, by name, each with the reason.
+        skip: checks that make no sense here, by name, each with the reason. Without ``reverse``
+            compositions leave reverse mode out, too; without ``jvp`` and ``linearize`` they leave
+            forward mode out, and reverse mode is compared with differences.
     """
 
     function: Any

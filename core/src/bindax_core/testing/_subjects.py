@@ -12,6 +12,7 @@ from bindax_core.errors import PluginError
 from bindax_core.extend import Primitive
 from bindax_core.registry import _wiring
 from bindax_core.registry._loader import LOADED, Plugin
+from bindax_core.testing._kernel_samples import kernel_primitives, kernel_samples
 from bindax_core.testing._samples import EquivalentMutant, ExpectedFailure, Sample
 
 
@@ -26,6 +27,7 @@ class Subject:
         expected: which checks are known to fail.
         equivalent: which mistakes change nothing that matters.
         problems: what is wrong with the samples, in sentences.
+        nothing: why there is nothing to check, or empty.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Subject:
     expected: tuple[ExpectedFailure, ...] = ()
     equivalent: tuple[EquivalentMutant, ...] = ()
     problems: tuple[str, ...] = ()
+    nothing: str = ""
 
     @property
     def primitives(self) -> list[Primitive]:
@@ -52,7 +55,8 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
         PluginError: when no such plugin is installed, or it may not load.
         PluginLoadError: when it fails to load.
     """
-    loader = _wiring.discovery().loader
+    discovery = _wiring.discovery()
+    loader = discovery.loader
     plugins = loader.load_named(name)
     kinds: dict[Primitive, frozenset[str] | None] = {}
     for plugin in plugins:
@@ -72,17 +76,30 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
         and any(s.kind == "primitive" and s.value in extended for s in other.installed)
     ]
     given: list[Any] = list(more)
-    problems: list[str] = []
+    names = {plugin.entry.distribution.name for plugin in plugins}
+    problems = [
+        conflict.message
+        for conflict in discovery.conflicts()
+        if conflict.winner is None
+        and any(one.distribution and one.distribution.name in names for one in conflict.claimants)
+    ]
     for plugin in (*plugins, *owners):
         found, problem = samples_of(plugin)
         given += found
         problems += [problem] if problem else []
-    if not kinds:
-        problems.append(
-            f"the plugin {name!r} declares no primitive and brings no rule for one, so there is "
-            f"nothing to check here; check its containers with bindax_core.testing.check_pytree."
-        )
-    return subject(name, kinds, given, problems)
+    if extended.intersection(kernel_primitives()):
+        given += kernel_samples()
+    made = subject(name, kinds, given, problems)
+    return made if kinds else attrs.evolve(made, nothing=_why_nothing(name, plugins))
+
+
+def _why_nothing(name: str, plugins: Iterable[Plugin]) -> str:
+    """Why a plugin has no rules to check, and what to do instead."""
+    text = f"the plugin {name!r} declares no primitive and brings no rule for one"
+    offered = {staged.kind for plugin in plugins for staged in plugin.installed}
+    if "pytree" in offered:
+        text += "; check its containers with bindax_core.testing.check_pytree"
+    return f"{text}."
 
 
 def subject(

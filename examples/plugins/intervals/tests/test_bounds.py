@@ -26,6 +26,7 @@ FUNCTIONS = {
     "powers": lambda x: lax.integer_pow(x, 4) - lax.integer_pow(x, 3) + lax.square(x),
     "inverse powers": lambda x: lax.integer_pow(x + 5.0, -2),
     "exponentials": lambda x: lax.exp(-lax.abs(x)) + lax.tanh(x) * lax.logistic(x),
+    "error functions": lambda x: lax.erf(x) - lax.erfc(2 * x),
     "choice": lambda x: lax.select(x > 0.0, x, lax.exp(x) - 1.0),
     "extremes": lambda x: lax.max(x, 0.5) - lax.min(x, -0.5),
     "branches": lambda x: cond(x[0] > 0.0, lambda y: y, lambda y: -y * y, x),

@@ -9,9 +9,10 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_callbacks import debug
+from bindax_callbacks._equivalent import equivalent_mutants
 from bindax_callbacks.results import io_callback, pure_callback
 from bindax_core import ShapeDtypeStruct
-from bindax_core.testing import ExpectedFailure, Sample, array, sample
+from bindax_core.testing import EquivalentMutant, ExpectedFailure, Sample, array, sample
 
 _NO_DERIVATIVE = {"vmap of others": "what a Python function computes has no derivative"}
 
@@ -28,7 +29,7 @@ def _watched(x: Any) -> Any:
 def _pure(method: str) -> Any:
     def computed(x: Any, y: Any) -> Any:
         kind = ShapeDtypeStruct(x.shape, x.dtype)
-        return pure_callback(lambda x, y: np.add(x, y), kind, x, y, vmap_method=method)
+        return pure_callback(lambda x, y: np.subtract(x, y), kind, x, y, vmap_method=method)
 
     computed.__name__ = method
     return computed
@@ -39,8 +40,9 @@ def _io(x: Any) -> Any:
     return io_callback(lambda x: np.negative(x), kind, x)
 
 
-def conformance_samples() -> Iterator[Sample | ExpectedFailure]:
-    """Calls of the functions of this package."""
+def conformance_samples() -> Iterator[Sample | ExpectedFailure | EquivalentMutant]:
+    """Calls of the functions of this package, and the mistakes that change nothing."""
+    yield from equivalent_mutants()
     for dtype in ("float64", "float32", "complex128"):
         yield sample(_watched, array((2, 3), dtype))
     for method in ("sequential", "expand_dims", "broadcast_all"):

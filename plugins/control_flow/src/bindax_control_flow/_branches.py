@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from bindax_control_flow._arguments import check_values
 from bindax_core import partial_eval_jaxpr, trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -76,7 +77,9 @@ def trace_branches(
     for function in functions:
 
         def flat(*leaves: Any, function: Callable[..., Any] = function) -> list[Any]:
-            outs, tree = tree_flatten(function(*tree_unflatten(in_tree, leaves)))
+            result = function(*tree_unflatten(in_tree, leaves))
+            check_values(f"{describe_function(function)} in {name}", "output", result)
+            outs, tree = tree_flatten(result)
             trees.append(tree)
             return outs
 

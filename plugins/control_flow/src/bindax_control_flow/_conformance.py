@@ -9,6 +9,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_control_flow._scan_samples import scan_samples
+from bindax_control_flow._solver_samples import solver_samples
 from bindax_control_flow._while_samples import while_samples
 from bindax_control_flow.cond import cond, switch
 from bindax_core.testing import ExpectedFailure, Sample, array, between, sample
@@ -23,7 +24,13 @@ def _linear(pred: Any, x: Any, y: Any) -> Any:
 
 
 def _scaled(pred: Any, scale: Any, x: Any) -> Any:
-    return cond(pred, lambda s, x: lax.mul(s, x), lambda s, x: lax.mul(lax.sin(s), x), scale, x)
+    return cond(
+        pred,
+        lambda s, x: lax.mul(lax.cos(s), x),
+        lambda s, x: lax.mul(lax.sin(s), x),
+        scale,
+        x,
+    )
 
 
 def _smooth(index: Any, x: Any, y: Any) -> Any:
@@ -60,6 +67,7 @@ def _nested(pred: Any, other: Any, x: Any) -> Any:
 def conformance_samples() -> Iterator[Sample | ExpectedFailure]:
     """Calls of ``cond`` and ``switch``, and of the loops."""
     yield from while_samples()
+    yield from solver_samples()
     x = array((3,), "float64")
     for dtype in ("float64", "float32", "complex128"):
         operand = array((2, 3), dtype)

@@ -1,9 +1,9 @@
-"""Small list helpers that rules with many operands share."""
+"""Small helpers on lists of operands and of flags that rules share."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -37,3 +37,22 @@ def merge(which: Sequence[bool], no: Iterable[Any], yes: Iterable[Any]) -> list[
 def either(left: Sequence[bool], right: Sequence[bool]) -> list[bool]:
     """For each place, whether one of two flags is set."""
     return [a or b for a, b in zip(left, right, strict=True)]
+
+
+def kept(values: Iterable[T], flags: Sequence[bool]) -> list[T]:
+    """The values whose flag is set."""
+    return [x for x, flag in zip(values, flags, strict=True) if flag]
+
+
+def fixpoint(grow: Callable[[list[bool]], Sequence[bool]], flags: Sequence[bool]) -> list[bool]:
+    """The least flags, those given included, to which ``grow`` adds nothing.
+
+    A component of a carry has a tangent, a batch axis or an unknown value if it starts with one or
+    a step gives it one; so the step is transformed until nothing is added.
+    """
+    found = list(flags)
+    while True:
+        grown = either(found, grow(found))
+        if grown == found:
+            return found
+        found = grown

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_control_flow._lists import either, merge, partition, split
+from bindax_control_flow._lists import fixpoint, merge, partition, split
 from bindax_control_flow._scan_loop import Loop
 from bindax_core import dce_jaxpr, jvp_jaxpr, trace_to_jaxpr, transpose_jaxpr, vmap_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
+    Jaxpr,
     Origin,
     Zero,
     add_tangents,
@@ -46,13 +47,14 @@ def differentiated(loop: Loop, nonzeros: Sequence[bool]) -> Derived:
     carry tangents, ys, ys tangents``; ``nonzeros`` says which operands have tangents.
     """
     consts, carry, xs = loop.operands(nonzeros)
-    while True:
+
+    def derivative(carry: list[bool]) -> tuple[ClosedJaxpr, list[bool]]:
         wanted = [*carry, *[False] * loop.num_stacked]
-        program, found = jvp_jaxpr(loop.jaxpr, [*consts, *carry, *xs], wanted)
-        carry_out, stacked = loop.results(found)
-        if carry_out == carry:
-            break
-        carry = either(carry, carry_out)
+        return jvp_jaxpr(loop.jaxpr, [*consts, *carry, *xs], wanted)
+
+    carry = fixpoint(lambda flags: loop.results(derivative(flags)[1])[0], carry)
+    program, found = derivative(carry)
+    _, stacked = loop.results(found)
     primals, tangents = split(program.jaxpr.invars, len(nonzeros))
     c, k, x = loop.operands(primals)
     c_dot, k_dot, x_dot = split(tangents, sum(consts), sum(carry))
@@ -75,15 +77,17 @@ def batched(loop: Loop, axis_size: int, dims: Sequence[int | None]) -> Derived:
     of each step.
     """
     const_dims, carry_dims, x_dims = loop.operands(dims)
-    carry = [d is not None for d in carry_dims]
-    while True:
+
+    def batch(carry: list[bool]) -> tuple[ClosedJaxpr, list[bool]]:
         given = [*const_dims, *[0 if flag else None for flag in carry], *x_dims]
         wanted = [*carry, *[False] * loop.num_stacked]
         program, found = vmap_jaxpr(loop.jaxpr, axis_size, given, wanted)
-        carry_out, stacked = loop.results([d is not None for d in found])
-        if carry_out == carry:
-            break
-        carry = either(carry, carry_out)
+        return program, [d is not None for d in found]
+
+    first = [d is not None for d in carry_dims]
+    carry = fixpoint(lambda flags: loop.results(batch(flags)[1])[0], first)
+    program, found = batch(carry)
+    _, stacked = loop.results(found)
     jaxpr = program.jaxpr
     made, values = loop.derive(program, loop.operands(jaxpr.invars), loop.results(jaxpr.outvars))
     return Derived(made, values, carry, stacked)
@@ -96,12 +100,13 @@ def pruned(loop: Loop, used_outputs: Sequence[bool]) -> tuple[Loop, list[bool], 
         The loop, which operands it still takes, and which results it still returns.
     """
     carry, stacked = loop.results(used_outputs)
-    while True:
-        jaxpr, used = dce_jaxpr(loop.jaxpr.jaxpr, [*carry, *stacked])
-        consts, carry_in, xs = loop.operands(used)
-        if either(carry, carry_in) == carry:
-            break
-        carry = either(carry, carry_in)
+
+    def needed(carry: list[bool]) -> tuple[Jaxpr, list[bool]]:
+        return dce_jaxpr(loop.jaxpr.jaxpr, [*carry, *stacked])
+
+    carry = fixpoint(lambda flags: loop.operands(needed(flags)[1])[1], carry)
+    jaxpr, used = needed(carry)
+    consts, _, xs = loop.operands(used)
     c, k, x = loop.operands(jaxpr.invars)
     made, _ = loop.derive(
         ClosedJaxpr(jaxpr),
@@ -140,12 +145,13 @@ def transposed(loop: Loop, linear: Sequence[bool], nonzero_cts: Sequence[bool]) 
     linear_consts, _, linear_xs = loop.operands(linear)
     step_linear = [*linear_consts, *[True] * loop.num_carry, *linear_xs]
     carry, ys = loop.results(nonzero_cts)
-    while True:
+
+    def transpose(carry: list[bool]) -> tuple[ClosedJaxpr, list[list[bool]]]:
         program, found = transpose_jaxpr(loop.jaxpr, step_linear, [*carry, *ys])
-        has_const, has_carry, has_x = split(found, sum(linear_consts), loop.num_carry)
-        if either(carry, has_carry) == carry:
-            break
-        carry = either(carry, has_carry)
+        return program, split(found, sum(linear_consts), loop.num_carry)
+
+    carry = fixpoint(lambda flags: transpose(flags)[1][1], carry)
+    program, (has_const, has_carry, has_x) = transpose(carry)
     residual_avals, linear_avals = partition(step_linear, loop.jaxpr.in_avals)
     const_avals = partition(has_const, linear_avals[: len(has_const)])[1]
     carry_avals = partition(carry, loop.carry_avals)[1]

@@ -7,19 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from bindax_control_flow._programs import application_of, run_compiled
 from bindax_control_flow._scan_loop import Loop, slice_aval
 from bindax_core.extend import (
     Array,
-    ClosedJaxpr,
-    Jaxpr,
-    JaxprEqn,
     Primitive,
     Region,
     ShapedArray,
-    Var,
     as_array,
     eval_jaxpr,
-    executable_of,
     find_backend,
 )
 
@@ -34,27 +30,15 @@ def evaluate(scan_p: Primitive, loop: Loop, operands: Sequence[Any]) -> Sequence
     much work, or that comes again and again, is compiled if a compiler is installed.
     """
     backend = find_backend()
-    cache = loop.jaxpr.cache
-    work = cache.get("work", 0) + loop.length * (1 + len(loop.jaxpr.eqns))
-    if backend.name == "numpy" or (backend.host_accessible and work < _COMPILE_AFTER):
-        cache["work"] = work
+    if backend.name == "numpy":
         return interpret(loop, operands)
-    key = ("program", loop.length, loop.reverse, loop.num_consts, loop.num_carry, loop.unroll)
-    if key not in cache:
-        cache[key] = _program(scan_p, loop)
-    unused = (False,) * len(operands)
-    executable = executable_of(cache[key], backend, name="scan", donated=unused, keep_unused=True)
-    return executable(*operands)
-
-
-def _program(scan_p: Primitive, loop: Loop) -> ClosedJaxpr:
-    """A program that applies a loop to its arguments."""
-    consts, carry, xs = loop.operands(loop.jaxpr.in_avals)
-    stacked = [aval.update(shape=(loop.length, *aval.shape)) for aval in xs]
-    invars = [Var(aval) for aval in (*consts, *carry, *stacked)]
-    outvars = [Var(aval) for aval in (*loop.carry_avals, *loop.stacked_avals)]
-    eqn = JaxprEqn(scan_p, invars, outvars, loop.params)
-    return ClosedJaxpr(Jaxpr((), invars, outvars, [eqn]))
+    program = application_of(scan_p, operands, loop.params)
+    if backend.host_accessible:
+        work = program.cache.get("work", 0) + loop.length * (1 + len(loop.jaxpr.eqns))
+        program.cache["work"] = work
+        if work < _COMPILE_AFTER:
+            return interpret(loop, operands)
+    return run_compiled(program, backend, operands)
 
 
 def interpret(loop: Loop, operands: Sequence[Any]) -> list[Any]:

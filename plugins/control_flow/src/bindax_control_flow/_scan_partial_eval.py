@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_control_flow._lists import either, split
+from bindax_control_flow._lists import fixpoint, split
 from bindax_control_flow._scan_loop import Loop, stacked_aval
 from bindax_core import partial_eval_jaxpr
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
@@ -96,13 +96,13 @@ def split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Split
 
 def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:
     consts, carry, xs = loop.operands(unknowns)
-    while True:
+
+    def unzipped(carry: list[bool]) -> Any:
         wanted = [*carry, *[False] * loop.num_stacked]
-        parts = partial_eval_jaxpr(loop.jaxpr, [*consts, *carry, *xs], wanted)
-        carry_out, _ = loop.results(parts.out_unknowns)
-        if carry_out == carry:
-            break
-        carry = either(carry, carry_out)
+        return partial_eval_jaxpr(loop.jaxpr, [*consts, *carry, *xs], wanted)
+
+    carry = fixpoint(lambda flags: loop.results(unzipped(flags).out_unknowns)[0], carry)
+    parts = unzipped(carry)
     step = _KnownStep(parts, consts.count(False), carry.count(False))
     known, invariant_outs = _known_program(scan_p, loop, step)
     same, different, from_same, from_different = [], [], [], []

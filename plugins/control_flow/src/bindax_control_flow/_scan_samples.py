@@ -71,8 +71,8 @@ def _nested(x: Any, ys: Any) -> Any:
 def scan_samples() -> Iterator[Sample | ExpectedFailure]:
     """Calls of ``scan``."""
     scalar = array((), "float64")
-    for dtype in ("float64", "float32", "complex128"):
-        yield sample(_sums, array((3, 2), dtype))
+    for shape, dtype in (((3, 2), "float64"), ((3, 3), "float32"), ((3, 2), "complex128")):
+        yield sample(_sums, array(shape, dtype))
     yield sample(_sums, array((5,), "float64"), reverse=True, unroll=2)
     yield sample(_sums, array((0, 2), "float64"))
     yield sample(_sums, array((1, 2), "int32"))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._programs import run_compiled
+from bindax_control_flow._lists import kept
+from bindax_control_flow._programs import application_of, run_compiled
 from bindax_control_flow._while_programs import (
     BatchDims,
     Derived,
@@ -16,7 +17,6 @@ from bindax_control_flow._while_programs import (
     batching,
     carry_with_tangents,
     jvp_loop,
-    kept,
     known_loop,
     mapped_condition,
     pruned_loop,
@@ -61,7 +61,8 @@ def _impl(*operands: Any, **params: Any) -> list[Any]:
     backend = find_backend()
     if backend.name != "numpy":
         # One dispatch in place of one for each operation of each iteration.
-        return run_compiled(while_p, backend, operands, params)
+        program = application_of(while_p, operands, params)
+        return run_compiled(program, backend, operands)
     loop = Loop(**params)
     cond_consts, body_consts, carry = loop.split(operands)
     condition, body = loop.cond_jaxpr, loop.body_jaxpr

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from bindax_control_flow._branches import with_results
+from bindax_control_flow._lists import either, fixpoint, kept
 from bindax_core import (
     check_repeatable,
     dce_jaxpr,
@@ -97,15 +98,6 @@ def remembered(loop: Loop, key: tuple[Any, ...], make: Callable[[], T]) -> T:
     return cache[full_key]  # type: ignore[no-any-return]
 
 
-def fixpoint(grow: Callable[[Flags], Sequence[bool]], flags: Flags) -> Flags:
-    """The least flags, those given included, to which ``grow`` adds nothing."""
-    while True:
-        grown = [a or b for a, b in zip(flags, grow(flags), strict=True)]
-        if grown == flags:
-            return flags
-        flags = grown
-
-
 # ------------------------------------------------------------------------------------- jvp
 
 
@@ -176,7 +168,7 @@ def batching(
     if dim is not None:
         # Elements end at different times, so all that the body changes differs between them.
         changed = [not flag for flag in _invariant(loop)]
-        carry = fixpoint(grow, [a or b for a, b in zip(carry, changed, strict=True)])
+        carry = fixpoint(grow, either(carry, changed))
     return Batching(axis_size, tuple(cond_dims), tuple(body_dims), tuple(carry), dim is not None)
 
 
@@ -296,7 +288,7 @@ def pruned_loop(loop: Loop, used_outputs: Flags) -> tuple[Loop, Flags]:
         return dce_jaxpr(loop.body_jaxpr.jaxpr, flags)[1][loop.body_nconsts :]
 
     looked_at = cond_used[loop.cond_nconsts :]
-    carry = fixpoint(grow, [a or b for a, b in zip(used_outputs, looked_at, strict=True)])
+    carry = fixpoint(grow, either(used_outputs, looked_at))
     body, body_used = dce_jaxpr(loop.body_jaxpr.jaxpr, carry)
     cond_consts, body_consts = cond_used[: loop.cond_nconsts], body_used[: loop.body_nconsts]
     condition = cond.replace(invars=kept(cond.invars, cond_consts + carry))
@@ -304,8 +296,3 @@ def pruned_loop(loop: Loop, used_outputs: Flags) -> tuple[Loop, Flags]:
     counts = sum(cond_consts), sum(body_consts)
     pruned = Loop(ClosedJaxpr(condition), ClosedJaxpr(body), *counts)
     return pruned, cond_consts + body_consts + carry
-
-
-def kept(values: Sequence[T], flags: Sequence[bool]) -> list[T]:
-    """The values whose flag is set."""
-    return [x for x, flag in zip(values, flags, strict=True) if flag]

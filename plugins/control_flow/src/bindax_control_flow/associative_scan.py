@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow._scan_arguments import check_function, check_values, leaf_paths
+from bindax_control_flow._arguments import check_function, check_values, leaf_paths
 from bindax_core.extend import (
     api_boundary,
     describe_function,
@@ -49,7 +49,7 @@ def associative_scan(
     >>> associative_scan(lambda x, y: x * y, np.arange(1.0, 6.0))
     Array([  1.,   2.,   6.,  24., 120.], dtype=float64)
     """
-    check_function("associative_scan", fn)
+    check_function("associative_scan", "fn", fn)
     leaves, tree = tree_flatten(elems)
     axes, length = _axes(elems, leaves, axis)
 

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._while_carry import TracedBody, trace_body
+from bindax_control_flow._arguments import check_function, check_values
+from bindax_control_flow._carry import Carry, trace_body
 from bindax_control_flow.scan import scan
 from bindax_control_flow.while_loop import run_loop
 from bindax_core import trace_to_jaxpr
 from bindax_core.extend import (
     Array,
+    ClosedJaxpr,
     Origin,
     ShapedArray,
     Tracer,
     api_boundary,
     config,
     eval_jaxpr,
-    is_value,
     operations_for,
     tree_unflatten,
     typeof,
-    unknown_type_message,
 )
 from bindax_lax_basic import add, lt
 from bindax_lax_basic.dtypes import is_integer, promote_avals
@@ -65,22 +65,21 @@ def fori_loop(
     >>> int(fori_loop(1, 6, lambda i, product: product * i, 1))
     120
     """
-    if not callable(body_fun):
-        raise TypeError(f"body_fun of fori_loop must be a function, but got {body_fun!r:.80}.")
+    check_function("fori_loop", "body_fun", body_fun)
     index = _index_type(lower, upper)
-    body = trace_body("fori_loop", body_fun, [index], init_val)
+    carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
     traced = [name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, Tracer)]
     if not traced:
-        leaves = _with_known_bounds(index, int(lower), int(upper), body, unroll)
+        leaves = _with_known_bounds(index, int(lower), int(upper), body, carry, unroll)
     elif unroll is None:
-        leaves = _with_traced_bounds(index, lower, upper, body)
+        leaves = _with_traced_bounds(index, lower, upper, body, carry)
     else:
         raise ValueError(
             f"fori_loop was given unroll={unroll!r}, but {' and '.join(traced)} "
             f"{'is' if len(traced) == 1 else 'are'} traced, so the number of iterations is not "
             f"known. Leave unroll away, or make the bounds static with static_argnums."
         )
-    return tree_unflatten(body.tree, leaves)
+    return tree_unflatten(carry.tree, leaves)
 
 
 def _index_type(lower: Any, upper: Any) -> ShapedArray:
@@ -98,8 +97,7 @@ def _index_type(lower: Any, upper: Any) -> ShapedArray:
 
 
 def _bound_type(name: str, bound: Any) -> Any:
-    if not is_value(bound):
-        raise TypeError(f"{name} of fori_loop: {unknown_type_message(bound)}")
+    check_values("fori_loop", name, bound)
     aval = typeof(bound)
     if aval.shape != () or not is_integer(aval.dtype):
         raise TypeError(
@@ -116,30 +114,37 @@ def _of_type(index: ShapedArray, x: Any) -> Any:
 
 
 def _with_known_bounds(
-    index: ShapedArray, lower: int, upper: int, body: TracedBody, unroll: int | bool | None
+    index: ShapedArray,
+    lower: int,
+    upper: int,
+    body: ClosedJaxpr,
+    carry: Carry,
+    unroll: int | bool | None,
 ) -> list[Any]:
     one = _of_type(index, 1)
 
-    def step(carry: Any, _: None) -> tuple[Any, None]:
-        i, leaves = carry
-        outs = eval_jaxpr(body.program.jaxpr, body.program.consts, i, *leaves)
+    def step(state: Any, _: None) -> tuple[Any, None]:
+        i, leaves = state
+        outs = eval_jaxpr(body.jaxpr, body.consts, i, *leaves)
         return (add(i, one), outs), None
 
-    start = (_of_type(index, lower), body.leaves)
+    start = (_of_type(index, lower), carry.operands())
     length = max(0, upper - lower)
     (_, leaves), _ = scan(step, start, None, length=length, unroll=1 if unroll is None else unroll)
     return list(leaves)
 
 
-def _with_traced_bounds(index: ShapedArray, lower: Any, upper: Any, body: TracedBody) -> list[Any]:
+def _with_traced_bounds(
+    index: ShapedArray, lower: Any, upper: Any, body: ClosedJaxpr, carry: Carry
+) -> list[Any]:
     origin = Origin("fori_loop")
     one, last = _of_type(index, 1), _of_type(index, upper)
 
     def step(i: Any, *leaves: Any) -> list[Any]:
-        outs = eval_jaxpr(body.program.jaxpr, body.program.consts, i, *leaves)
+        outs = eval_jaxpr(body.jaxpr, body.consts, i, *leaves)
         return [add(i, one), *outs]
 
-    avals = [index, *body.avals]
+    avals = [index, *carry.avals]
     condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, origin)
     program = trace_to_jaxpr(step, avals, origin)
-    return run_loop(condition, program, [_of_type(index, lower), *body.leaves])[1:]
+    return run_loop(condition, program, [_of_type(index, lower), *carry.operands()])[1:]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
-from bindax_control_flow._scan_arguments import check_function, common_length
+from bindax_control_flow._arguments import as_integer, check_function
+from bindax_control_flow._scan_arguments import common_length
 from bindax_control_flow.scan import scan
 from bindax_core import vmap
 from bindax_core.extend import api_boundary, tree_map, typeof
@@ -29,6 +29,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
         What ``f`` returned for the slices, stacked along new first axes.
 
     Raises:
+        TypeError: when ``f`` is no function, or ``batch_size`` no integer.
         ValueError: when ``xs`` holds no arrays or lengths differ, or ``batch_size`` is less than 1.
 
     >>> import numpy as np
@@ -36,7 +37,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     >>> map(lambda x: x * x, np.arange(4.0), batch_size=3)
     Array([0., 1., 4., 9.], dtype=float64)
     """
-    check_function("map", f)
+    check_function("map", "f", f)
     length = common_length("map", xs)
     if length is None:
         raise ValueError("map needs an array to run along, but xs holds none.")
@@ -58,12 +59,7 @@ def _one_by_one(f: Callable[[Any], Any], xs: Any) -> Any:
 
 
 def _checked_batch_size(batch_size: Any) -> int:
-    try:
-        size = operator.index(batch_size)
-    except TypeError as error:
-        raise TypeError(
-            f"batch_size of map must be an integer or None, but it is {batch_size!r:.80}."
-        ) from error
+    size = as_integer("map", "batch_size", batch_size, "an integer or None")
     if size < 1:
         raise ValueError(f"batch_size of map must be at least 1, but it is {size}.")
     return size

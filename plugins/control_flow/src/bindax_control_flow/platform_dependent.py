@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_control_flow._arguments import check_function
 from bindax_control_flow._branches import DEFAULT, branch_for
 from bindax_control_flow.cond import INDEX, bind_branches
 from bindax_core.extend import (
@@ -59,10 +60,7 @@ def platform_dependent(
             "platform_dependent needs a function: name a platform, as in cpu=..., or give default."
         )
     for platform, function in functions.items():
-        if not callable(function):
-            raise TypeError(
-                f"{platform} of platform_dependent must be a function, but got {function!r:.80}."
-            )
+        check_function("platform_dependent", platform, function)
     platforms = tuple(functions)
     index = platform_index_p.bind(platforms=platforms)
     return bind_branches(

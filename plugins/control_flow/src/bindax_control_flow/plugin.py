@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bindax_control_flow.cond import cond_p
+from bindax_control_flow.custom_linear_solve import linear_solve_p
 from bindax_control_flow.platform_dependent import platform_index_p
 from bindax_control_flow.scan import scan_p
 from bindax_control_flow.while_loop import while_p
@@ -15,7 +16,7 @@ from bindax_core.extend import Primitive, hookimpl
 @hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
     """The primitives of control flow."""
-    return (cond_p, platform_index_p, scan_p, while_p)
+    return (cond_p, linear_solve_p, platform_index_p, scan_p, while_p)
 
 
 @hookimpl

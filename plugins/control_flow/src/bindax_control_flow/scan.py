@@ -6,14 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
 from bindax_control_flow import _scan_lowering
+from bindax_control_flow._arguments import check_function
 from bindax_control_flow._lists import merge, partition, split
-from bindax_control_flow._scan_arguments import (
-    check_function,
-    check_values,
-    checked_length,
-    checked_unroll,
-    trace_step,
-)
+from bindax_control_flow._scan_arguments import checked_length, checked_unroll, trace_step
 from bindax_control_flow._scan_derivations import (
     batched,
     differentiated,
@@ -62,7 +57,7 @@ def scan(
 ) -> tuple[Any, Any]:
     """Apply a function to each slice of sequences, one after the other, and carry a state along.
 
-    It computes what this does, but traces ``f`` once and compiles to one loop::
+    It computes what this does, but traces ``f`` once in a call and compiles to one loop::
 
         def scan(f, init, xs):
             carry, ys = init, []
@@ -77,7 +72,7 @@ def scan(
     Args:
         f: takes the carry and a slice of ``xs``; returns the next carry, of the same structure,
             shapes and dtypes, and a slice of the stacked result. A tree of arrays each.
-        init: the first carry. Python scalars take the dtype that ``f`` returns for them.
+        init: the first carry. Python scalars take the types that ``f`` promotes them to.
         xs: a tree of arrays that are sliced along their first axes, or None.
         length: how many steps there are; needed when ``xs`` holds no arrays.
         reverse: whether to begin with the last slice; the results are stacked in the order of
@@ -90,7 +85,9 @@ def scan(
     Raises:
         TypeError: when ``f`` returns no pair, or a carry of another structure or type; the message
             names the component.
-        ValueError: when lengths disagree.
+        ValueError: when an array of ``xs`` has no first axis, lengths disagree, or ``unroll`` is
+            less than 1.
+        ConcretizationTypeError: when ``length`` is traced.
 
     >>> import numpy as np
     >>> from bindax_control_flow import scan
@@ -98,20 +95,15 @@ def scan(
     >>> float(total), partial_sums
     (6.0, Array([0., 1., 3., 6.], dtype=float64))
     """
-    check_function("scan", f)
-    check_values("scan", "init", init)
+    check_function("scan", "f", f)
     steps = checked_length(xs, length)
     rounds = checked_unroll(unroll, steps)
     step = trace_step(f, init, xs)
-    leaves, init_tree = tree_flatten(init)
-    carry = [
-        x if typeof(x) is aval else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
-        for x, aval in zip(leaves, step.carry_avals, strict=True)
-    ]
+    carry = step.carry.operands()
     loop = Loop(step.jaxpr, steps, bool(reverse), len(step.consts), len(carry), rounds)
     outs = scan_p.bind(*step.consts, *carry, *tree_flatten(xs)[0], **loop.params)
     carry_out, ys = loop.results(outs)
-    return tree_unflatten(init_tree, carry_out), tree_unflatten(step.y_tree, ys)
+    return tree_unflatten(step.carry.tree, carry_out), tree_unflatten(step.y_tree, ys)
 
 
 def _impl(*operands: Any, **params: Any) -> Sequence[Any]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._while_carry import TracedBody, describe_type, trace_body
+from bindax_control_flow._arguments import check_function, describe_type
+from bindax_control_flow._carry import Carry, trace_body
 from bindax_control_flow._while_primitive import bind_while
 from bindax_control_flow._while_primitive import while_p as while_p
 from bindax_control_flow._while_programs import derived
@@ -53,14 +54,11 @@ def while_loop(
     >>> int(while_loop(lambda n: n < 100, lambda n: 2 * n, 3))
     192
     """
-    for argument, function in (("cond_fun", cond_fun), ("body_fun", body_fun)):
-        if not callable(function):
-            raise TypeError(
-                f"{argument} of while_loop must be a function, but got {function!r:.80}."
-            )
-    body = trace_body("while_loop", body_fun, (), init_val)
-    condition = _trace_condition(cond_fun, body)
-    return tree_unflatten(body.tree, run_loop(condition, body.program, body.leaves))
+    check_function("while_loop", "cond_fun", cond_fun)
+    check_function("while_loop", "body_fun", body_fun)
+    carry, body = trace_body(Carry.of("while_loop", "init_val", init_val), body_fun)
+    condition = _trace_condition(cond_fun, carry)
+    return tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))
 
 
 def run_loop(condition: ClosedJaxpr, body: ClosedJaxpr, carry: Sequence[Any]) -> list[Any]:
@@ -69,9 +67,9 @@ def run_loop(condition: ClosedJaxpr, body: ClosedJaxpr, carry: Sequence[Any]) ->
     return bind_while(made.loop, [*made.cond_consts, *made.body_consts, *carry])
 
 
-def _trace_condition(cond_fun: Callable[[Any], Any], body: TracedBody) -> ClosedJaxpr:
+def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxpr:
     def flat(*leaves: Any) -> list[Any]:
-        result = cond_fun(tree_unflatten(body.tree, leaves))
+        result = cond_fun(tree_unflatten(carry.tree, leaves))
         outs, tree = tree_flatten(result)
         if tree.num_nodes != 1 or len(outs) != 1:
             raise TypeError(_not_a_predicate(cond_fun, f"the tree {tree}"))
@@ -82,7 +80,7 @@ def _trace_condition(cond_fun: Callable[[Any], Any], body: TracedBody) -> Closed
             raise TypeError(_not_a_predicate(cond_fun, describe_type(aval)))
         return outs
 
-    return trace_to_jaxpr(flat, body.avals, Origin("while_loop", cond_fun))
+    return trace_to_jaxpr(flat, carry.avals, Origin("while_loop", cond_fun))
 
 
 def _not_a_predicate(cond_fun: Callable[[Any], Any], found: str) -> str:

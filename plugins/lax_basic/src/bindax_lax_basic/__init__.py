@@ -12,6 +12,9 @@ Array(1., dtype=float32)
 from bindax_core.extend import register_internal
 from bindax_lax_basic import linalg as linalg
 from bindax_lax_basic._convolution_numbers import ConvDimensionNumbers as ConvDimensionNumbers
+from bindax_lax_basic._convolution_numbers import (
+    ConvGeneralDilatedDimensionNumbers as ConvGeneralDilatedDimensionNumbers,
+)
 from bindax_lax_basic._convolution_numbers import conv_dimension_numbers as conv_dimension_numbers
 from bindax_lax_basic._convolution_numbers import padtype_to_pads as padtype_to_pads
 from bindax_lax_basic._operands import broadcast_shapes as broadcast_shapes
@@ -33,6 +36,7 @@ from bindax_lax_basic.arithmetic import sub_p as sub_p
 from bindax_lax_basic.axes import broadcast as broadcast
 from bindax_lax_basic.axes import broadcast_in_dim as broadcast_in_dim
 from bindax_lax_basic.axes import broadcast_in_dim_p as broadcast_in_dim_p
+from bindax_lax_basic.axes import broadcast_like as broadcast_like
 from bindax_lax_basic.axes import reduce_sum as reduce_sum
 from bindax_lax_basic.axes import reduce_sum_p as reduce_sum_p
 from bindax_lax_basic.axes import transpose as transpose
@@ -93,7 +97,9 @@ from bindax_lax_basic.complex_numbers import real as real
 from bindax_lax_basic.complex_numbers import real_p as real_p
 from bindax_lax_basic.concatenation import concatenate as concatenate
 from bindax_lax_basic.concatenation import concatenate_p as concatenate_p
+from bindax_lax_basic.contraction import DotDimensionNumbers as DotDimensionNumbers
 from bindax_lax_basic.contraction import Precision as Precision
+from bindax_lax_basic.contraction import PrecisionLike as PrecisionLike
 from bindax_lax_basic.contraction import batch_matmul as batch_matmul
 from bindax_lax_basic.contraction import dot as dot
 from bindax_lax_basic.contraction import dot_general as dot_general
@@ -109,7 +115,21 @@ from bindax_lax_basic.convolution import conv_general_dilated as conv_general_di
 from bindax_lax_basic.convolution import conv_general_dilated_p as conv_general_dilated_p
 from bindax_lax_basic.convolution import conv_transpose as conv_transpose
 from bindax_lax_basic.convolution import conv_with_general_padding as conv_with_general_padding
+from bindax_lax_basic.convolution_patches import (
+    conv_general_dilated_local as conv_general_dilated_local,
+)
+from bindax_lax_basic.convolution_patches import (
+    conv_general_dilated_patches as conv_general_dilated_patches,
+)
+from bindax_lax_basic.convolution_patches import (
+    conv_general_shape_tuple as conv_general_shape_tuple,
+)
+from bindax_lax_basic.convolution_patches import conv_shape_tuple as conv_shape_tuple
+from bindax_lax_basic.convolution_patches import (
+    conv_transpose_shape_tuple as conv_transpose_shape_tuple,
+)
 from bindax_lax_basic.creation import broadcasted_iota as broadcasted_iota
+from bindax_lax_basic.creation import empty as empty
 from bindax_lax_basic.creation import full as full
 from bindax_lax_basic.creation import full_like as full_like
 from bindax_lax_basic.creation import iota as iota
@@ -187,6 +207,7 @@ from bindax_lax_basic.gamma_functions import zeta as zeta
 from bindax_lax_basic.gamma_functions import zeta_p as zeta_p
 from bindax_lax_basic.gathering import gather as gather
 from bindax_lax_basic.gathering import gather_p as gather_p
+from bindax_lax_basic.gathering import index_take as index_take
 from bindax_lax_basic.gathering import scatter_add as scatter_add
 from bindax_lax_basic.gathering import scatter_add_p as scatter_add_p
 from bindax_lax_basic.gathering import take as take
@@ -211,6 +232,7 @@ from bindax_lax_basic.powers import integer_pow as integer_pow
 from bindax_lax_basic.powers import integer_pow_p as integer_pow_p
 from bindax_lax_basic.powers import pow as pow
 from bindax_lax_basic.powers import pow_p as pow_p
+from bindax_lax_basic.powers import reciprocal as reciprocal
 from bindax_lax_basic.random_bits import RandomAlgorithm as RandomAlgorithm
 from bindax_lax_basic.random_bits import rng_bit_generator as rng_bit_generator
 from bindax_lax_basic.random_bits import rng_bit_generator_p as rng_bit_generator_p
@@ -313,5 +335,8 @@ from bindax_lax_basic.window_selection import select_and_scatter_add as select_a
 from bindax_lax_basic.window_selection import select_and_scatter_add_p as select_and_scatter_add_p
 from bindax_lax_basic.windowed_reductions import reduce_window as reduce_window
 from bindax_lax_basic.windowed_reductions import reduce_window_p as reduce_window_p
+from bindax_lax_basic.windowed_reductions import (
+    reduce_window_shape_tuple as reduce_window_shape_tuple,
+)
 
 register_internal(__file__)

@@ -28,7 +28,7 @@ def composite_impl(function: Function) -> Rule:
         outs = function(*[Array.from_numpy(x.view()) for x in arrays], **params)
         return [np.asarray(out) for out in outs]
 
-    return impl(run)
+    return impl(run, slow=True)
 
 
 def composite_impl_of_one(function: Callable[..., Any]) -> Rule:
@@ -37,7 +37,7 @@ def composite_impl_of_one(function: Callable[..., Any]) -> Rule:
     def run(*arrays: Any, **params: Any) -> Any:
         return np.asarray(function(*[Array.from_numpy(x.view()) for x in arrays], **params))
 
-    return impl(run)
+    return impl(run, slow=True)
 
 
 def composite_tangents(

@@ -28,6 +28,10 @@ class ConvDimensionNumbers(NamedTuple):
     out_spec: Dims
 
 
+ConvGeneralDilatedDimensionNumbers = tuple[str, str, str] | ConvDimensionNumbers | None
+"""What ``dimension_numbers`` of convolutions may be."""
+
+
 def conv_dimension_numbers(
     lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
 ) -> ConvDimensionNumbers:

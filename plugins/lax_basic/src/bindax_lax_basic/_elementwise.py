@@ -23,6 +23,7 @@ def elementwise(
     *accepts: Kinds,
     result: ResultDType = None,
     same_dtype: bool = True,
+    slow: bool = False,
 ) -> tuple[Rule, Rule, Rule]:
     """The ``impl``, ``abstract_eval`` and ``vmap`` rules of an elementwise primitive.
 
@@ -35,6 +36,7 @@ def elementwise(
         result: the dtype of the result: that of the first operand, a fixed one, or a function of
             the first operand's.
         same_dtype: whether all operands must have the same dtype.
+        slow: whether NumPy needs many passes over the arrays, so that compiling it pays.
     """
     if result is not None:
         computed = quiet(numpy_function)
@@ -45,7 +47,7 @@ def elementwise(
     else:
         computed = exact(numpy_function)
     return (
-        impl(computed),
+        impl(computed, slow=slow),
         abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
         same_dims(function) if len(accepts) == 1 else elementwise_batch(function),
     )

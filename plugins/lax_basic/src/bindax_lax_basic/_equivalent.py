@@ -10,8 +10,18 @@ from collections.abc import Iterator
 
 from bindax_core.testing import EquivalentMutant
 
-_COMMUTATIVE = ("add", "mul", "max", "min", "and", "or", "xor", "eq", "ne")
-_LINEAR_TOGETHER = ("add", "sub", "concatenate", "select_n", "dynamic_update_slice", "complex")
+_COMMUTATIVE = ("add", "mul", "mulhi", "max", "min", "and", "or", "xor", "eq", "ne")
+_LINEAR_TOGETHER = (
+    "add",
+    "sub",
+    "complex",
+    "concatenate",
+    "dynamic_update_slice",
+    "pad",
+    "scatter",
+    "scatter_add",
+    "select_n",
+)
 _HINTS = ("indices_are_sorted", "unique_indices")
 
 
@@ -34,3 +44,16 @@ def equivalent_mutants() -> Iterator[EquivalentMutant]:
     yield EquivalentMutant(
         "convert_element_type", "*", "flipped weak_type", "abstract evaluation alone reads it"
     )
+    yield EquivalentMutant(
+        "squeeze",
+        "lowering.stablehlo",
+        "off-by-one dimensions",
+        "a reshape to the type of the result, which says what the dimensions said",
+    )
+    yield EquivalentMutant(
+        "eigh", "*", "flipped sort_eigenvalues", "eigenvalues are in ascending order in any case"
+    )
+    for kind in ("impl", "lowering.stablehlo"):
+        yield EquivalentMutant(
+            "eig", kind, "flipped enable_eigvec_derivs", "the rule for derivatives alone reads it"
+        )

@@ -80,10 +80,10 @@ def exact_unary(function: NumPyFunction) -> NumPyFunction:
         return exact(function)
     variable, ignore = _error_state
 
-    def run(x: NumPyArray) -> Any:
+    def run(x: NumPyArray, **params: Any) -> Any:
         token = variable.set(ignore)
         try:
-            out = function(x)
+            out = function(x, **params)
             return out if out.dtype == x.dtype else out.astype(x.dtype)
         finally:
             variable.reset(token)
@@ -97,10 +97,10 @@ def exact_binary(function: NumPyFunction) -> NumPyFunction:
         return exact(function)
     variable, ignore = _error_state
 
-    def run(x: NumPyArray, y: NumPyArray) -> Any:
+    def run(x: NumPyArray, y: NumPyArray, **params: Any) -> Any:
         token = variable.set(ignore)
         try:
-            out = function(x, y)
+            out = function(x, y, **params)
             return out if out.dtype == x.dtype else out.astype(x.dtype)
         finally:
             variable.reset(token)

@@ -33,7 +33,9 @@ def bind_scatter(
         operand,
         scatter_indices,
         *adopt_dtype(updates, operand)[:1],
-        dimension_numbers=ScatterDimensionNumbers(*map(tuple, dimension_numbers)),
+        dimension_numbers=_windows.numbers_argument(
+            which.name, ScatterDimensionNumbers, dimension_numbers
+        ),
         indices_are_sorted=bool(indices_are_sorted),
         unique_indices=bool(unique_indices),
         mode=GatherScatterMode.from_any(mode),

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic._convolution_numbers import padtype_to_pads
 from bindax_lax_basic._lowering import integers
@@ -193,10 +195,10 @@ def _check_sizes(name: str, argument: str, values: Sizes, ndim: int) -> None:
 
 def _padding(name: str, bare: Geometry, shape: Sizes, padding: Any) -> Padding:
     if isinstance(padding, str):
-        sizes = bare.padded_shape(shape)
-        named = padtype_to_pads(sizes, bare.spans(), bare.window_strides, padding)
+        named = padtype_to_pads(shape, bare.spans(), bare.window_strides, padding)
         return tuple(named)
-    pads = tuple([static_ints(name, "padding", pair) for pair in padding])
+    pairs = padding if np.iterable(padding) else [padding]
+    pads = tuple([static_ints(name, "padding", pair) for pair in pairs])
     if len(pads) != len(shape) or any(len(pair) != 2 for pair in pads):
         raise TypeError(
             f"{name}: padding must be 'VALID', 'SAME', 'SAME_LOWER' or one pair (low, high) for "

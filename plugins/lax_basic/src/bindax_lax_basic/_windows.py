@@ -10,7 +10,7 @@ import numpy as np
 
 from bindax_core.extend import ShapedArray
 from bindax_lax_basic._numpy import NumPyArray
-from bindax_lax_basic._types import require_kind
+from bindax_lax_basic._types import require_kind, static_ints
 from bindax_lax_basic.dtypes import INTEGER
 
 Dims = tuple[int, ...]
@@ -56,6 +56,17 @@ _MODES = {
     "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
     "one_hot": GatherScatterMode.ONE_HOT,
 }
+
+
+def numbers_argument(name: str, kind: type[Any], value: Any) -> Any:
+    """Dimension numbers whose fields are tuples, from those that a user gives.
+
+    Raises:
+        TypeError: when they are none.
+    """
+    if not isinstance(value, tuple) or len(value) not in (3, 5):
+        raise TypeError(f"{name}: dimension_numbers must be {kind.__name__}, but are {value!r}.")
+    return kind(*[static_ints(name, "dimension_numbers", field) for field in value])
 
 
 class GatherDimensionNumbers(NamedTuple):
@@ -121,6 +132,7 @@ def check_windows(
 ) -> None:
     """Raise unless windows of some sizes, at some indices, fit into an array."""
     require_kind(name, indices, INTEGER, 1)
+    _check_axes(name, x, indices, numbers)
     numbers = GatherDimensionNumbers(*numbers)
     if len(sizes) != x.ndim or any(
         not 0 <= n <= size for n, size in zip(sizes, x.shape, strict=False)
@@ -145,6 +157,19 @@ def check_windows(
             f"{name}: {len(numbers.offset_dims)} window axes {numbers.offset_dims} are given, but "
             f"windows of {x.str_short()} without the axes {gone} have {x.ndim - len(gone)}."
         )
+
+
+def _check_axes(name: str, x: ShapedArray, indices: ShapedArray, numbers: Any) -> None:
+    """Raise unless the fields of dimension numbers name distinct axes that there are."""
+    batch = max(indices.ndim - 1, 0)
+    ranks = (batch + len(numbers[0]), x.ndim, x.ndim, x.ndim, batch)
+    fields = getattr(numbers, "_fields", GatherDimensionNumbers._fields)
+    for field, axes, rank in zip(fields, numbers, ranks, strict=False):
+        if len(set(axes)) != len(axes) or not all(0 <= axis < rank for axis in axes):
+            raise TypeError(
+                f"{name}: {field} must be distinct axes, at least 0 and below {rank}, but they are "
+                f"{tuple(axes)}."
+            )
 
 
 def update_sizes(rank: int, updates: Dims, numbers: ScatterDimensionNumbers) -> Dims:

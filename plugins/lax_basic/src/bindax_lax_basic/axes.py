@@ -271,6 +271,33 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=dims)
 
 
+def broadcast_like(arr: Any, like_arr: Any) -> Array:
+    """Repeat an array to the shape of another one, by NumPy's rules.
+
+    Args:
+        arr: an array of any dtype, which the result has too.
+        like_arr: the array whose shape is taken.
+
+    Raises:
+        ValueError: when the shapes do not fit.
+
+    >>> import numpy as np
+    >>> broadcast_like(np.array([1, 2]), np.zeros((2, 2)))
+    Array([[1, 2],
+           [1, 2]], dtype=int64)
+    """
+    aval, like = typeof(arr), typeof(like_arr)
+    missing = len(like.shape) - len(aval.shape)
+    sizes = zip(aval.shape, like.shape[max(0, missing) :], strict=False)
+    if missing < 0 or any(size not in (1, wanted) for size, wanted in sizes):
+        raise ValueError(
+            f"broadcast_like: {aval.str_short()} does not fit the shape {like.shape}: trailing "
+            f"axes must have equal sizes, or size 1 in arr."
+        )
+    dims = tuple(range(missing, len(like.shape)))
+    return broadcast_in_dim_p.bind(arr, shape=like.shape, broadcast_dimensions=dims)
+
+
 # ------------------------------------------------------------------------------- reduce_sum
 
 
@@ -344,11 +371,11 @@ def _sum_transpose(ct: Any, x: UndefPrimal, *, axes: tuple[int, ...]) -> list[An
     return [broadcast_in_dim_p.bind(ct, shape=shape, broadcast_dimensions=kept)]
 
 
-def reduction_lowering(operation: Any, initial: Any) -> lower.Lowering:
+def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
     """Lower a reduction to ``stablehlo.reduce`` by an operation of two scalars.
 
     Args:
-        operation: its name, such as ``"stablehlo.add"``, or a function that adds it: of a lowering
+        name: the operation, such as ``"stablehlo.add"``, or a function that adds it: of a lowering
             context, the type of the scalars, and the two.
         initial: its neutral element, or a function that gives it for a dtype.
     """
@@ -358,9 +385,9 @@ def reduction_lowering(operation: Any, initial: Any) -> lower.Lowering:
         start = initial(scalar.dtype) if callable(initial) else initial
 
         def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-            if callable(operation):
-                return [operation(inner, scalar, a, b)]
-            return inner.op(operation, [a, b], result_avals=[scalar])
+            if callable(name):
+                return [name(inner, scalar, a, b)]
+            return inner.op(name, [a, b], result_avals=[scalar])
 
         return ctx.op(
             "stablehlo.reduce",

@@ -36,7 +36,7 @@ def bessel_i0e(x: Any) -> Array:
 
 bessel_i0e_p: Primitive = primitive(
     "bessel_i0e",
-    *elementwise("bessel_i0e", bessel_i0e, evaluation.bessel_i0e, FLOAT),
+    *elementwise("bessel_i0e", bessel_i0e, evaluation.bessel_i0e, FLOAT, slow=True),
     derivative(bessel_i0e, lambda x, y: sub_p.bind(bessel_i1e(x), mul_p.bind(sign_p.bind(x), y))),
     transpose.absent("not linear"),
     lowering["stablehlo"](program(lambda f, x: bessel.scaled_bessel(f, 0, x))),
@@ -65,7 +65,7 @@ def _i1e_derivative(x: Any, y: Any) -> Any:
 
 bessel_i1e_p: Primitive = primitive(
     "bessel_i1e",
-    *elementwise("bessel_i1e", bessel_i1e, evaluation.bessel_i1e, FLOAT),
+    *elementwise("bessel_i1e", bessel_i1e, evaluation.bessel_i1e, FLOAT, slow=True),
     derivative(bessel_i1e, _i1e_derivative),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.bessel_i1e")),

@@ -48,6 +48,12 @@ class Precision(enum.Enum):
 
 
 PrecisionPair = tuple[Precision, Precision] | None
+PrecisionLike = str | Precision | tuple[str, str] | tuple[Precision, Precision] | None
+"""What arguments called ``precision`` may be."""
+DotDimensionNumbers = tuple[
+    tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
+]
+"""What ``dimension_numbers`` of ``dot_general`` may be."""
 
 
 def dot_general(
@@ -87,16 +93,18 @@ def dot_general(
 
     contract = axes(lhs_contract, 0), axes(rhs_contract, 1)
     batch = axes(lhs_batch, 0), axes(rhs_batch, 1)
-    wanted = None
-    if preferred_element_type is not None:
-        wanted = dtypes.canonical_dtype(preferred_element_type)
     return dot_general_p.bind(
         lhs,
         rhs,
         dimension_numbers=(contract, batch),
         precision=precision_argument(precision),
-        preferred_element_type=wanted,
+        preferred_element_type=element_type_argument(preferred_element_type),
     )
+
+
+def element_type_argument(value: Any) -> DType | None:
+    """The dtype of a result, from what users write; None for that of the operands."""
+    return None if value is None else dtypes.canonical_dtype(value)
 
 
 _PRECISIONS = {

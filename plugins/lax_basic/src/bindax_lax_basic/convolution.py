@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bindax_core.extend import (
     Array,
     Primitive,
@@ -18,7 +20,6 @@ from bindax_core.extend import (
     typeof,
     vmap,
 )
-from bindax_lax_basic import dtypes
 from bindax_lax_basic._convolution_numbers import (
     ConvDimensionNumbers,
     Dims,
@@ -39,7 +40,7 @@ from bindax_lax_basic._linear import multilinear
 from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic._types import static_int, static_ints
 from bindax_lax_basic.axes import transpose_p
-from bindax_lax_basic.contraction import precision_argument
+from bindax_lax_basic.contraction import element_type_argument, precision_argument
 from bindax_lax_basic.shape import rev
 
 _NAME = "conv_general_dilated"
@@ -66,8 +67,7 @@ def conv_general_dilated(
         window_strides: the step between windows, for each spatial axis.
         padding: a name, as for ``padtype_to_pads``, or for each spatial axis a pair of the zeros
             in front and behind; negative ones crop.
-        lhs_dilation: for each spatial axis, one more than the zeros put between elements of the
-            input; 1 by default.
+        lhs_dilation: one more than the zeros put between elements of the input; 1 by default.
         rhs_dilation: likewise for the kernel.
         dimension_numbers: which axis is which, as for ``conv_dimension_numbers``.
         feature_group_count: the number of groups of features that are convolved separately; the
@@ -93,9 +93,6 @@ def conv_general_dilated(
     holes = _dilation("rhs_dilation", rhs_dilation, len(shapes[0]) - 2)
     if isinstance(padding, str):
         padding = _named_padding(padding, shapes, numbers, strides, inner, holes)
-    wanted = None
-    if preferred_element_type is not None:
-        wanted = dtypes.canonical_dtype(preferred_element_type)
     return conv_general_dilated_p.bind(
         lhs,
         rhs,
@@ -107,7 +104,7 @@ def conv_general_dilated(
         feature_group_count=static_int(_NAME, "feature_group_count", feature_group_count),
         batch_group_count=static_int(_NAME, "batch_group_count", batch_group_count),
         precision=precision_argument(precision),
-        preferred_element_type=wanted,
+        preferred_element_type=element_type_argument(preferred_element_type),
     )
 
 
@@ -131,7 +128,8 @@ def _named_padding(
     window = _window(shapes[1], numbers, holes)
     _same_count("window_strides", strides, window)
     sizes = spatial_sizes(shapes[0], numbers.lhs_spec)
-    return tuple(padtype_to_pads(sizes, window, strides, padding))
+    positive = [max(stride, 1) for stride in strides]  # the type rule refuses others
+    return tuple(padtype_to_pads(sizes, window, positive, padding))
 
 
 def _window(shape: Dims, numbers: ConvDimensionNumbers, holes: Dims) -> Dims:
@@ -149,7 +147,8 @@ def _same_count(name: str, values: Sequence[Any], sizes: Dims) -> None:
 
 
 def _pairs(padding: Any) -> Pads:
-    pairs = [static_ints(_NAME, "padding", pair) for pair in padding]
+    given = padding if np.iterable(padding) else [()]
+    pairs = [static_ints(_NAME, "padding", pair) for pair in given]
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError(
             f"{_NAME}: padding must be a name, or a pair (front, behind) for each spatial axis, "
@@ -327,7 +326,7 @@ def _bind(lhs: Any, rhs: Any, **params: Any) -> Any:
 
 conv_general_dilated_p: Primitive = primitive(
     _NAME,
-    impl(conv_impl),
+    impl(conv_impl, slow=True),
     abstract_eval(conv_type),
     multilinear(_bind),
     vmap(lambda size, operands, dims, **params: conv_vmap(_bind, size, operands, dims, params)),

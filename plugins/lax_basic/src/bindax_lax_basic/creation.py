@@ -17,6 +17,7 @@ from bindax_core.extend import (
     abstract_eval,
     float0,
     impl,
+    jvp,
     lowering,
     primitive,
     transpose,
@@ -24,7 +25,6 @@ from bindax_core.extend import (
     vmap,
 )
 from bindax_lax_basic import dtypes
-from bindax_lax_basic._linear import no_derivative
 from bindax_lax_basic._operands import PYTHON_SCALARS
 from bindax_lax_basic._types import axis_argument, shape_argument
 from bindax_lax_basic.axes import broadcast_in_dim_p
@@ -79,12 +79,6 @@ def _iota_impl(*, dtype: DType, shape: tuple[int, ...], dimension: int) -> Any:
     return np.broadcast_to(counted, shape)
 
 
-def _iota_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
-) -> tuple[Any, None]:
-    return iota_p.bind(**params), None
-
-
 def _iota_lowering(
     ctx: LoweringContext, *, dtype: DType, shape: tuple[int, ...], dimension: int
 ) -> Any:
@@ -92,13 +86,15 @@ def _iota_lowering(
     return ctx.op("stablehlo.iota", [], attributes=attributes)[0]
 
 
+_NO_OPERAND = "it has no operand"
+
 iota_p: Primitive = primitive(
     "iota",
     impl(_iota_impl),
     abstract_eval(_iota_type),
-    no_derivative(lambda **params: iota_p.bind(**params)),
-    vmap(_iota_vmap),
-    transpose.absent("it has no operand"),
+    jvp.absent(_NO_OPERAND),
+    vmap.absent(_NO_OPERAND),
+    transpose.absent(_NO_OPERAND),
     lowering["stablehlo"](_iota_lowering),
 )
 
@@ -174,6 +170,19 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     return broadcast_in_dim_p.bind(
         scalar(fill_value, wanted, weak), shape=sizes, broadcast_dimensions=()
     )
+
+
+def empty(shape: Any, dtype: Any) -> Array:
+    """An array whose elements are to be written before they are read; here they are zeros.
+
+    Args:
+        shape: its shape.
+        dtype: its dtype.
+
+    >>> empty((2,), "float32")
+    Array([0., 0.], dtype=float32)
+    """
+    return full(shape_argument("empty", shape), 0, dtype)
 
 
 def zeros_like(x: Any, dtype: Any = None, shape: Any = None) -> Array:

@@ -178,19 +178,19 @@ atan2_p: Primitive = primitive(
 )
 
 
-def nextafter(x: Any, y: Any) -> Array:
-    """Elementwise next float after ``x`` in the direction of ``y``.
+def nextafter(x1: Any, x2: Any) -> Array:
+    """Elementwise next float after ``x1`` in the direction of ``x2``.
 
     Args:
-        x: an array of real floats.
-        y: an array of the same dtype.
+        x1: an array of real floats.
+        x2: an array of the same dtype.
 
-    The derivative is one with respect to ``x``, zero with respect to ``y``.
+    The derivative is one with respect to ``x1``, zero with respect to ``x2``.
 
     >>> nextafter(np.array([1.0]), 2.0) - 1.0 == np.finfo(np.float64).eps
     Array([ True], dtype=bool)
     """
-    return nextafter_p.bind(*adopt_dtype(x, y))
+    return nextafter_p.bind(*adopt_dtype(x1, x2))
 
 
 def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:

@@ -38,7 +38,7 @@ def erf(x: Any) -> Array:
 
 erf_p: Primitive = primitive(
     "erf",
-    *elementwise("erf", erf, evaluation.erf, FLOAT),
+    *elementwise("erf", erf, evaluation.erf, FLOAT, slow=True),
     derivative(erf, lambda x, y: _scaled_gaussian(_TWO_OVER_SQRT_PI, x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.erf")),
@@ -57,7 +57,7 @@ def erfc(x: Any) -> Array:
 
 erfc_p: Primitive = primitive(
     "erfc",
-    *elementwise("erfc", erfc, evaluation.erfc, FLOAT),
+    *elementwise("erfc", erfc, evaluation.erfc, FLOAT, slow=True),
     derivative(erfc, lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.erfc")),
@@ -78,7 +78,7 @@ def erf_inv(x: Any) -> Array:
 
 erf_inv_p: Primitive = primitive(
     "erf_inv",
-    *elementwise("erf_inv", erf_inv, evaluation.erf_inv, FLOAT),
+    *elementwise("erf_inv", erf_inv, evaluation.erf_inv, FLOAT, slow=True),
     derivative(
         erf_inv, lambda x, y: mul_p.bind(constant(1.0 / _TWO_OVER_SQRT_PI, x), exp(square(y)))
     ),

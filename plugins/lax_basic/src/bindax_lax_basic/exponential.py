@@ -57,6 +57,13 @@ exp2_p: Primitive = primitive(
 )
 
 
+def _expm1(x: NumPyArray) -> NumPyArray:
+    out = np.expm1(x)
+    if out.dtype.kind == "c":  # NumPy multiplies an infinite power with the sine of 0
+        out.imag[...] = np.where(x.imag == 0, x.imag, out.imag)
+    return out
+
+
 def expm1(x: Any) -> Array:
     """Elementwise ``exp(x) - 1``, precise for small ``x``.
 
@@ -68,7 +75,7 @@ def expm1(x: Any) -> Array:
 
 expm1_p: Primitive = primitive(
     "expm1",
-    *elementwise("expm1", expm1, np.expm1, INEXACT),
+    *elementwise("expm1", expm1, _expm1, INEXACT),
     derivative(expm1, lambda x, y: add_p.bind(y, constant(1.0, x))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.exponential_minus_one")),
@@ -93,6 +100,16 @@ log_p: Primitive = primitive(
 )
 
 
+def _log1p(x: NumPyArray) -> NumPyArray:
+    if x.dtype.kind != "c":
+        return np.log1p(x)
+    # NumPy takes the logarithm of the modulus, which is rounded to 1 for small numbers.
+    out = np.asarray(np.log(1 + x))
+    small = np.log1p(x.real * (2 + x.real) + x.imag * x.imag) / 2
+    out.real[...] = np.where(np.abs(x) < 0.5, small, out.real)
+    return out
+
+
 def log1p(x: Any) -> Array:
     """Elementwise ``log(1 + x)``, precise for small ``x``.
 
@@ -104,7 +121,7 @@ def log1p(x: Any) -> Array:
 
 log1p_p: Primitive = primitive(
     "log1p",
-    *elementwise("log1p", log1p, np.log1p, INEXACT),
+    *elementwise("log1p", log1p, _log1p, INEXACT),
     derivative(log1p, lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x)))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.log_plus_one")),
@@ -113,8 +130,11 @@ log1p_p: Primitive = primitive(
 
 def _logistic(x: NumPyArray) -> NumPyArray:
     one = x.dtype.type(1)
-    out: NumPyArray = one / (one + np.exp(-x))
-    return out
+    if x.dtype.kind == "c":  # infinite complex numbers have no quotients
+        left = x.real < 0
+        power = np.exp(np.where(left, x, -x))
+        return np.where(left, power, one) / (one + power)
+    return one / (one + np.exp(-x))
 
 
 def logistic(x: Any) -> Array:

@@ -34,7 +34,7 @@ def lgamma(x: Any) -> Array:
 
 lgamma_p: Primitive = primitive(
     "lgamma",
-    *elementwise("lgamma", lgamma, evaluation.lgamma, FLOAT),
+    *elementwise("lgamma", lgamma, evaluation.lgamma, FLOAT, slow=True),
     derivative(lgamma, lambda x, y: digamma(x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.lgamma")),
@@ -59,7 +59,7 @@ def _trigamma(x: Any, out: Any) -> Any:
 
 digamma_p: Primitive = primitive(
     "digamma",
-    *elementwise("digamma", digamma, evaluation.digamma, FLOAT),
+    *elementwise("digamma", digamma, evaluation.digamma, FLOAT, slow=True),
     derivative(digamma, _trigamma),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.digamma")),
@@ -101,7 +101,7 @@ def _zeta_in_q(x: Any, q: Any, out: Any) -> Any:
 
 zeta_p: Primitive = primitive(
     "zeta",
-    *elementwise("zeta", lambda x, q: zeta_p.bind(x, q), evaluation.zeta, FLOAT, FLOAT),
+    *elementwise("zeta", lambda x, q: zeta_p.bind(x, q), evaluation.zeta, FLOAT, FLOAT, slow=True),
     partials(lambda x, q: zeta_p.bind(x, q), unknown_derivative("zeta", "x"), _zeta_in_q),
     transpose.absent("not linear"),
     lowering["stablehlo"](program(zeta_function.zeta)),
@@ -127,7 +127,12 @@ def polygamma(m: Any, x: Any) -> Array:
 polygamma_p: Primitive = primitive(
     "polygamma",
     *elementwise(
-        "polygamma", lambda m, x: polygamma_p.bind(m, x), evaluation.polygamma, FLOAT, FLOAT
+        "polygamma",
+        lambda m, x: polygamma_p.bind(m, x),
+        evaluation.polygamma,
+        FLOAT,
+        FLOAT,
+        slow=True,
     ),
     partials(
         lambda m, x: polygamma_p.bind(m, x),

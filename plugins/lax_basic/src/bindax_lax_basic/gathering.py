@@ -31,7 +31,7 @@ from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._operands import constant
 from bindax_lax_basic._scatter import bind_scatter, scatter_batch, scatter_impl, scatter_type
-from bindax_lax_basic._types import axis_argument, static_ints
+from bindax_lax_basic._types import axes_argument, axis_argument, describe, static_ints
 from bindax_lax_basic._window_lowering import combined_by, gather_lowering, scatter_lowering
 from bindax_lax_basic._windows import (
     Dims,
@@ -42,8 +42,10 @@ from bindax_lax_basic._windows import (
 from bindax_lax_basic.arithmetic import add_p
 from bindax_lax_basic.axes import broadcast_in_dim_p
 from bindax_lax_basic.comparison import lt_p
+from bindax_lax_basic.concatenation import concatenate
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.creation import filled
+from bindax_lax_basic.division import rem_p
 from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.selection import select_scalars
 
@@ -90,7 +92,9 @@ def gather(
     return gather_p.bind(
         operand,
         start_indices,
-        dimension_numbers=GatherDimensionNumbers(*map(tuple, dimension_numbers)),
+        dimension_numbers=_windows.numbers_argument(
+            "gather", GatherDimensionNumbers, dimension_numbers
+        ),
         slice_sizes=static_ints("gather", "slice_sizes", slice_sizes),
         indices_are_sorted=bool(indices_are_sorted),
         unique_indices=bool(unique_indices),
@@ -243,11 +247,63 @@ def take(x: Any, index: Any, axis: int) -> Any:
     return gather(x, vectors, numbers, (*shape[:axis], 1, *shape[axis + 1 :]), mode=CLIP)
 
 
+def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Array:
+    """Slices of an array at several positions, each an index on some of the axes.
+
+    Args:
+        src: an array.
+        idxs: for each of ``axes`` a vector of integers, all equally long. Indices count modulo the
+            size of their axis.
+        axes: the axes that are indexed; they are missing in the slices.
+
+    Returns:
+        The slices along a new leading axis.
+
+    Raises:
+        ValueError: when an index vector is missing or not a vector, or an indexed axis is empty.
+
+    >>> index_take(np.arange(6).reshape(2, 3), [np.array([1, 0]), np.array([-1, 0])], (0, 1))
+    Array([5, 0], dtype=int64)
+    """
+    shape = typeof(src).shape
+    chosen = axes_argument("index_take", axes, len(shape))
+    vectors = [typeof(index) for index in idxs]
+    if len(vectors) != len(chosen) or any(v.ndim != 1 for v in vectors) or not vectors:
+        raise ValueError(
+            f"index_take: idxs must be one vector of integers for each of the axes {chosen}, but "
+            f"got {describe(vectors)}."
+        )
+    if any(shape[axis] == 0 for axis in chosen):
+        raise ValueError(f"index_take: an axis of {chosen} is empty in the shape {shape}.")
+    columns = [
+        broadcast_in_dim_p.bind(
+            _modulo(index, shape[axis]), shape=(*v.shape, 1), broadcast_dimensions=(0,)
+        )
+        for index, axis, v in zip(idxs, chosen, vectors, strict=True)
+    ]
+    kept = tuple(range(1, 1 + len(shape) - len(chosen)))
+    sizes = tuple([1 if axis in chosen else size for axis, size in enumerate(shape)])
+    numbers = GatherDimensionNumbers(kept, chosen, chosen)
+    return gather(src, concatenate(columns, 1), numbers, sizes, mode=CLIP)
+
+
+def _modulo(index: Any, size: int) -> Any:
+    """Indices with whole turns removed, from 0 to ``size - 1``; narrow ones in 32 bits."""
+    index = _widened(index)
+    return wrap_index(rem_p.bind(index, constant(size, index)), size)
+
+
+def _widened(index: Any) -> Any:
+    """Indices of less than 32 bits in 32 bits, so that any size can be added."""
+    aval = typeof(index)
+    narrow = aval.dtype.itemsize < 4
+    return convert(index, np.dtype(np.int32), aval.weak_type) if narrow else index
+
+
 def wrap_index(index: Any, size: int) -> Any:
     """Indices with those from the end made positive; narrow ones in 32 bits."""
     aval = typeof(index)
-    if aval.dtype.itemsize < 4:
-        index = convert(index, np.dtype(np.int32), aval.weak_type)
+    index = _widened(index)
     if dtypes.kind_of(aval.dtype) != "signed integer":
         return index
     shifted = add_p.bind(index, constant(size, index))

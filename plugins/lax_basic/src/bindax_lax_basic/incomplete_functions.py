@@ -48,7 +48,9 @@ def igamma(a: Any, x: Any) -> Array:
 
 igamma_p: Primitive = primitive(
     "igamma",
-    *elementwise("igamma", lambda a, x: igamma_p.bind(a, x), evaluation.igamma, FLOAT, FLOAT),
+    *elementwise(
+        "igamma", lambda a, x: igamma_p.bind(a, x), evaluation.igamma, FLOAT, FLOAT, slow=True
+    ),
     partials(
         lambda a, x: igamma_p.bind(a, x),
         lambda a, x, out: igamma_grad_a_p.bind(a, x),
@@ -73,7 +75,9 @@ def igammac(a: Any, x: Any) -> Array:
 
 igammac_p: Primitive = primitive(
     "igammac",
-    *elementwise("igammac", lambda a, x: igammac_p.bind(a, x), evaluation.igammac, FLOAT, FLOAT),
+    *elementwise(
+        "igammac", lambda a, x: igammac_p.bind(a, x), evaluation.igammac, FLOAT, FLOAT, slow=True
+    ),
     partials(
         lambda a, x: igammac_p.bind(a, x),
         lambda a, x, out: neg_p.bind(igamma_grad_a_p.bind(a, x)),
@@ -108,6 +112,7 @@ igamma_grad_a_p: Primitive = primitive(
         evaluation.igamma_grad_a,
         FLOAT,
         FLOAT,
+        slow=True,
     ),
     partials(
         lambda a, x: igamma_grad_a_p.bind(a, x),
@@ -148,6 +153,7 @@ random_gamma_grad_p: Primitive = primitive(
         evaluation.random_gamma_grad,
         FLOAT,
         FLOAT,
+        slow=True,
     ),
     partials(
         lambda a, x: random_gamma_grad_p.bind(a, x),
@@ -194,6 +200,7 @@ regularized_incomplete_beta_p: Primitive = primitive(
         FLOAT,
         FLOAT,
         FLOAT,
+        slow=True,
     ),
     partials(
         lambda a, b, x: regularized_incomplete_beta_p.bind(a, b, x),

@@ -7,6 +7,7 @@ positive definite, with separate eigenvalues, or with a heavy diagonal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,23 @@ def triangular(x: Any) -> Any:
     return m.upper_part(separate(x))
 
 
-def _of(function: Function, prepare: Function, **arguments: Any) -> Function:
-    def call(x: Any, *others: Any) -> Any:
-        return function(prepare(x), *others, **arguments)
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A function of linear algebra, called on what is made of the first operand.
 
-    return call
+    Attributes:
+        function: what is called.
+        prepare: makes a suitable matrix of the first operand.
+        arguments: the other arguments.
+    """
+
+    function: Function
+    prepare: Function
+    arguments: Mapping[str, Any]
+
+    def __call__(self, x: Any, *others: Any) -> Any:
+        """Call the function."""
+        return self.function(self.prepare(x), *others, **self.arguments)
 
 
 def _same(x: Any) -> Any:
@@ -73,7 +86,7 @@ def _case(
     skip: Mapping[str, str] = _WORST,
     **arguments: Any,
 ) -> Iterator[Sample]:
-    function = _of(getattr(linalg, name), prepare, **arguments)
+    function = Prepared(getattr(linalg, name), prepare, arguments)
     given = "".join(f"-{key}={value}" for key, value in arguments.items())
     for dtype in dtypes:
         operands = [array(shape, dtype, between(-1.0, 1.0)) for shape in shapes]

@@ -143,6 +143,15 @@ def integer_pow(x: Any, y: int) -> Array:
     return integer_pow_p.bind(x, y=static_int("integer_pow", "y", y))
 
 
+def reciprocal(x: Any) -> Array:
+    """Elementwise ``1 / x`` of an array of floats.
+
+    >>> reciprocal(np.array([2.0, -4.0]))
+    Array([ 0.5 , -0.25], dtype=float64)
+    """
+    return integer_pow(x, -1)
+
+
 def _integer_pow_type(x: ShapedArray, *, y: int) -> ShapedArray:
     out = elementwise_type("integer_pow", NUMBER)(x)
     if y < 0 and not dtypes.is_inexact(x.dtype):

@@ -158,9 +158,9 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
 def _round_impl(x: NumPyArray, *, rounding_method: RoundingMethod) -> Any:
     if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
         return np.rint(x)
-    whole = np.trunc(x)
-    away = np.abs(x - whole) >= x.dtype.type(0.5)
-    return np.where(away, whole + np.copysign(x.dtype.type(1), x), whole)
+    # The greatest number below a half: where the sum is not exact, it is rounded to the right side.
+    half = np.nextafter(x.dtype.type(0.5), x.dtype.type(0))
+    return np.trunc(x + np.copysign(half, x))
 
 
 def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMethod) -> Any:

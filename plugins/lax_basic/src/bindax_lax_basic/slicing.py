@@ -224,7 +224,7 @@ slice_p: Primitive = primitive(
 # --------------------------------------------------------------------------------------- pad
 
 
-def pad(operand: Any, padding_value: Any, padding_config: Sequence[Any]) -> Array:
+def pad(operand: Any, padding_value: Any, padding_config: Any) -> Array:
     """Put a value around and between the elements of an array.
 
     Args:
@@ -236,7 +236,8 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[Any]) -> Arra
     >>> pad(np.array([1.0, 2.0]), 0.0, [(1, 2, 1)])
     Array([0., 1., 0., 2., 0., 0.], dtype=float64)
     """
-    config = tuple([static_ints("pad", "padding_config", entry) for entry in padding_config])
+    entries = padding_config if np.iterable(padding_config) else [padding_config]
+    config = tuple([static_ints("pad", "padding_config", entry) for entry in entries])
     if any(len(entry) != 3 for entry in config):
         raise TypeError(
             f"pad: each entry of padding_config is (low, high, interior), but got {config}."

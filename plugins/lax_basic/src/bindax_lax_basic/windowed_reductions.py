@@ -36,6 +36,7 @@ from bindax_lax_basic._computations import (
 )
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._sliding import Geometry, check_geometry, geometry, window_attributes
+from bindax_lax_basic._types import static_ints
 from bindax_lax_basic.arithmetic import add_p
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.pooling import (
@@ -113,6 +114,25 @@ def reduce_window(
     else:
         outs = reduce_window_p.bind(*values, computation=program, **window._asdict())
     return tree_unflatten(tree, outs)
+
+
+def reduce_window_shape_tuple(
+    operand_shape: Sequence[int],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int] | None,
+    padding: str | Sequence[tuple[int, int]],
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> tuple[int, ...]:
+    """The shape of a ``reduce_window``, whose arguments these are.
+
+    >>> reduce_window_shape_tuple((5, 6), (2, 3), (1, 2), "VALID")
+    (4, 2)
+    """
+    name = "reduce_window_shape_tuple"
+    shape = static_ints(name, "operand_shape", operand_shape)
+    sizes = window_dimensions, window_strides, padding, base_dilation, window_dilation
+    return geometry(name, shape, *sizes).out_shape(shape)
 
 
 def _pool_of(which: Primitive, values: Sequence[Any]) -> Primitive | None:

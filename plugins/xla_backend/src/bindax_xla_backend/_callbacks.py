@@ -45,7 +45,7 @@ class HostCallback:
     avals_in: tuple[ShapedArray, ...]
     avals_out: tuple[ShapedArray, ...]
     ordered: bool = False
-    failure: Exception | None = None
+    failure: BaseException | None = None
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class HostCallback:
         try:
             # A token comes and goes as None.
             return (None, *self._call(arrays[1:])) if self.ordered else self._call(arrays)
-        except Exception as error:
+        except BaseException as error:
             self.failure = error
             raise
         finally:

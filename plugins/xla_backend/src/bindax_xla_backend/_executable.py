@@ -182,6 +182,8 @@ class Executable:
                 ) from error
         for callback in self._callbacks:
             cause, callback.failure = callback.failure, None
+            if cause is not None and not isinstance(cause, Exception):
+                raise cause  # KeyboardInterrupt and SystemExit are no errors of the program
             if cause is not None:
                 raise ExecutionError(
                     f"the compiled program {self.name} failed, because the host callback "

@@ -95,6 +95,16 @@ def mapped_choices(count: int) -> Iterator[tuple[bool, ...]]:
         yield tuple(j != i for j in range(count))
 
 
+def has_forward_mode(case: Case) -> bool:
+    """Whether a case has forward mode; functions that know their transpose alone have not."""
+    return not {"jvp", "linearize"} <= case.skip.keys()
+
+
+def has_reverse_mode(case: Case) -> bool:
+    """Whether a case has reverse mode; where the check of it is left out, it has not."""
+    return "reverse" not in case.skip
+
+
 def require_derivative(case: Case) -> tuple[list[int], list[int]]:
     """The positions of differentiable operands and results.
 

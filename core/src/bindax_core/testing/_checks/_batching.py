@@ -12,7 +12,7 @@ from bindax_core.extend import Primitive, typeof
 from bindax_core.extend import vmap as vmap_rules
 from bindax_core.testing._cases import DRAWS, Case, replaced
 from bindax_core.testing._checks._base import Check, Setting, mapped_choices, value
-from bindax_core.testing._checks._purity import special_case
+from bindax_core.testing._checks._purity import copies, require_unchanged, special_case
 from bindax_core.testing._compare import Mismatch, NotApplicable, require_same, require_type
 
 Function = Callable[..., Sequence[Any]]
@@ -69,7 +69,9 @@ def _vmap(case: Case, setting: Setting) -> None:
                 x if axis is None else stacked(case, i, axis)
                 for i, (x, axis) in enumerate(zip(case.operands, axes, strict=True))
             ]
+            before = copies(batch)
             outs = vmap(case.call, tuple(axes))(*batch)
+            require_unchanged(batch, before)
             require_loop(f"vmap with in_axes={tuple(axes)}", outs, rows)
 
 
@@ -149,6 +151,9 @@ def _special(case: Case, setting: Setting) -> None:
 
 
 def _why_not(primitive: Primitive, setting: Setting) -> str | None:
+    rule = vmap_rules.rule_of(primitive)
+    if rule is not None and rule.reason is not None:
+        return f"it has no vmap rule: {rule.reason}"
     return None if vmap_rules.find(primitive) is not None else "it has no vmap rule"
 
 

@@ -15,6 +15,8 @@ from bindax_core.testing._checks._base import (
     Check,
     Setting,
     differentiable,
+    has_forward_mode,
+    has_reverse_mode,
     require_derivative,
     value,
 )
@@ -83,11 +85,13 @@ def _parts(case: Case) -> dict[str, Function]:
         else value(np.full(aval.shape, 0.7), aval)
         for aval in avals
     ]
-    return {
-        "jvp": _forward(case, positions, tangents),
-        "linearize": _linear(case, positions, tangents),
-        "vjp": _backward(case, positions, cotangents),
-    }
+    parts = {}
+    if has_forward_mode(case):
+        parts["jvp"] = _forward(case, positions, tangents)
+        parts["linearize"] = _linear(case, positions, tangents)
+    if has_reverse_mode(case):
+        parts["vjp"] = _backward(case, positions, cotangents)
+    return parts
 
 
 def _same(what: str, got: Any, wanted: Any) -> None:
@@ -169,21 +173,25 @@ def _of_vmap(case: Case, setting: Setting) -> None:
         for i, t in zip(positions, tangents, strict=True)
     ]
     primals = [batch[i] for i in positions]
-    outs, got = jvp(part, primals, repeated)
-    parts = _parts(case)
-    wanted = [parts["jvp"](*row) for row in rows_of(case, mapped)]
-    for i, out in enumerate(_real(got)):
-        _same("jvp of vmap", out, np.stack([np.asarray(row[i]) for row in wanted]))
-    cotangents = [
-        np.zeros(typeof(out).shape, float0)
-        if not differentiable([out])
-        else value(np.full(typeof(out).shape, 0.7), typeof(out))
-        for out in outs
-    ]
-    back = vjp(part, *primals)[1](cotangents)
-    expected = [parts["vjp"](*row) for row in rows_of(case, mapped)]
-    for i, out in enumerate(back):
-        _same("vjp of vmap", out, np.stack([np.asarray(row[i]) for row in expected]))
+    rows, parts = rows_of(case, mapped), _parts(case)
+    if has_forward_mode(case):
+        got = jvp(part, primals, repeated)[1]
+        _same_rows("jvp of vmap", _real(got), [parts["jvp"](*row) for row in rows])
+    if has_reverse_mode(case):
+        outs, pullback = vjp(part, *primals)
+        cotangents = [
+            np.zeros(typeof(out).shape, float0)
+            if not differentiable([out])
+            else value(np.full(typeof(out).shape, 0.7), typeof(out))
+            for out in outs
+        ]
+        wanted = [parts["vjp"](*row) for row in rows]
+        _same_rows("vjp of vmap", pullback(cotangents), wanted)
+
+
+def _same_rows(what: str, got: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
+    for i, out in enumerate(got):
+        _same(what, out, np.stack([np.asarray(row[i]) for row in rows]))
 
 
 def _has_no_jvp(primitive: Primitive, setting: Setting) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from bindax_core.extend import Primitive, impl, is_differentiable, typeof
 from bindax_core.testing._cases import Case, replaced
-from bindax_core.testing._checks._base import Check, Setting, differentiable
+from bindax_core.testing._checks._base import Check, Setting, differentiable, value
 from bindax_core.testing._checks._types import host_operands, run_impl
 from bindax_core.testing._compare import Mismatch, NotApplicable, require_same
 
@@ -22,16 +23,26 @@ def _identical(a: Any, b: Any) -> bool:
     return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
 
 
-def _pure(case: Case, setting: Setting) -> None:
-    operands = host_operands(case)
-    before = [np.array(x, copy=True) for x in operands]
-    first = [np.array(x, copy=True) for x in run_impl(case, operands)]
-    for i, (x, old) in enumerate(zip(operands, before, strict=True)):
+def copies(values: Sequence[Any]) -> list[Any]:
+    """The values as they are now."""
+    return [np.array(x, copy=True) for x in values]
+
+
+def require_unchanged(values: Sequence[Any], before: Sequence[Any]) -> None:
+    """Raise unless operands are what they were before a rule saw them."""
+    for i, (x, old) in enumerate(zip(values, before, strict=True)):
         if not _identical(x, old):
             raise Mismatch(
                 f"changes its operand {i} in place, from {old.tolist()!r:.60} to "
                 f"{np.asarray(x).tolist()!r:.60}; work on a copy."
             )
+
+
+def _pure(case: Case, setting: Setting) -> None:
+    operands = host_operands(case)
+    before = copies(operands)
+    first = copies(run_impl(case, operands))
+    require_unchanged(operands, before)
     second = run_impl(case, operands)
     for i, (x, y) in enumerate(zip(first, second, strict=True)):
         if not _identical(x, y):
@@ -84,7 +95,7 @@ def special_case(case: Case) -> Case:
             start = (3 * number + 4 * i) % len(SPECIAL)
             values = np.resize(np.roll(SPECIAL, -start), aval.size).reshape(aval.shape)
             with np.errstate(over="ignore"):
-                full[i] = values.astype(aval.dtype) if not aval.weak_type else values.item()
+                full[i] = value(values, aval) if aval.shape or not aval.weak_type else values.item()
         rows.append(full)
     return replaced(case, rows)
 

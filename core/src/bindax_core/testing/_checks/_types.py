@@ -72,7 +72,7 @@ def _staged(case: Case, setting: Setting) -> None:
 
 
 def _weak_types(case: Case, setting: Setting) -> None:
-    if not case.operands or any(aval.weak_type for aval in case.avals):
+    if any(aval.weak_type for aval in case.avals):
         raise NotApplicable("a weak type comes from a weakly typed operand")
     for i, aval in enumerate(abstract_eval.get(case.primitive)(*case.avals, **case.params)):
         if aval.weak_type:

@@ -6,7 +6,7 @@ nothing to change, so that a rule that a damage never touches is no mutant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,15 +32,20 @@ from bindax_core.testing._mutation._values import (
 )
 
 
-def damages_for(kind: RuleKind, primitive: Primitive, params: set[str]) -> Iterator[Damage]:
+ANY_RANK = 100
+
+
+def damages_for(
+    kind: RuleKind, primitive: Primitive, params: Sequence[Mapping[str, Any]]
+) -> Iterator[Damage]:
     """The mistakes that can be made in a rule.
 
     Args:
         kind: the kind of the rule.
         primitive: whose rule it is.
-        params: the names of the primitive's parameters.
+        params: the parameters that it has in the cases.
     """
-    made: Callable[[], Iterator[Damage]] | None = {
+    known: dict[str, Callable[[], Iterator[Damage]]] = {
         "impl": _impl,
         "abstract_eval": _abstract_eval,
         "jvp": partial(jvp_damages, primitive),
@@ -49,7 +54,8 @@ def damages_for(kind: RuleKind, primitive: Primitive, params: set[str]) -> Itera
         "lowering.stablehlo": _lowering,
         "partial_eval": _partial_eval,
         "partial_eval_jaxpr": _partial_eval_jaxpr,
-    }.get(kind.name)
+    }
+    made = known.get(kind.name)
     if made is not None:
         yield from made()
         if kind.name != "abstract_eval":
@@ -59,11 +65,15 @@ def damages_for(kind: RuleKind, primitive: Primitive, params: set[str]) -> Itera
 # --------------------------------------------------------------------------- on parameters
 
 
-def _of_params(kind: str, params: set[str]) -> Iterator[Damage]:
-    yield Damage("wrong branch", partial(_with_params, kind, with_wrong_branch))
-    for name in sorted(params):
-        yield Damage(f"flipped {name}", partial(_flipped, kind, name))
-        if "ax" in name or "dim" in name or name == "permutation":
+def _of_params(kind: str, params: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
+    """Those that change a parameter of some case; an axis is one whatever the rank."""
+    if any(with_wrong_branch(dict(given)) for given in params):
+        yield Damage("wrong branch", partial(_with_params, kind, with_wrong_branch))
+    for name in sorted({name for given in params for name in given}):
+        if any(flipped(dict(given), name) for given in params):
+            yield Damage(f"flipped {name}", partial(_flipped, kind, name))
+        is_axis = "ax" in name or "dim" in name or name == "permutation"
+        if is_axis and any(shifted(dict(given), name, ANY_RANK) for given in params):
             yield Damage(f"off-by-one {name}", partial(_shifted, kind, name))
 
 
@@ -173,7 +183,7 @@ def _lowered_changed(
 ) -> Any:
     ctx, *_ = args
     avals = list(ctx.avals_out)
-    if any(not hasattr(aval, "dtype") for aval in avals):
+    if not avals or any(not hasattr(aval, "dtype") for aval in avals):
         return None
     outs = list(rule(*args, **params))
     return [_wrong_value(ctx, operation, x, aval) for x, aval in zip(outs, avals, strict=True)]

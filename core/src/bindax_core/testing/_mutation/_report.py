@@ -24,7 +24,7 @@ class Mutant:
         status: killed, equivalent or survived.
         check: the check that noticed it, if any.
         blamed: the rule kind which that check is for.
-        reason: why it is equivalent, if it is.
+        reason: why it is equivalent, if it is; or that time ran out before every check had run.
     """
 
     primitive: str

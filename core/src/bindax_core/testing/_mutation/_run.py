@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -12,6 +13,7 @@ import numpy as np
 from bindax_core.errors import PluginError
 from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind, subjaxprs
 from bindax_core.registry._rules import rule_kinds
+from bindax_core.testing._cases import Case
 from bindax_core.testing._checks import Check
 from bindax_core.testing._compare import NotApplicable
 from bindax_core.testing._limits import run_limited
@@ -28,7 +30,9 @@ from bindax_core.testing._plan import Plan, checking, make_plan
 from bindax_core.testing._subjects import Subject, subject, subject_of
 
 SECONDS = 6.0
+MANY = 12
 Progress = Callable[[Mutant], None]
+Step = tuple[Check, Case]
 
 
 @attrs.frozen(eq=False)
@@ -105,10 +109,11 @@ def _mutate(
     plan = make_plan(subject, seed=seed)
     mutants: list[Mutant] = []
     found = _candidates(plan)
+    sound: dict[Step, bool] = {}
     order = range(len(found)) if count is None else _drawn(len(found), seed)
     with checking():
         for i in order:
-            mutant = _tried(plan, found[i], seconds)
+            mutant = _tried(plan, found[i], seconds, sound)
             if mutant is None:
                 continue
             mutants.append(mutant)
@@ -141,7 +146,7 @@ def _candidates(plan: Plan) -> list[Candidate]:
     found = []
     for primitive in plan.subject.primitives:
         wanted = plan.subject.kinds[primitive]
-        params = {name for case in plan.cases[primitive] for name in case.params}
+        params = [case.params for case in plan.cases[primitive]]
         for kind in list(rule_kinds.values()):
             rule = kind.rule_of(primitive)
             mine = wanted is None or kind.name in wanted
@@ -151,8 +156,13 @@ def _candidates(plan: Plan) -> list[Candidate]:
     return found
 
 
-def _tried(plan: Plan, candidate: Candidate, seconds: float) -> Mutant | None:
-    """What became of a mutant, or None when the damage never changed anything."""
+def _tried(
+    plan: Plan, candidate: Candidate, seconds: float, sound: dict[Step, bool]
+) -> Mutant | None:
+    """What became of a mutant, or None when the damage never changed anything.
+
+    A check that fails without the damage, too, tells nothing: ``sound`` remembers which ones pass.
+    """
     touched = [False]
 
     def wrap(rule: Any) -> Any:
@@ -169,51 +179,74 @@ def _tried(plan: Plan, candidate: Candidate, seconds: float) -> Mutant | None:
 
     primitive, kind = candidate.primitive, candidate.kind
     _forget(plan, primitive)
-    with kind.wrapped(primitive, wrap):
-        killer = _noticed(plan, candidate, seconds)
-    _forget(plan, primitive)
+    while True:
+        with kind.wrapped(primitive, wrap):
+            step, left = _noticed(plan, candidate, touched, seconds, sound)
+        _forget(plan, primitive)
+        if step is None or sound.setdefault(step, not _fails(plan, *step)):
+            break
     if not touched[0]:
         return None
     mutant = Mutant(primitive.name, kind.name, candidate.damage.name, SURVIVED)
-    if killer is not None:
-        return attrs.evolve(mutant, status=KILLED, check=killer.name, blamed=killer.kind)
+    if step is not None:
+        return attrs.evolve(mutant, status=KILLED, check=step[0].name, blamed=step[0].kind)
     for one in plan.subject.equivalent:
         if one.matches(primitive.name, kind.name, candidate.damage.name):
             return attrs.evolve(mutant, status=EQUIVALENT, reason=one.reason)
-    return mutant
+    return attrs.evolve(mutant, reason=f"{left} steps were left after {seconds:g} s" * bool(left))
 
 
-def _noticed(plan: Plan, candidate: Candidate, seconds: float) -> Check | None:
-    """The first check that fails; those of the rule's own kind are tried first."""
+def _noticed(
+    plan: Plan,
+    candidate: Candidate,
+    touched: list[bool],
+    seconds: float,
+    sound: dict[Step, bool],
+) -> tuple[Step | None, int]:
+    """The first step that fails, and how many were left when time ran out."""
     deadline = time.perf_counter() + seconds
-    for check, case in _steps(plan, candidate):
+    likely, others = _steps(plan, candidate)
+    for done, step in enumerate([*likely, *others]):
+        if done == len(likely) and not touched[0]:
+            return None, 0  # what changed nothing so far is no mutant
         if time.perf_counter() > deadline:
-            return None
-        if case.skip.get(check.name) is not None:
-            continue
-        try:
-            run_limited(lambda c=check, x=case: c.run(x, plan.setting), plan.time_limit)
-        except NotApplicable:
-            continue
-        except Exception:
-            return check
-    return None
+            return None, len(likely) + len(others) - done
+        check, case = step
+        if case.skip.get(check.name) is None and sound.get(step, True) and _fails(plan, *step):
+            return step, 0
+    return None, 0
 
 
-def _steps(plan: Plan, candidate: Candidate) -> Iterator[tuple[Check, Any]]:
+def _fails(plan: Plan, check: Check, case: Case) -> bool:
+    """Whether a check fails on a case."""
+    try:
+        run_limited(partial(check.run, case, plan.setting), plan.time_limit)
+    except NotApplicable:
+        return False
+    except Exception:
+        return True
+    return False
+
+
+def _steps(plan: Plan, candidate: Candidate) -> tuple[list[Step], list[Step]]:
+    """The checks to run, each with a case, and those that come after them.
+
+    First all checks on two cases, then those of the damaged rule's kind on every case, then the
+    others on a few more: by then a mistake has been met if it ever is.
+    """
     checks = [
         check
         for check in plan.checks_of(candidate.primitive)
         if check.why_not(candidate.primitive, plan.setting) is None
     ]
     checks.sort(key=lambda check: (check.kind != candidate.kind.name, check.rank))
+    own = [check for check in checks if check.kind == candidate.kind.name]
+    others = checks[len(own) :]
     cases = plan.cases[candidate.primitive]
-    for case in cases[:2]:
-        for check in checks:
-            yield check, case
-    for check in checks:
-        for case in cases[2:]:
-            yield check, case
+    first = [(check, case) for case in cases[:2] for check in checks]
+    first += [(check, case) for check in own for case in cases[2:]]
+    first += [(check, case) for check in others for case in cases[2:MANY]]
+    return first, [(check, case) for check in others for case in cases[MANY:]]
 
 
 def _forget(plan: Plan, primitive: Primitive) -> None:

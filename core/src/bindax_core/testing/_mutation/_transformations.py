@@ -75,27 +75,41 @@ def _zero_tangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> A
 
 
 def _dropped_term(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    primals, tangents = args
+    _, tangents = args
     given = [j for j, t in enumerate(tangents) if is_number(t)]
     if i not in given or len(given) < 2:
         return None
     kept = [Zero(typeof(t)) if j == i else t for j, t in enumerate(tangents)]
-    return rule(primals, kept, **params)
+    return _along(kept, rule, args, params)
 
 
 def _swapped_tangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    primals, tangents = args
+    _, tangents = args
     pair = first_pair(tangents)
-    return None if pair is None else rule(primals, swapped(tangents, *pair), **params)
+    return None if pair is None else _along(swapped(tangents, *pair), rule, args, params)
 
 
 def _swapped_primals(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    primals, tangents = args
+    primals, _ = args
     pair = first_pair(primals)
-    if pair is None:
+    return None if pair is None else _taken_at(swapped(primals, *pair), rule, args, params)
+
+
+def _along(wrong: Sequence[Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    """The derivative along other tangents, where there is one."""
+    primals, tangents = args
+    if not any(is_number(t) for t in rule(primals, tangents, **params)[1]):
         return None
-    outs, _ = rule(primals, tangents, **params)
-    return outs, rule(swapped(primals, *pair), tangents, **params)[1]
+    return rule(primals, wrong, **params)
+
+
+def _taken_at(wrong: Sequence[Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    """The right results with the derivative at another point."""
+    primals, tangents = args
+    outs, out_tangents = rule(primals, tangents, **params)
+    if not any(is_number(t) for t in out_tangents):
+        return None
+    return outs, rule(wrong, tangents, **params)[1]
 
 
 def _tangent_for_primal(
@@ -110,8 +124,7 @@ def _tangent_for_primal(
     ]
     if all(x is y for x, y in zip(primals, wrong, strict=True)):
         return None
-    outs, _ = rule(primals, tangents, **params)
-    return outs, rule(wrong, tangents, **params)[1]
+    return _taken_at(wrong, rule, args, params)
 
 
 # -------------------------------------------------------------------------------- transposes

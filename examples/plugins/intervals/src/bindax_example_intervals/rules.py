@@ -42,6 +42,8 @@ INCREASING = (
     "cummax",
     "cummin",
     "cumsum",
+    "erf",
+    "erf_inv",
     "exp",
     "exp2",
     "expm1",
@@ -74,7 +76,7 @@ INCREASING = (
 )
 """Increasing in every operand: the bounds are the values at the bounds."""
 
-DECREASING = ("acos", "neg", "not", "rsqrt")
+DECREASING = ("acos", "erfc", "neg", "not", "rsqrt")
 """Decreasing, in one operand."""
 
 

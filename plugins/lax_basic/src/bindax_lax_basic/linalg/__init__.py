@@ -23,6 +23,9 @@ from bindax_lax_basic.linalg.orthogonal import qr as qr
 from bindax_lax_basic.linalg.orthogonal import qr_p as qr_p
 from bindax_lax_basic.linalg.positive_definite import cholesky as cholesky
 from bindax_lax_basic.linalg.positive_definite import cholesky_p as cholesky_p
+from bindax_lax_basic.linalg.products import cholesky_update as cholesky_update
+from bindax_lax_basic.linalg.products import ormqr as ormqr
+from bindax_lax_basic.linalg.products import symmetric_product as symmetric_product
 from bindax_lax_basic.linalg.schur_form import schur as schur
 from bindax_lax_basic.linalg.schur_form import schur_p as schur_p
 from bindax_lax_basic.linalg.singular_values import svd as svd

@@ -83,7 +83,7 @@ def _hessenberg_lowering(ctx: LoweringContext, a: Any) -> list[Any]:
 
 hessenberg_p: Primitive = primitive(
     "hessenberg",
-    impl(hessenberg_array),
+    impl(hessenberg_array, slow=True),
     abstract_eval(_hessenberg_type),
     jvp.absent(_NO_DERIVATIVE),
     m.leading_batch(lambda a: hessenberg_p.bind(a), multiple=True),
@@ -166,7 +166,7 @@ def _tridiagonal_lowering(ctx: LoweringContext, a: Any, *, lower: bool) -> list[
 
 tridiagonal_p: Primitive = primitive(
     "tridiagonal",
-    impl(_tridiagonal_impl),
+    impl(_tridiagonal_impl, slow=True),
     abstract_eval(_tridiagonal_type),
     jvp.absent(_NO_DERIVATIVE),
     m.leading_batch(lambda a, **params: tridiagonal_p.bind(a, **params), multiple=True),

@@ -114,6 +114,8 @@ def _lu_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     zeros = [zero_tangent(out) for out in outs]
     if type(t) is Zero:
         return outs, zeros
+    if 0 in typeof(x).shape:
+        return outs, [t, *zeros[1:]]
     packed, _, permutation = outs
     rows, columns = typeof(x).shape[-2:]
     # With square L and U, L^-1 P dA U^-1 is L^-1 dL, strictly lower, plus dU U^-1, upper.
@@ -154,7 +156,7 @@ def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
 
 lu_p: Primitive = primitive(
     "lu",
-    impl(_lu_impl),
+    impl(_lu_impl, slow=True),
     abstract_eval(_lu_type),
     jvp(_lu_jvp, symbolic_zeros=True),
     m.leading_batch(lambda x: lu_p.bind(x), multiple=True),

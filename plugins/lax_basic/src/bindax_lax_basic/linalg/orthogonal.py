@@ -260,7 +260,7 @@ def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
 
 householder_product_p: Primitive = primitive(
     "householder_product",
-    impl(_product_impl),
+    impl(_product_impl, slow=True),
     abstract_eval(_product_type),
     jvp(_product_jvp, symbolic_zeros=True),
     m.leading_batch(lambda a, taus: householder_product_p.bind(a, taus)),

@@ -90,7 +90,7 @@ def _schur_lowering(ctx: LoweringContext, x: Any, *, compute_schur_vectors: bool
 
 schur_p: Primitive = primitive(
     "schur",
-    impl(_schur_impl),
+    impl(_schur_impl, slow=True),
     abstract_eval(_schur_type),
     jvp.absent(
         "Schur vectors are not unique, and JAX has none either; differentiate what is computed "

@@ -141,7 +141,7 @@ def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 tridiagonal_solve_p: Primitive = primitive(
     "tridiagonal_solve",
-    impl(_solve_impl),
+    impl(_solve_impl, slow=True),
     abstract_eval(_solve_type),
     jvp(_solve_jvp, symbolic_zeros=True),
     m.leading_batch(lambda *operands: tridiagonal_solve_p.bind(*operands)),

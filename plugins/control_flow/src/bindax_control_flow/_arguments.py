@@ -1,0 +1,62 @@
+"""What users give to control flow, checked: functions, trees of arrays, integers."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from bindax_core.extend import (
+    is_value,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    unknown_type_message,
+)
+
+
+def check_function(name: str, argument: str, f: Any) -> None:
+    """Raise when what should be a function is none.
+
+    Args:
+        name: what the user called, for the message.
+        argument: the name of its argument.
+        f: what was given.
+    """
+    if not callable(f):
+        raise TypeError(
+            f"{argument} of {name} must be a function, but got {f!r:.80} of type "
+            f"{type(f).__name__}."
+        )
+
+
+def check_values(name: str, argument: str, tree: Any) -> None:
+    """Raise when a leaf of an argument is no array."""
+    for i, x in enumerate(tree_flatten(tree)[0]):
+        if not is_value(x):
+            place = leaf_paths(argument, tree)[i]
+            raise TypeError(f"{place} of {name}: {unknown_type_message(x)}")
+
+
+def leaf_paths(argument: str, tree: Any) -> list[str]:
+    """The path of each leaf of an argument, such as ``carry['h'][0]``."""
+    return [argument + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]
+
+
+def as_integer(name: str, argument: str, value: Any, expected: str = "an integer") -> int:
+    """An argument as an integer.
+
+    Raises:
+        TypeError: when it is none.
+    """
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise TypeError(
+            f"{argument} of {name} must be {expected}, but it is {value!r:.80}."
+        ) from error
+
+
+def describe_type(aval: Any) -> str:
+    """A type as messages print it, weak types told apart."""
+    weak = " (weakly typed)" if getattr(aval, "weak_type", False) else ""
+    return f"{aval.str_short()}{weak}"

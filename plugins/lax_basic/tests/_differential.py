@@ -1,0 +1,285 @@
+"""What a sample gives: by bindax, and by JAX, in the same words, and how the two are compared."""
+
+import contextlib
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import _jax_reference
+import jax
+import numpy as np
+
+import bindax_core as bx
+import bindax_lax_basic as lax
+from bindax_core.extend import is_differentiable, tree_leaves, tree_structure, typeof
+from bindax_lax_basic.contraction_samples import CONTRACTIONS
+from bindax_lax_basic.linalg_samples import linalg_samples
+from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples import SAMPLES
+
+# Programs of many samples: nothing is gained by compiling them well. Without the last option the
+# compiler keeps float32 where a program says bfloat16, and results are not those of the operations.
+COMPILER_OPTIONS = {
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+    "xla_allow_excess_precision": False,
+}
+
+
+class Subject(NamedTuple):
+    """A sample of any module: its operands, and the function that is called on them."""
+
+    label: str
+    name: str
+    operands: list[np.ndarray]
+    others: list[np.ndarray]
+    call: Any
+
+    @property
+    def inexact(self) -> list[int]:
+        return [i for i, x in enumerate(self.operands) if is_differentiable(x.dtype)]
+
+
+def subjects() -> list[Subject]:
+    """Every sample of the package."""
+    found = [
+        Subject(s.label, s.name, s.make(), s.make(1), s.call)
+        for s in (*SAMPLES, *REDUCTION_SAMPLES, *CONTRACTIONS)
+    ]
+    return found + [linalg_subject(s) for s in linalg_samples()]
+
+
+def linalg_subject(sample: Any) -> Subject:
+    """A sample of linear algebra, with matrices that were prepared for both libraries."""
+    draws = [sample.draw(0, number) for number in range(2)]
+    prepare = getattr(sample.function, "prepare", None)
+    if prepare is not None:
+        draws = [[np.asarray(prepare(xs[0])), *xs[1:]] for xs in draws]
+    function = getattr(sample.function, "function", sample.function)
+    arguments = {**getattr(sample.function, "arguments", {}), **sample.params}
+    name = function.__name__
+
+    def call(module: Any, *operands: Any) -> Any:
+        return getattr(module.linalg, name)(*operands, **arguments)
+
+    return Subject(sample.label, name, *draws, call)
+
+
+class Parts(NamedTuple):
+    """What a library computes of a subject; None where it refuses."""
+
+    value: Any
+    tangent: Any
+    gradients: Any
+    batched: dict[int, Any]
+
+
+@contextlib.contextmanager
+def wide_types(on: bool = True) -> Iterator[None]:
+    """JAX with 64-bit dtypes."""
+    with jax.enable_x64(on), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+class Inputs(NamedTuple):
+    """Arrays that go into the parts, the same for both libraries."""
+
+    operands: list[np.ndarray]
+    directions: list[np.ndarray]
+    cotangents: list[np.ndarray]
+    stacks: list[np.ndarray]
+
+
+def inputs_of(subject: Subject, value: Any) -> Inputs:
+    """The inputs; ``value`` tells the types of cotangents."""
+    rng = np.random.default_rng(0)
+    cotangents = []
+    for leaf in tree_leaves(value):
+        aval = typeof(leaf)
+        if is_differentiable(aval.dtype):
+            drawn = rng.standard_normal(aval.shape)
+            if aval.dtype.kind == "c":
+                drawn = drawn + 1j * rng.standard_normal(aval.shape)
+            cotangents.append(np.asarray(drawn).astype(aval.dtype))
+        else:
+            cotangents.append(np.zeros(aval.shape, bx.float0))
+    stacks = [np.stack(pair) for pair in zip(subject.operands, subject.others, strict=True)]
+    directions = [subject.others[i] for i in subject.inexact]
+    return Inputs(subject.operands, directions, cotangents, stacks)
+
+
+def parts_of(
+    api: Any, module: Any, subject: Subject, inputs: Inputs, refused: dict[str, str]
+) -> Parts:
+    """Value, derivatives and batches of a subject by bindax or by JAX.
+
+    Args:
+        api: the transformations.
+        module: the functions.
+        subject: the sample.
+        inputs: what goes in.
+        refused: receives which parts raise an error, and which one.
+    """
+    operands, inexact = list(inputs.operands), subject.inexact
+
+    def differentiable(*xs: Any) -> Any:
+        full = list(operands)
+        for i, x in zip(inexact, xs, strict=True):
+            full[i] = x
+        return subject.call(module, *full)
+
+    def attempt(part: str, function: Any) -> Any:
+        try:
+            return function()
+        except Exception as error:
+            refused[part] = f"{type(error).__name__}: {error}".partition("\n")[0]
+            return None
+
+    primals = [operands[i] for i in inexact]
+    value = attempt("value", lambda: subject.call(module, *operands))
+    tangent = gradients = None
+    if inexact and value is not None:
+        tangent = attempt("jvp", lambda: api.jvp(differentiable, primals, inputs.directions)[1])
+        if any(x.dtype != bx.float0 for x in inputs.cotangents):
+            gradients = attempt(
+                "vjp", lambda: pull_back(api, differentiable, primals, inputs.cotangents)
+            )
+    batched = {
+        i: attempt(f"vmap {i}", lambda i=i: batched_on(api, module, subject, inputs, i))
+        for i in range(len(operands))
+        if value is not None
+    }
+    return Parts(value, tangent, gradients, batched)
+
+
+def pull_back(api: Any, function: Any, primals: Any, cotangents: Sequence[Any]) -> Any:
+    if api is bx:
+        out, back = bx.vjp(function, *primals)
+        return back(tree_structure(out).unflatten(cotangents))
+    out, back = jax.vjp(function, *primals)
+    return back(jax.tree.structure(out).unflatten(cotangents))
+
+
+def batched_on(api: Any, module: Any, subject: Subject, inputs: Inputs, i: int) -> Any:
+    axes = tuple(0 if k == i else None for k in range(len(inputs.operands)))
+    xs = [inputs.stacks[k] if k == i else x for k, x in enumerate(inputs.operands)]
+    return api.vmap(lambda *ys: subject.call(module, *ys), in_axes=axes)(*xs)
+
+
+def by_jax(group: Sequence[Subject], inputs: Sequence[Inputs]) -> tuple[list[Parts], list[dict]]:
+    """What JAX gives for some subjects, compiled as one program; and what it refuses."""
+    refused: list[dict[str, str]] = [{} for _ in group]
+
+    # Constants of float0 are no arrays, so cotangents of integers are not passed.
+    def everything(moving: Any) -> Any:
+        found = []
+        for subject, given, xs, errors in zip(group, inputs, moving, refused, strict=True):
+            mixed = iter(xs[2])
+            cotangents = [c if c.dtype == bx.float0 else next(mixed) for c in given.cotangents]
+            full = Inputs(xs[0], xs[1], cotangents, xs[3])
+            found.append(parts_of(jax, _jax_reference.reference, subject, full, errors))
+        return found
+
+    moving = [
+        (x.operands, x.directions, [c for c in x.cotangents if c.dtype != bx.float0], x.stacks)
+        for x in inputs
+    ]
+    return jax.jit(everything, compiler_options=COMPILER_OPTIONS)(moving), refused
+
+
+def by_bindax(subject: Subject) -> tuple[Parts, Inputs, dict[str, str]]:
+    """What bindax gives for a subject, evaluated operation by operation."""
+    refused: dict[str, str] = {}
+    inputs = inputs_of(subject, subject.call(lax, *subject.operands))
+    with bx.config.override(backend="numpy"):
+        return parts_of(bx, lax, subject, inputs, refused), inputs, refused
+
+
+def compiled_by_bindax(
+    group: Sequence[Subject], inputs: Sequence[Inputs], *, values_only: bool
+) -> list[Parts]:
+    """The same, compiled by XLA as one program; or the values alone."""
+
+    def parts(subject: Subject, given: Inputs) -> Parts:
+        if values_only:
+            return Parts(subject.call(lax, *given.operands), None, None, {})
+        return parts_of(bx, lax, subject, given, {})
+
+    def everything(*moving: Any) -> Any:
+        return [parts(s, Inputs(*xs)) for s, xs in zip(group, moving, strict=True)]
+
+    with bx.config.override(backend="xla"):
+        return bx.jit(everything)(*[tuple(x) for x in inputs])
+
+
+def ulps(got: Any, wanted: Any, scale: float = 0.0) -> float:
+    """How far apart two arrays are, in units in the last place of the largest element.
+
+    Args:
+        got: one of them.
+        wanted: the other one.
+        scale: the size of a number that the unit is at least that of.
+    """
+    a, b = np.asarray(got), np.asarray(wanted)
+    if not is_differentiable(a.dtype):
+        return 0.0 if np.array_equal(a, b) else np.inf
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    a, b = a.astype(wide), b.astype(wide)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not np.all(same | finite):
+        return np.inf
+    away = np.abs(a - b)[finite & ~same].max(initial=0.0)
+    unit = float(jax.numpy.finfo(np.asarray(wanted).dtype).eps)
+    size = max(np.abs(b[finite]).max(initial=0.0), scale)
+    return float(away / (unit * size)) if away else 0.0
+
+
+def size_of_terms(arrays: Sequence[Any]) -> float:
+    """The sum of the sizes of what goes in, by which the rounding of sums is bounded."""
+    inexact = [np.asarray(x) for x in arrays if is_differentiable(np.asarray(x).dtype)]
+    sizes = [np.abs(x.astype(complex if x.dtype.kind == "c" else float)) for x in inexact]
+    return float(max((size.sum() for size in sizes), default=0.0))
+
+
+def type_difference(got: Any, wanted: Any) -> str:
+    """What differs in shape, dtype or weak type."""
+    a, b = typeof(got), typeof(wanted) if isinstance(wanted, bx.Array) else jax.typeof(wanted)
+    same = a.shape == b.shape and a.dtype == b.dtype
+    if same and (a.dtype == bx.float0 or a.weak_type == b.weak_type):
+        return ""
+    return f"type {a.str_short()} for {b.str_short()}"
+
+
+def differences(
+    part: str, got: Any, wanted: Any, allowed: float, scale: float
+) -> Iterator[tuple[str, str]]:
+    """What differs in one part: the part, and a sentence."""
+    if got is None or wanted is None:
+        if got is not wanted:
+            yield part, "only JAX has it" if got is None else "only bindax has it"
+        return
+    ours, theirs = tree_leaves(got), jax.tree.leaves(wanted)
+    if len(ours) != len(theirs):
+        yield part, f"{len(ours)} results for {len(theirs)}"
+        return
+    for a, b in zip(ours, theirs, strict=True):
+        text = type_difference(a, b)
+        if text:
+            yield part, text
+        elif typeof(a).dtype != bx.float0 and not (away := ulps(a, b, scale)) <= allowed:
+            yield part, f"{away:.3g} units in the last place"
+
+
+def all_differences(
+    got: Parts, wanted: Parts, allowed: float, scale: float
+) -> list[tuple[str, str]]:
+    """What differs in all parts."""
+    pairs = [
+        ("value", got.value, wanted.value),
+        ("jvp", got.tangent, wanted.tangent),
+        ("vjp", got.gradients, wanted.gradients),
+        *((f"vmap {i}", got.batched[i], wanted.batched.get(i)) for i in got.batched),
+    ]
+    return [one for pair in pairs for one in differences(*pair, allowed, scale)]

@@ -1,0 +1,104 @@
+"""Corners that samples do not reach: extreme values, empty matrices, padding of spread arrays."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindax_core
+import bindax_lax_basic as lax
+
+BOTH = pytest.mark.parametrize("run", [lambda f: f, bindax_core.jit], ids=["eager", "compiled"])
+
+
+def test_logistic_of_complex_numbers_far_left_is_zero() -> None:
+    x = np.array([-1000 + 1j, 1000 + 1j, -3 + 2j], np.complex128)
+    expected = np.array([0, 1, 1 / (1 + np.exp(3 - 2j))])
+    np.testing.assert_allclose(np.asarray(lax.logistic(x)), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("z", "expected"),
+    [
+        (1e-30 + 0j, 1e-30 + 0j),
+        (1e-20 + 1e-10j, 1.5e-20 + 1e-10j),
+        (-2e-10 + 2e-5j, complex(2e-20, 2.0000000001333e-5)),
+        (1e200 + 1e200j, complex(np.log(2) / 2 + 200 * np.log(10), np.pi / 4)),
+        (-1 + 0j, complex(-np.inf, 0)),
+        (3 - 4j, np.log(4 - 4j)),
+    ],
+)
+def test_log1p_of_complex_numbers_is_exact_near_zero(z: complex, expected: complex) -> None:
+    out = complex(lax.log1p(np.complex128(z)))
+    assert out.imag == pytest.approx(expected.imag, rel=1e-12)
+    assert out.real == pytest.approx(expected.real, rel=1e-12, abs=1e-25)
+
+
+def test_expm1_of_large_complex_numbers() -> None:
+    out = np.asarray(lax.expm1(np.array([1000 + 0j, -1000 + 3j, 1e-20 + 0j])))
+    np.testing.assert_array_equal(out, [np.inf, -1, 1e-20])
+
+
+AWAY = [0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, -0.49999997, 8388609.0, 4194304.5, np.inf, -0.0]
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_halves_are_rounded_away_from_zero(run: Any, dtype: str) -> None:
+    x = np.array([*AWAY, 0.49999999999999994], np.float64)
+    x = np.asarray(lax.convert_element_type(x[np.abs(x) < 60000], dtype))
+    wide = x.astype(np.float64)
+    expected = np.copysign(np.floor(np.abs(wide)) + (np.abs(wide) % 1 >= 0.5), wide)
+    out = np.asarray(run(lax.round)(x)).astype(np.float64)
+    np.testing.assert_array_equal(out, expected)
+    np.testing.assert_array_equal(np.signbit(out), np.signbit(expected))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 3)])
+def test_lu_of_empty_matrices_has_a_derivative(shape: tuple[int, ...]) -> None:
+    x = np.zeros(shape)
+    _, tangent = bindax_core.jvp(lambda x: lax.linalg.lu(x)[0], (x,), (x,))
+    assert tangent.shape == shape
+
+
+def test_named_padding_of_a_window_does_not_regard_that_the_array_is_spread() -> None:
+    # As in JAX: SAME pads by the shape of the array that was given.
+    out = lax.reduce_window(np.ones(8), 0.0, lax.add, (3,), (2,), "SAME", base_dilation=(2,))
+    np.testing.assert_array_equal(np.asarray(out), [2, 2, 2, 2, 2, 2, 2])
+
+
+X = np.ones((3, 4))
+NO_SEQUENCE = {
+    "convolution": (
+        lambda: lax.conv_general_dilated(np.ones((1, 1, 4)), np.ones((1, 1, 2)), (1,), 3),
+        ValueError,
+        r"padding must be a name, or a pair \(front, behind\) for each spatial axis, but is 3",
+    ),
+    "pad": (
+        lambda: lax.pad(X, 0.0, 3),
+        TypeError,
+        r"each entry of padding_config is \(low, high, interior\), but got \(\(3,\),\)",
+    ),
+    "windows": (
+        lambda: lax.reduce_window(X, 0.0, lax.add, (2, 2), (1, 1), 3),
+        TypeError,
+        r"one pair \(low, high\) for each of the 2 axes of the operand, but got 3",
+    ),
+    "gather": (
+        lambda: lax.gather(X, np.zeros((2, 1), np.int32), None, (1, 4)),
+        TypeError,
+        "gather: dimension_numbers must be GatherDimensionNumbers, but are None",
+    ),
+    "scatter": (
+        lambda: lax.scatter(X, np.zeros((2, 1), np.int32), X, None),
+        TypeError,
+        "scatter: dimension_numbers must be ScatterDimensionNumbers, but are None",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_SEQUENCE)
+def test_what_is_no_sequence_is_refused_in_words(name: str) -> None:
+    call, error, text = NO_SEQUENCE[name]
+    with pytest.raises(error, match=text):
+        call()

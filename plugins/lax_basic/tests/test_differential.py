@@ -1,0 +1,98 @@
+"""Every sample beside JAX: values, types, derivatives and batches, evaluated and compiled.
+
+Results may differ by two units in the last place of their largest element, times a factor for the
+functions in ``ROUNDINGS``; for sums, of the sum of the sizes of the terms. Both libraries
+are run on groups of samples, because compiling takes most of the time. A part of the samples is
+compared, the first of each function among them; BINDAX_DIFFERENTIAL=all compares all of them.
+"""
+
+import os
+import re
+
+import pytest
+
+pytest.importorskip("jax")
+
+import _differential as differential
+from _known_differences import (
+    COMPILED_DIFFERENCES,
+    DIFFERENCES,
+    ROUNDINGS,
+    SUMS,
+    known,
+)
+
+ALL = os.environ.get("BINDAX_DIFFERENTIAL") == "all"
+UNITS = 2.0
+GROUP = 24
+EVERY = {"evaluated": 1 if ALL else 4, "compiled": 1 if ALL else 4}
+
+
+def chosen(every):
+    """Every so-manieth sample of each function, and the first."""
+    seen, found = {}, []
+    for subject in differential.subjects():
+        number = seen[subject.name] = seen.get(subject.name, -1) + 1
+        if number % every == 0:
+            found.append(subject)
+    return found
+
+
+def groups(every):
+    subjects = chosen(every)
+    found = [subjects[i : i + GROUP] for i in range(0, len(subjects), GROUP)]
+    return [pytest.param(group, id=f"{group[0].name}-{i}") for i, group in enumerate(found)]
+
+
+def compare(subject, inputs, got, wanted, known_ones=DIFFERENCES):
+    """The differences that are not known, and the entries by which others are."""
+    units = UNITS * ROUNDINGS.get(subject.name, (1.0, ""))[0]
+    scale = differential.size_of_terms([*inputs.operands, *inputs.directions, *inputs.cotangents])
+    found = differential.all_differences(got, wanted, units, scale if subject.name in SUMS else 0.0)
+    entries = [
+        (known(known_ones, subject.name, subject.label, part), part, text) for part, text in found
+    ]
+    unknown = [f"{subject.label}, {part}: {text}" for entry, part, text in entries if not entry]
+    return unknown, {entry for entry, _, _ in entries if entry}
+
+
+def by_bindax(group):
+    return [differential.by_bindax(subject) for subject in group]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("group", groups(EVERY["evaluated"]))
+def test_evaluated_like_jax(group):
+    with differential.wide_types():
+        ours = by_bindax(group)
+        theirs, _ = differential.by_jax(group, [inputs for _, inputs, _ in ours])
+        found = [
+            compare(subject, inputs, got, wanted)
+            for subject, (got, inputs, _), wanted in zip(group, ours, theirs, strict=True)
+        ]
+    unknown = [text for texts, _ in found for text in texts]
+    assert not unknown, "\n".join(unknown)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("group", groups(EVERY["compiled"]))
+def test_compiled_like_evaluated(group):
+    pytest.importorskip("bindax_xla_backend")
+    ours = by_bindax(group)
+    inputs = [given for _, given, _ in ours]
+    compiled = differential.compiled_by_bindax(group, inputs, values_only=not ALL)
+    unknown = []
+    for subject, (wanted, given, _), got in zip(group, ours, compiled, strict=True):
+        if not ALL:
+            wanted = differential.Parts(wanted.value, None, None, {})
+        unknown += compare(subject, given, got, wanted, known_ones=COMPILED_DIFFERENCES)[0]
+    assert not unknown, "\n".join(unknown)
+
+
+def test_every_known_difference_is_of_a_sample():
+    names = {subject.name for subject in differential.subjects()}
+    assert set(DIFFERENCES) | set(ROUNDINGS) | SUMS <= names
+    for name, entries in DIFFERENCES.items():
+        labels = [s.label for s in differential.subjects() if s.name == name]
+        for entry in entries:
+            assert any(re.search(entry.samples, label) for label in labels), (name, entry)
