@@ -34,5 +34,5 @@ def test_the_command_counts_and_prints_what_survives() -> None:
     text = CliRunner().invoke(main, arguments[:-1])
     assert "5 mutants" in text.output
     missing = CliRunner().invoke(main, ["mutate", "lax_basic", "--primitive", "sinus"])
-    assert missing.exit_code == 1
+    assert missing.exit_code == 2
     assert "has no primitive 'sinus'" in missing.output

@@ -341,9 +341,9 @@ def test_late_bwd_rules_that_close_over_traced_values() -> None:
         f.defvjp(lambda x: (x * w, None), lambda _, ct: (ct * w,))
         return f(x)
 
-    outer = bx.grad(lambda x: bx.vmap(scaled, in_axes=(0, None))(ONES, x)[0])
+    _, pull_back = bx.vjp(lambda x: bx.vmap(scaled, in_axes=(0, None))(ONES, x), 2.0)
     raises(
         UnexpectedTracerError,
         "in a rule of the custom_vjp function <lambda>",
-        lambda: outer(2.0),
+        lambda: pull_back(ONES),
     )

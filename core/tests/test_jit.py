@@ -244,5 +244,7 @@ def test_eval_jaxpr_counts_its_arguments() -> None:
 def test_an_interpreted_program_has_no_analyses() -> None:
     compiled = bx.jit(lambda x: toy.mul(x, x)).lower(np.ones(2)).compile()
     for what in ("memory_analysis", "cost_analysis"):
-        with pytest.raises(bx.errors.BackendError, match=f"gives no {what}: it interprets the program"):
+        with pytest.raises(
+            bx.errors.BackendError, match=f"gives no {what}: it interprets the program"
+        ):
             getattr(compiled, what)()

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from bindax_core import make_jaxpr
-from bindax_core.extend import Jaxpr, Primitive, Var, typeof
+from bindax_core.extend import Jaxpr, Primitive, Var, is_differentiable, typeof
 from bindax_core.testing._samples import Sample
 
 DRAWS = 3
@@ -27,6 +27,7 @@ class Case:
         label: the sample it comes from.
         skip: checks to leave out, by name, each with the reason.
         seed: what random directions are drawn from.
+        no_derivative: the positions of operands that no derivative is taken along.
     """
 
     primitive: Primitive
@@ -35,6 +36,7 @@ class Case:
     label: str = ""
     skip: Mapping[str, str] = attrs.field(factory=dict)
     seed: int = 0
+    no_derivative: tuple[int, ...] = ()
 
     @property
     def operands(self) -> tuple[Any, ...]:
@@ -45,6 +47,15 @@ class Case:
     def avals(self) -> list[Any]:
         """The types of the operands."""
         return [typeof(x) for x in self.operands]
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions of the operands that derivatives are taken along."""
+        return [
+            i
+            for i, aval in enumerate(self.avals)
+            if is_differentiable(aval.dtype) and i not in self.no_derivative
+        ]
 
     @property
     def size(self) -> int:
@@ -81,7 +92,13 @@ def cases_of(sample: Sample, wanted: Collection[Primitive], seed: int = 0) -> It
     draws = [tuple(sample.draw(seed, number)) for number in range(DRAWS)]
     if isinstance(sample.function, Primitive):
         case = Case(
-            sample.function, tuple(draws), dict(sample.params), sample.label, sample.skip, seed
+            sample.function,
+            tuple(draws),
+            dict(sample.params),
+            sample.label,
+            sample.skip,
+            seed,
+            sample.no_derivative,
         )
         yield case
         return
@@ -114,7 +131,15 @@ def _walk(
         )
         if eqn.primitive in wanted:
             remaining -= 1
-            yield Case(eqn.primitive, draws, eqn.params, sample.label, sample.skip, seed)
+            yield Case(
+                eqn.primitive,
+                draws,
+                eqn.params,
+                sample.label,
+                sample.skip,
+                seed,
+                sample.no_derivative,
+            )
         if remaining:
             for known, operands in zip(environments, draws, strict=True):
                 outs = eqn.primitive.bind(*operands, **eqn.params)
@@ -148,6 +173,7 @@ def as_test(case: Case, check: str, plugin: str) -> str:
     rows = case.draws if any(row is not case.draws[0] for row in case.draws) else case.draws[:1]
     lines = [f"        [{', '.join(_expression(x) for x in row)}]," for row in _distinct(rows)]
     params = f", params={_expression_of_params(case.params)}" if case.params else ""
+    params += f", no_derivative={case.no_derivative}" if case.no_derivative else ""
     return (
         f"import numpy as np\n\nfrom bindax_core.testing import check_primitive\n\n\n"
         f"def test_{name}():\n"

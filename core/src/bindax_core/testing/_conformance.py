@@ -80,6 +80,7 @@ def check_primitive(
     *,
     seed: int = 0,
     time_limit: float = 10.0,
+    no_derivative: Sequence[int] = (),
 ) -> None:
     """Run one check on given operands; what failure reports print as a test.
 
@@ -91,12 +92,14 @@ def check_primitive(
         params: the parameters.
         seed: what random directions are drawn from.
         time_limit: the seconds that it may take.
+        no_derivative: the positions of operands that have no derivative.
 
     Raises:
         AssertionError: when a rule is wrong; the message names it.
     """
     found = find_primitive(primitive) if isinstance(primitive, str) else primitive
-    case = Case(found, tuple(tuple(row) for row in draws), dict(params or {}), seed=seed)
+    rows = tuple(tuple(row) for row in draws)
+    case = Case(found, rows, dict(params or {}), seed=seed, no_derivative=tuple(no_derivative))
     run_one(case, check, time_limit)
 
 

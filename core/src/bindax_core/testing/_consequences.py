@@ -8,7 +8,7 @@ from typing import Any
 from bindax_core import config, jvp, linearize, make_jaxpr, vmap
 from bindax_core.extend import Jaxpr, Primitive, subjaxprs
 from bindax_core.testing._cases import Case
-from bindax_core.testing._checks._base import differentiable, with_operands
+from bindax_core.testing._checks._base import with_operands
 from bindax_core.testing._checks._derivatives import tangents_of
 from bindax_core.testing._limits import run_limited
 from bindax_core.testing._results import FAILED
@@ -46,7 +46,7 @@ def mark_consequences(plan: Any, groups: Iterable[Any]) -> None:
 def primitives_used(case: Case) -> set[Primitive]:
     """The primitives that a primitive's derivatives and batches are made of, as far as they go."""
     found: set[Primitive] = {case.primitive}
-    positions = differentiable(case.operands)
+    positions = case.positions
 
     def forward() -> Any:
         function = with_operands(case, positions)

@@ -237,7 +237,7 @@ def run_groups(
             group.result.reason = "not run: the budget was used up"
     mark_consequences(plan, groups)
     results = [group.result for group in groups]
-    return [*apply_expected(results, plan.subject.expected), *_uncovered(plan, groups)]
+    return apply_expected([*results, *_uncovered(plan, groups)], plan.subject.expected)
 
 
 def apply_expected(

@@ -137,6 +137,8 @@ class Sample:
         skip: checks that make no sense here, by name, each with the reason. Without ``reverse``
             compositions leave reverse mode out, too; without ``jvp`` and ``linearize`` they leave
             forward mode out, and reverse mode is compared with differences.
+        no_derivative: the positions of operands of the primitive that no derivative is taken along,
+            because there is none.
     """
 
     function: Any
@@ -144,6 +146,11 @@ class Sample:
     params: Mapping[str, Any] = attrs.field(factory=dict)
     label: str = ""
     skip: Mapping[str, str] = attrs.field(factory=dict)
+    no_derivative: tuple[int, ...] = ()
+
+    def with_label(self, label: str) -> Sample:
+        """The same sample under another name; its values are drawn anew."""
+        return attrs.evolve(self, label=label)
 
     def call(self, *operands: Any) -> Any:
         """Call the function, or bind the primitive."""
@@ -162,6 +169,7 @@ def sample(
     *operands: Operand,
     label: str = "",
     skip: Mapping[str, str] | None = None,
+    no_derivative: Sequence[int] = (),
     **params: Any,
 ) -> Sample:
     """A sample input.
@@ -172,6 +180,7 @@ def sample(
         operands: made by ``array``.
         label: a short name; made from the arguments when it is not given.
         skip: checks to leave out by name, each with the reason.
+        no_derivative: the positions of operands of the primitive that have no derivative.
         params: the parameters of the primitive, or keyword arguments of the function.
 
     >>> from bindax_core.testing import array, sample
@@ -183,7 +192,7 @@ def sample(
         types = [operand.aval.str_short() for operand in operands]
         given = [f"{key}={_short(value)}" for key, value in params.items()]
         label = "-".join([str(name), *types, *given])
-    return Sample(function, operands, params, label, dict(skip or {}))
+    return Sample(function, operands, params, label, dict(skip or {}), tuple(no_derivative))
 
 
 def _short(value: Any) -> str:

@@ -17,6 +17,7 @@ _LINEAR_TOGETHER = (
     "complex",
     "concatenate",
     "dynamic_update_slice",
+    "optimization_barrier",
     "pad",
     "scatter",
     "scatter_add",
@@ -56,4 +57,24 @@ def equivalent_mutants() -> Iterator[EquivalentMutant]:
     for kind in ("impl", "lowering.stablehlo"):
         yield EquivalentMutant(
             "eig", kind, "flipped enable_eigvec_derivs", "the rule for derivatives alone reads it"
+        )
+    yield EquivalentMutant(
+        "sort", "*", "flipped is_stable", "a sort that need not be stable may be, and here is"
+    )
+    yield EquivalentMutant(
+        "qr", "lowering.stablehlo", "flipped full_matrices", "the types of the results say the same"
+    )
+    selected = "its values select, and nothing else depends on them"
+    for name, term in (
+        ("select_and_gather_add", 1),
+        ("select_and_scatter", 0),
+        ("select_and_scatter_add", 1),
+    ):
+        yield EquivalentMutant(name, "jvp", f"dropped term {term}", selected)
+        yield EquivalentMutant(
+            name, "transpose", "doubled residual", "twice the values select the same"
+        )
+    for damage in ("swapped primals", "tangent in place of the primal", "dropped term 1"):
+        yield EquivalentMutant(
+            "nextafter", "jvp", damage, "its tangent is that of the first operand, wherever it is"
         )

@@ -133,7 +133,7 @@ def _divide(values: NumPyArray, width: int) -> NumPyArray:
     """The groups of a few bits in bytes, lowest first."""
     shifts = np.arange(8 // width, dtype=np.uint8) * np.uint8(width)
     groups = (values[..., None] >> shifts) & np.uint8((1 << width) - 1)
-    return groups.reshape(*values.shape[:-1], -1)
+    return groups.reshape(*values.shape[:-1], values.shape[-1] * (8 // width))
 
 
 def _from_parts(bits: NumPyArray, dtype: DType) -> NumPyArray:

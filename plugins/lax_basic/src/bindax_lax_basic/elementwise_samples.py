@@ -53,7 +53,7 @@ BITCASTS: tuple[tuple[tuple[int, ...], str, str], ...] = (
     ((2, 3), "int8", "int4"),
     ((2, 2), "uint4", "int8"),
     ((3,), "bfloat16", "uint16"),
-    ((3,), "complex64", "complex64"),
+    ((0, 2), "int8", "int4"),
 )
 """The shape and dtype of an operand, and the dtype its bits are taken for."""
 

@@ -111,7 +111,7 @@ def require_derivative(case: Case) -> tuple[list[int], list[int]]:
     Raises:
         NotApplicable: when there are none.
     """
-    positions = differentiable(case.operands)
+    positions = case.positions
     if not positions:
         raise NotApplicable("no operand has a tangent")
     results = differentiable(case.call(*case.operands))

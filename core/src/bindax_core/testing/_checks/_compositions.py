@@ -140,7 +140,7 @@ def _vmap(case: Case, setting: Setting) -> None:
         outs = jit(vmap(case.call))(*batch)
         _same("jit of vmap", outs, vmap(case.call)(*batch))
         _same("vmap of jit", vmap(jit(case.fresh()))(*batch), outs)
-    if not differentiable(case.operands) or not differentiable(case.call(*case.operands)):
+    if not case.positions or not differentiable(case.call(*case.operands)):
         return
     for name, function in _parts(case).items():
         wanted = [tree_leaves(function(*row)) for row in rows]
@@ -156,7 +156,7 @@ def _of_vmap(case: Case, setting: Setting) -> None:
     mapped = [True] * len(case.operands)
     batched = vmap(case.call)
     batch = [stacked(case, i, 0) for i in range(len(mapped))]
-    positions = differentiable(case.operands)
+    positions = case.positions
     tangents = tangents_of(case, positions)
 
     def part(*given: Any) -> list[Any]:

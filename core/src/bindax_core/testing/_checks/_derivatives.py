@@ -48,15 +48,13 @@ def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
     """Random tangents for some operands, the same ones each time."""
     rng = case.rng()
     drawn = {
-        i: direction(rng, case.avals[i])
-        for i in range(len(case.avals))
-        if i in differentiable(case.operands)
+        i: direction(rng, case.avals[i]) for i in range(len(case.avals)) if i in case.positions
     }
     return [value(drawn[i], case.avals[i]) for i in positions]
 
 
 def _jvp(case: Case, setting: Setting) -> None:
-    positions = differentiable(case.operands)
+    positions = case.positions
     plain = case.call(*case.operands)
     if not positions:
         _without_tangents(case, plain)
@@ -144,6 +142,9 @@ def _linearize(case: Case, setting: Setting) -> None:
     outs, linear = linearize(function, *primals)
     for i, (got, expected) in enumerate(zip(outs, function(*primals), strict=True)):
         require_same(f"result {i} under linearize", got, expected)
+    for i, (out, tangent) in enumerate(zip(outs, wanted, strict=True)):
+        aval = typeof(out).tangent_aval()
+        require_type(f"the tangent of result {i}", typeof(tangent), aval, weak=False)
     for i, (got, expected) in enumerate(zip(linear(*tangents), wanted, strict=True)):
         require_same(f"the tangent of result {i} by linearize", got, expected, types=False)
         require_type(
@@ -226,7 +227,7 @@ def _cotangent(rng: np.random.Generator, out: Any) -> Any:
 def _second(case: Case, setting: Setting) -> None:
     require_derivative(case)
     exact = widened(case)
-    positions = differentiable(exact.operands)
+    positions = exact.positions
     function = with_operands(exact, positions)
     primals, tangents = [exact.operands[i] for i in positions], tangents_of(exact, positions)
     keep = differentiable(exact.call(*exact.operands))

@@ -50,7 +50,7 @@ def precise(case: Case) -> Case:
         return widened(case)
     except NotApplicable as reason:
         results = case.call(*case.operands)
-        used = [case.operands[i] for i in differentiable(case.operands)]
+        used = [case.operands[i] for i in case.positions]
         used += [results[i] for i in differentiable(results)]
         if any(real_size(typeof(x).dtype) < 4 for x in used):
             raise NotApplicable(f"half precision is too coarse, and {reason}") from reason

@@ -31,7 +31,6 @@ from bindax_core.testing._mutation._values import (
     with_wrong_branch,
 )
 
-
 ANY_RANK = 100
 
 

@@ -1,0 +1,54 @@
+"""Samples for mistakes that those of the functions do not show: batches of every operand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.testing import Sample, array, between, sample
+
+
+def _orders(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+    return rng.integers(1, 5, shape).astype(dtype)
+
+
+def _both(x: Any, y: Any) -> tuple[Any, Any]:
+    return lax.add(x[0], y[0]), lax.mul(x[1], y[1])
+
+
+def _reduced(x: Any, y: Any) -> Any:
+    """Initial values that the results depend on."""
+    return lax.reduce((x, y), (np.float64(0.5), np.float64(0.25)), _both, (1,))
+
+
+def _reduced_windows(x: Any, y: Any) -> Any:
+    inits = np.float64(0.5), np.float64(0.25)
+    return lax.reduce_window((x, y), inits, _both, (1, 2), (1, 1), "VALID")
+
+
+def _all_bits(x: Any) -> Any:
+    """Nothing is rounded, so that the derivative is that of the identity."""
+    return lax.reduce_precision(x, 11, 52)
+
+
+def more_samples() -> Iterator[Sample]:
+    """First operands that differ in a batch, initial values that count, an identity, a square."""
+    positive = array((3,), "float64", between(0.3, 4.0))
+    orders = array((3,), "float64", _orders)
+    yield sample(lax.polygamma, orders, positive, no_derivative=(0,))
+    for function in (lax.igamma_grad_a, lax.random_gamma_grad, lax.zeta):
+        low = array((3,), "float64", between(1.5, 4.0))
+        yield sample(function, low, positive, no_derivative=(0,))
+    unit = array((3,), "float64", between(0.1, 0.9))
+    yield sample(lax.betainc, positive, positive, unit, no_derivative=(0, 1))
+    matrix = array((2, 3), "float64")
+    reason = "compilers take initial values for neutral, which special values are not"
+    neutral = {"compiled special values": reason}
+    yield sample(_reduced, matrix, matrix, skip=neutral)
+    yield sample(_reduced_windows, matrix, matrix, skip=neutral)
+    square = array((2, 2), "float64")
+    yield sample(_all_bits, square)
+    yield sample(lax.neg, square)
