@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.special
 
 import bindax
 from bindax import custom_batching, lax
 from bindax import numpy as bnp
 
+scipy: Any = pytest.importorskip("scipy", reason="SciPy is a reference of these tests")
+pytest.importorskip("scipy.special", reason="SciPy is a reference of these tests")
 jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
 jnp: Any = pytest.importorskip("jax.numpy", reason="JAX is the reference of differential tests")
 

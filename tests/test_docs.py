@@ -47,7 +47,10 @@ def as_session(program: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+PAGES_WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: page.stem)
 def test_code_on_page_prints_what_the_page_shows(page: Path) -> None:
     text = as_doctest(page.read_text(encoding="utf-8"))
     for package, reason in OPTIONAL.items():

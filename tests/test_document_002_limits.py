@@ -24,6 +24,8 @@ Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @pytest.fixture(params=["numpy", "xla"], autouse=True)
 def backend(request: pytest.FixtureRequest) -> Iterator[None]:
+    if request.param == "xla":
+        pytest.importorskip("jaxlib", reason="the compiler is not installed")
     with bindax.config.override(backend=request.param, check_jaxprs=True):
         yield
 

@@ -112,6 +112,7 @@ def equivalent(name: str) -> Iterator[EquivalentMutant]:
 
 @pytest.mark.parametrize("name", ["jit", "checkpoint", "custom_jvp_call"])
 def test_mistakes_are_noticed_and_leave_nothing_behind(name: str) -> None:
+    pytest.importorskip("jaxlib", reason="without a compiler impl alone says what is computed")
     made, given = find_primitive(name), [*samples(name), *equivalent(name)]
     report: MutationReport = mutate_rules(made, given, count=20)
     assert report.ok, str(report)

@@ -8,8 +8,6 @@ from typing import Any
 
 import hypothesis
 import hypothesis.strategies as st
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -27,6 +25,9 @@ from bindax_core.extend import (
     vmap,
 )
 from bindax_lax_basic import cos, exp, reduce_sum, sin, stop_gradient, tanh
+
+jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
+jnp: Any = pytest.importorskip("jax.numpy", reason="JAX is the reference of differential tests")
 
 Function = Callable[..., Any]
 W, H, XS = np.float64(0.7), np.float64(0.3), np.linspace(0.1, 1.0, 4)
