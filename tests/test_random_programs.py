@@ -123,7 +123,7 @@ def check_program(steps: list[Step], chain: list[str], data: int) -> None:
     np.testing.assert_allclose(compiled, expected, **tolerance)
 
 
-@pytest.mark.timeout(0 if COUNT > 100 else 300)
+@pytest.mark.timeout(0 if COUNT > 100 else 900)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs(part: int) -> None:
     @seed(20261121 + part)
