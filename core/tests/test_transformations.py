@@ -357,3 +357,11 @@ def test_a_third_party_transformation_uses_the_public_interface() -> None:
     _, names = count(bx.grad(f), 3.0)
     assert names.count("toy.cos") == 1
     assert repr(Zero.like(np.zeros(2))) == "Zero(float64[2])"
+
+
+def test_a_cotangent_that_passes_through_is_not_the_callers_array() -> None:
+    given = np.ones(2)
+    (found,) = bx.vjp(lambda x: x, np.zeros(2))[1](given)
+    given[:] = 5.0
+    assert isinstance(found, bx.Array)
+    np.testing.assert_array_equal(found, np.ones(2))

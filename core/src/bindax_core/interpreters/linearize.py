@@ -216,7 +216,7 @@ def unflatten_cotangents(
     """The cotangents of the arguments as trees; zeros where nothing flows back."""
     found = iter(lin.apply_transposed(cotangents))
     outs = [
-        instantiate_zeros(next(found) if nonzero else Zero(aval))
+        own_value(instantiate_zeros(next(found) if nonzero else Zero(aval)))
         for nonzero, aval in zip(lin.nonzeros_in, in_avals, strict=True)
     ]
     args, _ = tree_unflatten(in_tree, outs)
