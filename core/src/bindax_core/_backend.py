@@ -296,7 +296,7 @@ def _run_compiled(
     run = _per_operation.get(key)
     if run is None:
         run = _compile_one(primitive, backend, avals, params)
-        if not any(map(_primitive._is_one_of_a_kind, params.values())):  # nobody can ask again
+        if all(map(_primitive._is_shared, params.values())):  # nobody can ask again
             if len(_per_operation) >= _PER_OPERATION_LIMIT:
                 _per_operation.clear()
             _per_operation[key] = run

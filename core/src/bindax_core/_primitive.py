@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,21 +13,16 @@ from bindax_core._aval import find_value_type, unknown_type_message, value_types
 from bindax_core._trace import Tracer, escaped_message, full_raise, trace_state
 from bindax_core.errors import (
     AbstractionError,
-    PluginConflictError,
     RuleOutputError,
     UnexpectedTracerError,
 )
 from bindax_core.registry import _rules
+from bindax_core.registry._adapters import Planned
+from bindax_core.registry._declared import declare
 from bindax_core.registry._site import Site, caller_site
-from bindax_core.registry._transaction import record_undo
-
-if TYPE_CHECKING:
-    from bindax_core._aval import ShapedArray
 
 _SIGNATURE_LIMIT = 4096
-
-declared_primitives: dict[str, list[Primitive]] = {}
-"""Every primitive declared in this process, by name; more than one where packages clash."""
+_asarray, _ndarray = np.asarray, np.ndarray
 
 run_compiled: Callable[..., Sequence[Any]] | None = None
 """Runs one primitive through a backend; set by what knows backends."""
@@ -47,6 +42,26 @@ def set_run_compiled(
     """
     global run_compiled, compiler_for
     run_compiled, compiler_for = function, compiler
+
+
+class _Signature:
+    """What is remembered of a primitive for operands of some types with some parameters.
+
+    Attributes:
+        out_avals: the types of the results.
+        compute: the ``impl`` rule, or what it planned for these types and parameters; set at the
+            first evaluation.
+        takes_params: whether ``compute`` takes the parameters, which a plan has already.
+        is_ready: whether ``compute`` is all that evaluation takes.
+    """
+
+    __slots__ = ("compute", "is_ready", "out_aval", "out_avals", "takes_params")
+
+    def __init__(self, primitive: Primitive, avals: tuple[Any, ...], params: dict[str, Any]):
+        self.out_avals = tuple(kinds.abstract_eval.get(primitive)(*avals, **params))
+        self.out_aval = None if primitive.multiple_results else self.out_avals[0]
+        self.compute: Any = None
+        self.takes_params = self.is_ready = False
 
 
 class Primitive:
@@ -74,8 +89,8 @@ class Primitive:
         self.site = caller_site() if site is None else site
         self.takes_values = False
         self.prefers_compiler = False
-        self._signatures: dict[Any, list[ShapedArray]] = {}
-        _declare(self)
+        self._signatures: dict[Any, _Signature] = {}
+        declare(self)
 
     def __repr__(self) -> str:
         return f"Primitive({self.name!r})"
@@ -90,6 +105,43 @@ class Primitive:
         Returns:
             The result, or with ``multiple_results`` the list of results.
         """
+        if trace_state.dynamic is None:
+            # On few numbers all the time goes into what happens here: hence the two cases.
+            key: Any = None
+            if len(operands) == 2:
+                x, y = operands
+                if type(x) is Array and type(y) is Array and y._host is not None:
+                    key = x.aval, y.aval
+            elif len(operands) == 1:
+                (x,) = operands
+                if type(x) is Array:
+                    key = x.aval
+            if key is not None and (host := x._host) is not None:
+                try:
+                    known = self._signatures.get(
+                        (key, *params, *params.values()) if params else key
+                    )
+                except TypeError:
+                    known = None
+                if known is not None and known.is_ready:
+                    if known.takes_params:
+                        out = known.compute(*[x._host for x in operands], **params)
+                    elif len(operands) == 2:
+                        out = known.compute(host, y._host)
+                    else:
+                        out = known.compute(host)
+                    aval = known.out_aval
+                    if aval is None:
+                        return self._wrap_all(out, known.out_avals, ())
+                    if type(out) is not _ndarray:
+                        out = _asarray(out)
+                    if out.dtype is aval.dtype and out.shape == aval.shape:
+                        return Array(aval, out)
+                    return self._wrap(out, aval, ())
+        return self._interpret(operands, params)
+
+    def _interpret(self, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        """``bind``, in general."""
         state = trace_state
         top = None
         for x in operands:
@@ -145,17 +197,26 @@ class Primitive:
                     foreign = operands
                 avals.append(aval)
                 arrays.append(array)
-        out_avals = self.out_avals(tuple(avals), params)
-        out = function(*arrays, **params)
-        if not self.multiple_results:
-            return (self._wrap(out, out_avals[0], foreign),)
-        if not isinstance(out, (list, tuple)) or len(out) != len(out_avals):
-            raise RuleOutputError(self._wrong_output(f"{out!r:.80}", len(out_avals)))
-        return [self._wrap(x, aval, foreign) for x, aval in zip(out, out_avals, strict=True)]
+        known = self._signature(tuple(avals), params)
+        if known.compute is None:
+            is_planned = type(function) is Planned
+            known.compute = function.plan(*avals, **params) if is_planned else function
+            known.takes_params = bool(params) and not is_planned
+            known.is_ready = not self.prefers_compiler
+        compute = known.compute
+        out = compute(*arrays, **params) if known.takes_params else compute(*arrays)
+        if self.multiple_results:
+            return self._wrap_all(out, known.out_avals, foreign)
+        return [self._wrap(out, known.out_avals[0], foreign)]
+
+    def _wrap_all(self, outs: Any, avals: Sequence[Any], foreign: Sequence[Any]) -> list[Array]:
+        """What an ``impl`` rule returned as arrays of the types that were promised."""
+        if not isinstance(outs, (list, tuple)) or len(outs) != len(avals):
+            raise RuleOutputError(self._wrong_output(f"{outs!r:.80}", len(avals)))
+        return [self._wrap(x, aval, foreign) for x, aval in zip(outs, avals, strict=True)]
 
     def _wrap(self, result: Any, aval: Any, foreign: Sequence[Any]) -> Array:
-        """What an ``impl`` rule returned as an array of the type that was promised."""
-        if type(result) is not np.ndarray:
+        if type(result) is not _ndarray:
             result = np.asarray(result)
         if (result.dtype is not aval.dtype and result.dtype != aval.dtype) or (
             result.shape != aval.shape
@@ -172,19 +233,24 @@ class Primitive:
         return kinds.impl.get(self)(*operands, **params)  # type: ignore[no-any-return]  # raises
 
     def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
-        """The types of the results, from the ``abstract_eval`` rule.
+        """The types of the results, from the ``abstract_eval`` rule; they are remembered."""
+        return self._signature(avals, params).out_avals
 
-        They are remembered, unless a parameter is a function or a program: the memory would keep
-        alive what it closes over.
+    def _signature(self, avals: tuple[Any, ...], params: dict[str, Any]) -> _Signature:
+        """What is known of an application, remembered unless a parameter is a function or program.
+
+        The memory would keep alive what such a parameter closes over.
         """
-        key: Any = (avals, tuple(params.items())) if params else avals
+        key: Any = avals[0] if len(avals) == 1 else avals
+        if params:
+            key = (key, *params, *params.values())
         try:
             known = self._signatures.get(key)
-        except TypeError:  # a parameter without hash: evaluated each time
-            return kinds.abstract_eval.get(self)(*avals, **params)  # type: ignore[no-any-return]
+        except TypeError:  # a parameter without hash
+            return _Signature(self, avals, params)
         if known is None:
-            known = list(kinds.abstract_eval.get(self)(*avals, **params))
-            if not any(map(_is_one_of_a_kind, params.values())):
+            known = _Signature(self, avals, params)
+            if all(map(_is_shared, params.values())):
                 if len(self._signatures) >= _SIGNATURE_LIMIT:
                     self._signatures.clear()
                 self._signatures[key] = known
@@ -207,12 +273,12 @@ class Primitive:
 _implementations = kinds.impl.functions
 
 
-def _is_one_of_a_kind(value: Any) -> bool:
-    """Whether a parameter equals nothing but itself, or holds such: a function, a program."""
+def _is_shared(value: Any) -> bool:
+    """Whether an equal parameter can come again: no function or program, nor one in a tuple."""
     if type(value) is tuple:
-        return any(map(_is_one_of_a_kind, value))
+        return all(map(_is_shared, value))
     by_identity: Any = object.__hash__
-    return type(value).__hash__ is by_identity
+    return value is None or type(value).__hash__ is not by_identity
 
 
 def _is_out_of_reach(x: Array) -> bool:
@@ -241,35 +307,3 @@ def as_array(x: Any) -> Any:
         return x
     aval, host = _host_operand(x)
     return Array(aval, np.array(host)) if isinstance(host, np.ndarray) else x
-
-
-def _declare(primitive: Primitive) -> None:
-    """Remember a primitive under its name.
-
-    Two packages may declare one name, and each computes with its own primitive; the error comes
-    when something is looked up by the name.
-    """
-    declared = declared_primitives.setdefault(primitive.name, [])
-    for present in declared:
-        if present.site.module == primitive.site.module:
-            # The same module again: a reload, or a notebook cell that was run twice.
-            declared.remove(present)
-            break
-    declared.append(primitive)
-    record_undo(lambda: declared.remove(primitive))
-
-
-def find_declared(name: str) -> Primitive | None:
-    """The primitive declared under a name in this process, whether a plugin offers it or not.
-
-    Raises:
-        PluginConflictError: when more than one package declared it.
-    """
-    declared = declared_primitives.get(name, [])
-    if len(declared) > 1:
-        places = " and by ".join(_rules.describe_site(one.site) for one in declared)
-        raise PluginConflictError(
-            f"the primitive {name!r} is declared by {places}. Rename one of them, or uninstall a "
-            f"package."
-        )
-    return declared[0] if declared else None

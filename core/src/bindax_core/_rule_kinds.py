@@ -1,23 +1,11 @@
-"""The rule kinds of the built-in interpreters.
-
-On the card of a one-result primitive, rules take and return single values; inside the
-interpreters all deal in sequences of results. The adapters here stand between the two.
-"""
+"""The rule kinds of the built-in interpreters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
 import attrs
 
-from bindax_core._operations import Zero, instantiate_zeros
+from bindax_core.registry import _adapters
 from bindax_core.registry._rules import RuleFamily, RuleKind
-
-if TYPE_CHECKING:
-    from bindax_core._primitive import Primitive
-
-Function = Callable[..., Any]
 
 
 @attrs.frozen
@@ -36,66 +24,25 @@ class Effect:
     repeatable: bool = False
 
 
-def _impl(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
-    primitive.takes_values = bool(options.get("on_values", False))
-    primitive.prefers_compiler = bool(options.get("slow", False))
-    return function
-
-
-def _list_result(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
-    if primitive.multiple_results:
-        return function
-    return lambda *args, **params: [function(*args, **params)]
-
-
-def _jvp(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
-    takes_zeros = options.get("symbolic_zeros", False)
-    single = not primitive.multiple_results
-
-    def rule(primals: Any, tangents: Any, **params: Any) -> Any:
-        if not takes_zeros:
-            tangents = [instantiate_zeros(t) if type(t) is Zero else t for t in tangents]
-        out, tangent_out = function(primals, tangents, **params)
-        return ([out], [tangent_out]) if single else (out, tangent_out)
-
-    return function if takes_zeros and not single else rule
-
-
-def _vmap(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
-    if primitive.multiple_results:
-        return function
-
-    def rule(axis_size: Any, operands: Any, batch_dims: Any, **params: Any) -> Any:
-        out, out_dim = function(axis_size, operands, batch_dims, **params)
-        return [out], [out_dim]
-
-    return rule
-
-
-def _transpose(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
-    takes_zeros = options.get("symbolic_zeros", False)
-    single = not primitive.multiple_results
-
-    def rule(cotangents: Any, *operands: Any, **params: Any) -> Any:
-        if not takes_zeros:
-            cotangents = [instantiate_zeros(ct) for ct in cotangents]
-        return function(cotangents[0] if single else cotangents, *operands, **params)
-
-    return rule
-
-
-impl = RuleKind("impl", adapt=_impl, canonical=True, signature="(*arrays, **params) -> array")
+impl = RuleKind(
+    "impl", adapt=_adapters.impl, canonical=True, signature="(*arrays, **params) -> array"
+)
 """How to compute a primitive on NumPy arrays; with ``on_values=True``, on the operands as given.
-``slow=True`` says that a compiled program is faster: then the rule runs where nothing compiles."""
+``slow=True`` says that a compiled program is faster: then the rule runs where nothing compiles.
+A rule with ``planned=True`` takes the types of the operands and returns the function of the arrays,
+which is remembered: for what takes longer to decide than to compute."""
 
 abstract_eval = RuleKind(
-    "abstract_eval", adapt=_list_result, canonical=True, signature="(*avals, **params) -> aval"
+    "abstract_eval",
+    adapt=_adapters.list_result,
+    canonical=True,
+    signature="(*avals, **params) -> aval",
 )
 """The type of a primitive's result from the types of its operands; raises when they are wrong."""
 
 jvp = RuleKind(
     "jvp",
-    adapt=_jvp,
+    adapt=_adapters.jvp,
     canonical=True,
     signature="(primals, tangents, **params) -> (primal_out, tangent_out)",
 )
@@ -107,7 +54,7 @@ of each result and gives that of each operand, None for zero."""
 
 vmap = RuleKind(
     "vmap",
-    adapt=_vmap,
+    adapt=_adapters.vmap,
     canonical=True,
     signature="(axis_size, operands, batch_dims, **params) -> (out, out_dim)",
 )
@@ -115,7 +62,7 @@ vmap = RuleKind(
 
 transpose = RuleKind(
     "transpose",
-    adapt=_transpose,
+    adapt=_adapters.transpose,
     canonical=True,
     signature="(cotangent, *operands_or_UndefPrimal, **params) -> sequence of cotangent or None",
 )
@@ -125,7 +72,7 @@ lowering = RuleFamily(
     "lowering",
     lambda name: RuleKind(
         name,
-        adapt=_list_result,
+        adapt=_adapters.list_result,
         canonical=name == "lowering.stablehlo",
         signature="(ctx, *ir_values, **params) -> ir_value",
     ),

@@ -18,7 +18,7 @@ from bindax_core.errors import (
     PluginWarning,
 )
 from bindax_core.extend import RuleKind
-from bindax_core.registry import _report, _rules
+from bindax_core.registry import _declared, _report, _rules
 from bindax_core.registry._control import configured
 from bindax_core.registry._installers import installers
 from bindax_core.registry._loader import Loader
@@ -264,7 +264,7 @@ def bindax_backends(): return [object()]
     assert after == before
     assert {str(one) for one in _registered()} == nodes
     assert real.discovery.find_primitive("half.p") is None
-    assert "half.p" not in str(bindax_core._primitive.find_declared("half.p"))
+    assert "half.p" not in str(_declared.find_declared("half.p"))
 
 
 def _registered() -> Any:

@@ -21,6 +21,7 @@ from bindax_core._tree._table import lock
 from bindax_core.errors import PluginError
 from bindax_core.registry._cards import Extension
 from bindax_core.registry._declarations import Installer, Staged
+from bindax_core.registry._declared import declared_primitives
 from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.registry._rules import Rule
@@ -63,7 +64,7 @@ class PrimitiveInstaller:
     def _staged(self, primitive: Any) -> Staged:
         name = primitive.name
         owner = None
-        for present in _primitive.declared_primitives.get(name, ()):
+        for present in declared_primitives.get(name, ()):
             if present is not primitive and _is_kernel(present.site):
                 owner = provenance_of(present.site)
         return Staged(

@@ -193,6 +193,7 @@ class RuleKind:
         """Make the functions that interpreters call again, after the wrapper changed."""
         with _write_lock:
             for (primitive, platform), rule in list(self._rules.items()):
+                primitive.forget_signatures()
                 if rule.function is not None:
                     adapted = self._adapt(primitive, rule.function, rule.options)
                     self._put(primitive, platform, adapted)

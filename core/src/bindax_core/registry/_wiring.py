@@ -31,7 +31,7 @@ def discovery() -> Discovery:
 
 def _make() -> Discovery:
     global _discovery
-    from bindax_core import _primitive
+    from bindax_core.registry._declared import find_declared
     from bindax_core.registry._installers import installers
     from bindax_core.registry._loader import Loader
     from bindax_core.registry._lookup import Discovery
@@ -40,7 +40,7 @@ def _make() -> Discovery:
         if _discovery is None:
             ready = installers()
             loader = Loader(lambda: ready, outside_traces=_import_scope)
-            _discovery = Discovery(loader, _primitive.find_declared)
+            _discovery = Discovery(loader, find_declared)
         return _discovery
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import _rule_kinds
 from bindax_core.errors import RuleOutputError
 from bindax_core.extend import (
     AbstractValue,
@@ -26,11 +25,12 @@ from bindax_core.extend import (
     is_value,
     typeof,
 )
+from bindax_core.registry import _adapters
 from bindax_core.testing._blame import describe_rule
 from bindax_core.testing._checks._base import value
 from bindax_core.testing._compare import Mismatch, require_same, wide
 
-_ADAPTERS = _rule_kinds.__file__
+_ADAPTERS = _adapters.__file__
 Function = Callable[..., Any]
 Checker = Callable[[Primitive, Function, Sequence[Any], dict[str, Any]], Any]
 

@@ -39,15 +39,15 @@ def elementwise(
         slow: whether NumPy needs many passes over the arrays, so that compiling it pays.
     """
     if result is not None:
-        computed = quiet(numpy_function)
+        computed = impl(quiet(numpy_function), slow=slow)
     elif len(accepts) == 1:
-        computed = exact_unary(numpy_function)
+        computed = impl(exact_unary(numpy_function), planned=True, slow=slow)
     elif len(accepts) == 2:
-        computed = exact_binary(numpy_function)
+        computed = impl(exact_binary(numpy_function), planned=True, slow=slow)
     else:
-        computed = exact(numpy_function)
+        computed = impl(exact(numpy_function), slow=slow)
     return (
-        impl(computed, slow=slow),
+        computed,
         abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
         same_dims(function) if len(accepts) == 1 else elementwise_batch(function),
     )

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
 
 NumPyArray = np.ndarray[Any, Any]
 NumPyFunction = Callable[..., Any]
+Plan = Callable[..., NumPyFunction]
+"""From the types of arrays to the function that computes on them: ``impl(plan, planned=True)``."""
 
 
 def _find_error_state() -> tuple[contextvars.ContextVar[Any], Any] | None:
@@ -74,35 +76,60 @@ def exact(function: NumPyFunction) -> NumPyFunction:
     return quiet(run)
 
 
-def exact_unary(function: NumPyFunction) -> NumPyFunction:
-    """``exact`` for functions of one array, which are called often enough to have no ``*``."""
+# Arithmetic on few numbers takes as long as anything done besides. Functions of one and two arrays
+# have words of their own, without the cost of ``*``, and what their types decide is planned ahead.
+
+
+def quiet_unary(function: NumPyFunction) -> NumPyFunction:
+    """``quiet`` for functions of one array without parameters."""
     if _error_state is None:
-        return exact(function)
+        return quiet(function)
     variable, ignore = _error_state
 
-    def run(x: NumPyArray, **params: Any) -> Any:
+    def silent(x: NumPyArray) -> Any:
         token = variable.set(ignore)
         try:
-            out = function(x, **params)
-            return out if out.dtype == x.dtype else out.astype(x.dtype)
+            return function(x)
         finally:
             variable.reset(token)
 
-    return run
+    return silent
 
 
-def exact_binary(function: NumPyFunction) -> NumPyFunction:
-    """``exact`` for functions of two arrays."""
+def quiet_binary(function: NumPyFunction) -> NumPyFunction:
+    """``quiet`` for functions of two arrays without parameters."""
     if _error_state is None:
-        return exact(function)
+        return quiet(function)
     variable, ignore = _error_state
 
-    def run(x: NumPyArray, y: NumPyArray, **params: Any) -> Any:
+    def silent(x: NumPyArray, y: NumPyArray) -> Any:
         token = variable.set(ignore)
         try:
-            out = function(x, y, **params)
-            return out if out.dtype == x.dtype else out.astype(x.dtype)
+            return function(x, y)
         finally:
             variable.reset(token)
 
-    return run
+    return silent
+
+
+def exact_unary(function: NumPyFunction) -> Plan:
+    """``exact`` for functions of one array without parameters, as a plan for its type."""
+    choose = _exact_or_native(quiet_unary(function), exact(function))
+    return lambda x: choose(x.dtype)
+
+
+def exact_binary(function: NumPyFunction) -> Plan:
+    """``exact`` for functions of two arrays without parameters, as a plan for their types."""
+    choose = _exact_or_native(quiet_binary(function), exact(function))
+    return lambda x, y: choose(x.dtype, y.dtype)
+
+
+def _exact_or_native(native: NumPyFunction, general: NumPyFunction) -> Plan:
+    """The function itself for dtypes that it keeps, so that its results need no look."""
+
+    @cache
+    def choose(*dtypes: Any) -> NumPyFunction:
+        out = native(*[np.ones(1, dtype) for dtype in dtypes])
+        return native if out.dtype == dtypes[0] else general
+
+    return choose

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import ShapedArray, typeof
+from bindax_core.extend import Array, ShapedArray, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 
@@ -148,7 +148,7 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
 
 def axis_argument(name: str, axis: Any, ndim: int, argument: str = "axis") -> int:
     """One axis, counted from the end when negative, within the bounds of ``ndim`` axes."""
-    i = static_int(name, argument, axis)
+    i = axis if type(axis) is int else static_int(name, argument, axis)
     if not -ndim <= i < ndim:
         raise ValueError(
             f"{name}: {argument} {i} is out of bounds for an operand with {ndim} axes; "
@@ -163,6 +163,8 @@ def axes_argument(name: str, axes: Any, ndim: int, argument: str = "axes") -> tu
     """Sorted distinct axes; None means all."""
     if axes is None:
         return tuple(range(ndim))
+    if type(axes) is tuple and len(axes) == 1 and type(axes[0]) is int and 0 <= axes[0] < ndim:
+        return axes  # the usual case
     found = [
         axis_argument(name, axis, ndim, argument) for axis in static_ints(name, argument, axes)
     ]
@@ -173,4 +175,4 @@ def axes_argument(name: str, axes: Any, ndim: int, argument: str = "axes") -> tu
 
 def rank_of(x: Any) -> int:
     """The number of axes of any legal operand."""
-    return len(typeof(x).shape)
+    return len(x.aval.shape if type(x) is Array else typeof(x).shape)

@@ -49,7 +49,7 @@ def neg(x: Any) -> Array:
 
 neg_p: Primitive = primitive(
     "neg",
-    impl(exact_unary(np.negative)),
+    impl(exact_unary(np.negative), planned=True),
     abstract_eval(elementwise_type("neg", NUMBER)),
     linear(neg),
     same_dims(neg),
@@ -106,7 +106,7 @@ def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 add_p: Primitive = primitive(
     "add",
-    impl(exact_binary(np.add)),
+    impl(exact_binary(np.add), planned=True),
     abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
     jvp(_add_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: add_p.bind(x, y)),
@@ -147,7 +147,7 @@ def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 sub_p: Primitive = primitive(
     "sub",
-    impl(exact_binary(np.subtract)),
+    impl(exact_binary(np.subtract), planned=True),
     abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
     jvp(_sub_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: sub_p.bind(x, y)),
@@ -179,7 +179,7 @@ def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 mul_p: Primitive = primitive(
     "mul",
-    impl(exact_binary(np.multiply)),
+    impl(exact_binary(np.multiply), planned=True),
     abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
     multilinear(lambda x, y: mul_p.bind(x, y)),
     elementwise_batch(lambda x, y: mul_p.bind(x, y)),

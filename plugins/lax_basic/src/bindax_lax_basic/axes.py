@@ -30,9 +30,10 @@ from bindax_core.extend import (
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import linear
-from bindax_lax_basic._numpy import NumPyArray, quiet
+from bindax_lax_basic._numpy import NumPyArray, quiet_unary
 from bindax_lax_basic._types import (
     axes_argument,
+    rank_of,
     require_kind,
     shape_argument,
     static_ints,
@@ -319,7 +320,7 @@ def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), axes=(0,))
     Array([4., 6.], dtype=float64)
     """
-    chosen = axes_argument("reduce_sum", axes if axis is None else axis, typeof(operand).ndim)
+    chosen = axes_argument("reduce_sum", axes if axis is None else axis, rank_of(operand))
     return reduce_sum_p.bind(operand, axes=chosen)
 
 
@@ -343,12 +344,11 @@ def _sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     return x.update(shape=reduced_shape("reduce_sum", x, axes))
 
 
-@quiet
-def _sum_impl(x: NumPyArray, *, axes: tuple[int, ...]) -> Any:
-    wide = dtypes.accumulator_dtype(x.dtype)
-    if wide != x.dtype:
-        return np.add.reduce(x.astype(wide), axis=axes).astype(x.dtype)
-    return np.add.reduce(x, axis=axes, dtype=wide)
+def _sum_plan(x: ShapedArray, *, axes: tuple[int, ...]) -> Any:
+    dtype, wide = x.dtype, dtypes.accumulator_dtype(x.dtype)
+    if wide == dtype:
+        return quiet_unary(lambda x: np.add.reduce(x, axes, wide))
+    return quiet_unary(lambda x: np.add.reduce(x.astype(wide), axes).astype(dtype))
 
 
 def _sum_vmap(
@@ -401,7 +401,7 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
 
 reduce_sum_p: Primitive = primitive(
     "reduce_sum",
-    impl(_sum_impl),
+    impl(_sum_plan, planned=True),
     abstract_eval(_sum_type),
     linear(lambda t, **params: reduce_sum_p.bind(t, **params)),
     vmap(_sum_vmap),

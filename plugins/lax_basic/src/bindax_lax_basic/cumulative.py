@@ -28,10 +28,10 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import composition
 from bindax_lax_basic._linear import linear, zero_tangent
-from bindax_lax_basic._numpy import NumPyArray, quiet
+from bindax_lax_basic._numpy import NumPyArray, quiet_unary
 from bindax_lax_basic._operands import constant
 from bindax_lax_basic._scans import Values, prefix_scan
-from bindax_lax_basic._types import Kinds, axis_argument, require_kind
+from bindax_lax_basic._types import Kinds, axis_argument, rank_of, require_kind
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.comparison import eq_p, is_finite_p, ne_p
 from bindax_lax_basic.complex_numbers import real_p
@@ -104,7 +104,7 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
 
 
 def _bind(which: Primitive, operand: Any, axis: int, reverse: bool) -> Any:
-    place = axis_argument(which.name, axis, typeof(operand).ndim)
+    place = axis_argument(which.name, axis, rank_of(operand))
     return which.bind(operand, axis=place, reverse=bool(reverse))
 
 
@@ -124,18 +124,23 @@ def _cumulative_type(name: str, accepts: Kinds) -> Rule:
 def _accumulate(function: Function) -> Rule:
     """The ``impl`` rule; narrow values are combined in a wider dtype and rounded at the end."""
 
-    @quiet
-    def run(x: NumPyArray, *, axis: int, reverse: bool) -> Any:
-        wide = dtypes.accumulator_dtype(x.dtype)
-        source = np.flip(x, axis) if reverse else x
-        out = function(source.astype(wide, copy=False), axis).astype(x.dtype, copy=False)
-        return np.flip(out, axis) if reverse else out
+    def plan(aval: ShapedArray, *, axis: int, reverse: bool) -> Any:
+        dtype, wide = aval.dtype, dtypes.accumulator_dtype(aval.dtype)
+        if wide == dtype and not reverse:
+            return quiet_unary(lambda x: function(x, axis))
 
-    return impl(run)
+        def run(x: NumPyArray) -> Any:
+            source = np.flip(x, axis) if reverse else x
+            out = function(source.astype(wide, copy=False), axis).astype(dtype, copy=False)
+            return np.flip(out, axis) if reverse else out
+
+        return quiet_unary(run)
+
+    return impl(plan, planned=True)
 
 
 def _of_ufunc(ufunc: np.ufunc) -> Rule:
-    return _accumulate(lambda x, axis: ufunc.accumulate(x, axis=axis, dtype=x.dtype))
+    return _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype))
 
 
 def _cumulative_batch(which: Callable[[], Primitive]) -> Rule:

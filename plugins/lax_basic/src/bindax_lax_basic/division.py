@@ -35,7 +35,7 @@ from bindax_lax_basic._operands import adopt_dtype, constant
 from bindax_lax_basic._types import elementwise_type
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, unbroadcast
 from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.dtypes import FLOAT, NUMBER
+from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER
 from bindax_lax_basic.rounding import abs_p, floor_p, sign_p
 
 # ---------------------------------------------------------------------------------- division
@@ -99,7 +99,7 @@ def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 div_p: Primitive = primitive(
     "div",
-    impl(exact_binary(_div_impl)),
+    impl(exact_binary(_div_impl), planned=True),
     abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
     jvp(_div_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: div_p.bind(x, y)),
@@ -151,13 +151,22 @@ def atan2(x: Any, y: Any) -> Array:
     """Elementwise angle of the point ``(y, x)``: the arc tangent of ``x / y`` in all quadrants.
 
     Args:
-        x: an array of real floats, the ordinate.
+        x: an array of floats, the ordinate.
         y: an array of the same dtype, the abscissa.
+
+    Of complex numbers it is ``-i log((y + i x) / sqrt(x^2 + y^2))``.
 
     >>> atan2(np.array([1.0, -1.0]), 1.0)
     Array([ 0.78539816, -0.78539816], dtype=float64)
     """
     return atan2_p.bind(*adopt_dtype(x, y))
+
+
+def _atan2_impl(x: NumPyArray, y: NumPyArray) -> Any:
+    if x.dtype.kind != "c":
+        return np.arctan2(x, y)
+    a, b = x.astype(np.complex128), y.astype(np.complex128)
+    return (-1j * np.log((b + 1j * a) / np.sqrt(a * a + b * b))).astype(x.dtype)
 
 
 def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
@@ -167,7 +176,7 @@ def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
 
 atan2_p: Primitive = primitive(
     "atan2",
-    *elementwise("atan2", lambda x, y: atan2_p.bind(x, y), np.arctan2, FLOAT, FLOAT),
+    *elementwise("atan2", lambda x, y: atan2_p.bind(x, y), _atan2_impl, INEXACT, INEXACT),
     partials(
         lambda x, y: atan2_p.bind(x, y),
         lambda x, y, out: _over_square_norm(y, x, y),

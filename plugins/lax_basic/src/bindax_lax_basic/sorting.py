@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -64,6 +65,10 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     >>> sort([np.array([2, 1, 2]), np.array([5, 6, 4])], num_keys=2)
     (Array([1, 2, 2], dtype=int64), Array([6, 4, 5], dtype=int64))
     """
+    if type(operand) is Array and dimension == -1 and is_stable is True and num_keys == 1:
+        last = len(operand.aval.shape) - 1
+        if last >= 0:  # the usual case
+            return sort_p.bind(operand, dimension=last, is_stable=True, num_keys=1)[0]
     several = isinstance(operand, (list, tuple))
     operands = list(operand) if several else [operand]
     if not operands:
@@ -120,13 +125,36 @@ def _comparable(x: NumPyArray) -> NumPyArray:
     return x.astype(np.float32 if dtypes.is_inexact(x.dtype) else np.int32)
 
 
+def _sort_plan(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int) -> Any:
+    if len(avals) > 1 or avals[0].dtype.kind == "V":
+        return partial(_sort_together, dimension=dimension, num_keys=num_keys)
+    tells_equals_apart = is_stable and dtypes.is_inexact(avals[0].dtype)
+    choose = tells_equals_apart and avals[0].dtype.kind == "f" and avals[0].size > _FEW
+    kind = "stable" if tells_equals_apart else "quicksort"
+
+    def run(x: NumPyArray) -> list[NumPyArray]:
+        out = x.copy()
+        out.sort(dimension, _kind_for_floats(x) if choose else kind)
+        return [out]
+
+    return run
+
+
+_FEW = 256
+
+
+def _kind_for_floats(x: NumPyArray) -> Literal["stable", "quicksort"]:
+    """How NumPy sorts floats in a stable order; quickly, unless there are zeros of both signs.
+
+    No other equal numbers can be told apart.
+    """
+    negative = np.signbit(x[x == 0])
+    return "stable" if negative.any() and not negative.all() else "quicksort"
+
+
 @quiet
-def _sort_impl(
-    *arrays: NumPyArray, dimension: int, is_stable: bool, num_keys: int
-) -> list[NumPyArray]:
+def _sort_together(*arrays: NumPyArray, dimension: int, num_keys: int) -> list[NumPyArray]:
     keys = [_comparable(x) for x in arrays[:num_keys]]
-    if len(arrays) == 1 and keys[0] is arrays[0]:
-        return [np.sort(keys[0], axis=dimension, kind="stable")]
     if num_keys == 1:
         order = np.argsort(keys[0], axis=dimension, kind="stable")
     else:
@@ -179,7 +207,7 @@ def _sort_vmap(
 
 sort_p: Primitive = primitive(
     "sort",
-    impl(_sort_impl),
+    impl(_sort_plan, planned=True),
     abstract_eval(_sort_type),
     jvp(_sort_jvp, symbolic_zeros=True),
     vmap(_sort_vmap),

@@ -1,0 +1,47 @@
+"""Which primitives were declared in this process, by name, whether a plugin offers them or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bindax_core.errors import PluginConflictError
+from bindax_core.registry._rules import describe_site
+from bindax_core.registry._transaction import record_undo
+
+if TYPE_CHECKING:
+    from bindax_core._primitive import Primitive
+
+declared_primitives: dict[str, list[Primitive]] = {}
+"""Every primitive declared in this process, by name; more than one where packages clash."""
+
+
+def declare(primitive: Primitive) -> None:
+    """Remember a primitive under its name.
+
+    Two packages may declare one name, and each computes with its own primitive; the error comes
+    when something is looked up by the name.
+    """
+    declared = declared_primitives.setdefault(primitive.name, [])
+    for present in declared:
+        if present.site.module == primitive.site.module:
+            # The same module again: a reload, or a notebook cell that was run twice.
+            declared.remove(present)
+            break
+    declared.append(primitive)
+    record_undo(lambda: declared.remove(primitive))
+
+
+def find_declared(name: str) -> Primitive | None:
+    """The primitive declared under a name in this process, whether a plugin offers it or not.
+
+    Raises:
+        PluginConflictError: when more than one package declared it.
+    """
+    declared = declared_primitives.get(name, [])
+    if len(declared) > 1:
+        places = " and by ".join(describe_site(one.site) for one in declared)
+        raise PluginConflictError(
+            f"the primitive {name!r} is declared by {places}. Rename one of them, or uninstall a "
+            f"package."
+        )
+    return declared[0] if declared else None
