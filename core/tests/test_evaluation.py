@@ -82,6 +82,13 @@ def test_equal_parameters_are_passed_as_they_are() -> None:
     assert signs == [False, True, False]
 
 
+def test_parameter_that_is_an_array_is_taken_after_one_that_is_a_number() -> None:
+    p = declare("scales", impl(lambda x, by: x * by), abstract_eval(same_type))
+
+    for by in (2.0, 2.0, np.array([1.0, 2.0, 0.0]), 2.0, np.array([1.0, 1.0, 1.0])):
+        np.testing.assert_array_equal(p.bind(X, by=by), X.numpy() * by)
+
+
 def test_names_of_parameters_count() -> None:
     p = declare("named", impl(lambda x, a, b: a * x - b), abstract_eval(same_type))
 

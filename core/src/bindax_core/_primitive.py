@@ -45,23 +45,27 @@ def set_run_compiled(
 
 
 class _Signature:
-    """What is remembered of a primitive for operands of some types with some parameters.
+    """What is known of a primitive for operands of some types with some parameters.
 
     Attributes:
+        params: the parameters.
         out_avals: the types of the results.
-        compute: the ``impl`` rule, or what it planned for these types and parameters; set at the
-            first evaluation.
+        out_aval: the type of the result, of a primitive that has one.
+        compute: the ``impl`` rule, or what it planned; set at the first evaluation.
         takes_params: whether ``compute`` takes the parameters, which a plan has already.
-        is_ready: whether ``compute`` is all that evaluation takes.
+        is_shared: whether the primitive remembers it.
     """
 
-    __slots__ = ("compute", "is_ready", "out_aval", "out_avals", "takes_params")
+    __slots__ = ("compute", "is_shared", "out_aval", "out_avals", "params", "takes_params")
 
-    def __init__(self, primitive: Primitive, avals: tuple[Any, ...], params: dict[str, Any]):
+    def __init__(
+        self, primitive: Primitive, avals: tuple[Any, ...], params: dict[str, Any]
+    ) -> None:
+        self.params = params
         self.out_avals = tuple(kinds.abstract_eval.get(primitive)(*avals, **params))
         self.out_aval = None if primitive.multiple_results else self.out_avals[0]
         self.compute: Any = None
-        self.takes_params = self.is_ready = False
+        self.takes_params = self.is_shared = False
 
 
 class Primitive:
@@ -73,6 +77,7 @@ class Primitive:
 
     __slots__ = (
         "__weakref__",
+        "_latest",
         "_signatures",
         "multiple_results",
         "name",
@@ -90,6 +95,7 @@ class Primitive:
         self.takes_values = False
         self.prefers_compiler = False
         self._signatures: dict[Any, _Signature] = {}
+        self._latest: dict[Any, _Signature] = {}
         declare(self)
 
     def __repr__(self) -> str:
@@ -117,27 +123,27 @@ class Primitive:
                 if type(x) is Array:
                     key = x.aval
             if key is not None and (host := x._host) is not None:
+                known: Any = self._latest.get(key)
                 try:
-                    known = self._signatures.get(
-                        (key, *params, *params.values()) if params else key
-                    )
-                except TypeError:
-                    known = None
-                if known is not None and known.is_ready:
-                    if known.takes_params:
-                        out = known.compute(*[x._host for x in operands], **params)
-                    elif len(operands) == 2:
-                        out = known.compute(host, y._host)
-                    else:
-                        out = known.compute(host)
-                    aval = known.out_aval
-                    if aval is None:
-                        return self._wrap_all(out, known.out_avals, ())
-                    if type(out) is not _ndarray:
-                        out = _asarray(out)
-                    if out.dtype is aval.dtype and out.shape == aval.shape:
-                        return Array(aval, out)
-                    return self._wrap(out, aval, ())
+                    is_known = known is not None and known.params == params
+                except ValueError:  # a parameter that is an array
+                    is_known = False
+                if not is_known:
+                    return self._interpret(operands, params)
+                if known.takes_params:
+                    out = known.compute(*[x._host for x in operands], **params)
+                elif len(operands) == 2:
+                    out = known.compute(host, y._host)
+                else:
+                    out = known.compute(host)
+                aval = known.out_aval
+                if aval is None:
+                    return self._wrap_all(out, known.out_avals, ())
+                if type(out) is not _ndarray:
+                    out = _asarray(out)
+                if out.dtype is not aval.dtype or out.shape != aval.shape:
+                    self._require_type(out, aval)
+                return Array(aval, out)
         return self._interpret(operands, params)
 
     def _interpret(self, operands: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -197,35 +203,48 @@ class Primitive:
                     foreign = operands
                 avals.append(aval)
                 arrays.append(array)
-        known = self._signature(tuple(avals), params)
-        if known.compute is None:
-            is_planned = type(function) is Planned
-            known.compute = function.plan(*avals, **params) if is_planned else function
-            known.takes_params = bool(params) and not is_planned
-            known.is_ready = not self.prefers_compiler
+        types = tuple(avals)
+        known = self._signature(types, params)
         compute = known.compute
+        if compute is None:
+            plan = function.plan if isinstance(function, Planned) else None
+            compute = known.compute = plan(*avals, **params) if plan else function
+            known.takes_params = bool(params) and plan is None
+        if known.is_shared and not self.prefers_compiler:
+            self._latest[types[0] if len(types) == 1 else types] = known
         out = compute(*arrays, **params) if known.takes_params else compute(*arrays)
         if self.multiple_results:
             return self._wrap_all(out, known.out_avals, foreign)
-        return [self._wrap(out, known.out_avals[0], foreign)]
+        aval = known.out_avals[0]
+        return [Array(aval, self._host_array(out, aval, foreign))]
 
     def _wrap_all(self, outs: Any, avals: Sequence[Any], foreign: Sequence[Any]) -> list[Array]:
         """What an ``impl`` rule returned as arrays of the types that were promised."""
-        if not isinstance(outs, (list, tuple)) or len(outs) != len(avals):
+        if type(outs) not in (list, tuple) or len(outs) != len(avals):
             raise RuleOutputError(self._wrong_output(f"{outs!r:.80}", len(avals)))
-        return [self._wrap(x, aval, foreign) for x, aval in zip(outs, avals, strict=True)]
+        wrapped = []
+        for i, x in enumerate(outs):
+            aval = avals[i]
+            if foreign or type(x) is not _ndarray or x.dtype is not aval.dtype:
+                x = self._host_array(x, aval, foreign)
+            elif x.shape != aval.shape:
+                self._require_type(x, aval)
+            wrapped.append(Array(aval, x))
+        return wrapped
 
-    def _wrap(self, result: Any, aval: Any, foreign: Sequence[Any]) -> Array:
+    def _host_array(self, result: Any, aval: Any, foreign: Sequence[Any]) -> Any:
+        """What an ``impl`` rule returned, as an array of the type that was promised."""
         if type(result) is not _ndarray:
-            result = np.asarray(result)
-        if (result.dtype is not aval.dtype and result.dtype != aval.dtype) or (
-            result.shape != aval.shape
-        ):
+            result = _asarray(result)
+        self._require_type(result, aval)
+        if foreign and (result.base is not None or any(result is x for x in foreign)):
+            return result.copy()  # never alias memory that the caller can write to
+        return result
+
+    def _require_type(self, result: Any, aval: Any) -> None:
+        if result.dtype != aval.dtype or result.shape != aval.shape:
             got = f"{result.dtype.name}[{','.join(map(str, result.shape))}]"
             raise RuleOutputError(self._wrong_output(got, aval.str_short()))
-        if foreign and (result.base is not None or any(result is x for x in foreign)):
-            result = result.copy()  # never alias memory that the caller can write to
-        return Array(aval, result)
 
     def _evaluate_compiled(self, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
         if run_compiled is not None and kinds.stablehlo.find(self) is not None:
@@ -241,9 +260,7 @@ class Primitive:
 
         The memory would keep alive what such a parameter closes over.
         """
-        key: Any = avals[0] if len(avals) == 1 else avals
-        if params:
-            key = (key, *params, *params.values())
+        key: Any = (avals, *params, *params.values()) if params else avals
         try:
             known = self._signatures.get(key)
         except TypeError:  # a parameter without hash
@@ -252,13 +269,15 @@ class Primitive:
             known = _Signature(self, avals, params)
             if all(map(_is_shared, params.values())):
                 if len(self._signatures) >= _SIGNATURE_LIMIT:
-                    self._signatures.clear()
+                    self.forget_signatures()
+                known.is_shared = True
                 self._signatures[key] = known
         return known
 
     def forget_signatures(self) -> None:
         """Forget the remembered result types (after a rule was exchanged for a test)."""
         self._signatures.clear()
+        self._latest.clear()
 
     def _wrong_output(self, got: str, promised: Any) -> str:
         rules = (kinds.impl.rule_of(self), kinds.abstract_eval.rule_of(self))

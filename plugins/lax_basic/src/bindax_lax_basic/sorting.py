@@ -66,9 +66,9 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     (Array([1, 2, 2], dtype=int64), Array([6, 4, 5], dtype=int64))
     """
     if type(operand) is Array and dimension == -1 and is_stable is True and num_keys == 1:
-        last = len(operand.aval.shape) - 1
-        if last >= 0:  # the usual case
-            return sort_p.bind(operand, dimension=last, is_stable=True, num_keys=1)[0]
+        shape = operand.aval.shape
+        if shape:  # the usual case
+            return sort_p.bind(operand, dimension=len(shape) - 1, is_stable=True, num_keys=1)[0]
     several = isinstance(operand, (list, tuple))
     operands = list(operand) if several else [operand]
     if not operands:
@@ -130,7 +130,7 @@ def _sort_plan(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: i
         return partial(_sort_together, dimension=dimension, num_keys=num_keys)
     tells_equals_apart = is_stable and dtypes.is_inexact(avals[0].dtype)
     choose = tells_equals_apart and avals[0].dtype.kind == "f" and avals[0].size > _FEW
-    kind = "stable" if tells_equals_apart else "quicksort"
+    kind: SortKind = "stable" if tells_equals_apart else "quicksort"
 
     def run(x: NumPyArray) -> list[NumPyArray]:
         out = x.copy()
@@ -140,10 +140,11 @@ def _sort_plan(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: i
     return run
 
 
+SortKind = Literal["stable", "quicksort"]
 _FEW = 256
 
 
-def _kind_for_floats(x: NumPyArray) -> Literal["stable", "quicksort"]:
+def _kind_for_floats(x: NumPyArray) -> SortKind:
     """How NumPy sorts floats in a stable order; quickly, unless there are zeros of both signs.
 
     No other equal numbers can be told apart.
