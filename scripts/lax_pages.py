@@ -162,8 +162,11 @@ def examples(function: FunctionType) -> list[str]:
 def imports(family: str) -> list[str]:
     """Return what the examples of a page need."""
     module = lax.linalg if family == "linalg" else lax
-    text = "\n".join(line for f in functions(family).values() for line in examples(f))
-    used = sorted(set(re.findall(r"\w+", text)) & {name for name in vars(module) if name[0] != "_"})
+    lines = [line for f in functions(family).values() for line in examples(f)]
+    code = "\n".join(line for line in lines if line.startswith((">>>", "...")))
+    # Neither attributes nor the names of arguments.
+    words = set(re.findall(r"(?<![\w.])\w+(?!\w|=)", code))
+    used = sorted(words & {name for name in vars(module) if name[0] != "_"})
     used = used or [f"{name}_p" for name in families()[family]]
     door = "bindax_lax_basic.linalg" if family == "linalg" else "bindax.lax"
     return [">>> import numpy as np", f">>> from {door} import {', '.join(used)}"]

@@ -89,6 +89,17 @@ def test_parameter_that_is_an_array_is_taken_after_one_that_is_a_number() -> Non
         np.testing.assert_array_equal(p.bind(X, by=by), X.numpy() * by)
 
 
+def test_no_dtype_is_not_the_dtype_that_numpy_takes_for_it() -> None:
+    def run(x: Any, to: Any) -> Any:
+        return x.astype(np.float32 if to is None else to)
+
+    p = declare("to", impl(run), abstract_eval(lambda x, to: x.update(dtype=to or np.float32)))
+
+    for to in (None, np.dtype(np.float64), None, "float64", None, np.float64, "float32"):
+        for _ in range(2):
+            assert p.bind(X, to=to).dtype == (to or np.float32), to
+
+
 def test_names_of_parameters_count() -> None:
     p = declare("named", impl(lambda x, a, b: a * x - b), abstract_eval(same_type))
 

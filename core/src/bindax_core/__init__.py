@@ -28,6 +28,7 @@ from bindax_core._transfer import device_put as device_put
 from bindax_core._transfer import devices as devices
 from bindax_core.interpreters import _custom_primitives as _custom_primitives
 from bindax_core.interpreters import checkpoint_policies as checkpoint_policies
+from bindax_core.interpreters._callables import check_function as check_function
 from bindax_core.interpreters._checkpoint_name import checkpoint_name as checkpoint_name
 from bindax_core.interpreters._custom_arguments import SymbolicZero as SymbolicZero
 from bindax_core.interpreters._custom_arguments import zero_from_primal as zero_from_primal

@@ -123,14 +123,10 @@ def is_differentiable(dtype: np.dtype[Any]) -> bool:
     if known is None:
         # ml_dtypes' floats are void-kind ('V') extension types that NumPy calls neither
         # inexact nor integer; they are the ones whose scalars can hold a fraction.
-        known = bool(np.issubdtype(dtype, np.inexact)) or _is_extension_float(dtype)
+        extension = dtype.name.startswith(("bfloat", "float")) and dtype.names is None
+        known = bool(np.issubdtype(dtype, np.inexact)) or (extension and dtype != float0)
         _DIFFERENTIABLE[dtype] = known
     return known
-
-
-def _is_extension_float(dtype: np.dtype[Any]) -> bool:
-    name = dtype.name
-    return dtype != float0 and dtype.names is None and name.startswith(("bfloat", "float"))
 
 
 @attrs.frozen
@@ -183,7 +179,8 @@ def find_value_type(type_: type) -> ValueType | None:
     """The registered value type of a Python type, asking plugins on the first miss."""
     found = value_types.get(type_)
     if found is None:
-        for base in type_.__mro__[1:]:
+        masked = issubclass(type_, np.ndarray) and hasattr(type_, "mask")  # np.ma loads slowly
+        for base in () if masked else type_.__mro__[1:]:
             if base in (np.ndarray, np.generic) and base in value_types:
                 return value_types[base]
         if _missing_value_type is not None and _missing_value_type(type_):
@@ -219,10 +216,13 @@ def is_value(x: Any) -> bool:
 def unknown_type_message(x: Any) -> str:
     """The text of the error for an operand of an unknown type."""
     kind = type(x)
+    remedy = "Convert it with numpy.asarray, or pass it as static."
+    if isinstance(x, np.ndarray):  # a masked array: all others are legal
+        remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
     return (
         f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand: {x!r:.80}. "
         f"Legal are arrays, NumPy scalars, Python bool, int, float and complex, and the types that "
-        f"installed plugins register. Convert it with numpy.asarray, or pass it as static."
+        f"installed plugins register. {remedy}"
     )
 
 
@@ -266,12 +266,11 @@ def _register_builtin_value_types() -> None:
     for scalar in _SCALARS:
         register_value_type(_python_scalar(scalar))
     native = lambda x, aval: np.asarray(x, aval.dtype)  # noqa: E731 -- one expression, two uses
-    register_value_type(ValueType(np.ndarray, _ndarray_aval, native))
     # np.generic stands for every NumPy scalar type, ml_dtypes' included, through the fallback
     # of find_value_type; the common ones are registered to make them one dict lookup.
-    register_value_type(ValueType(np.generic, _ndarray_aval, native))
-    for common in (np.bool_, np.int32, np.int64, np.float32, np.float64, np.complex128):
-        register_value_type(ValueType(common, _ndarray_aval, native))
+    common = (np.bool_, np.int32, np.int64, np.float32, np.float64, np.complex128)
+    for type_ in (np.ndarray, np.generic, *common):
+        register_value_type(ValueType(type_, _ndarray_aval, native))
 
 
 _register_builtin_value_types()

@@ -22,6 +22,7 @@ from bindax_core.registry._declared import declare
 from bindax_core.registry._site import Site, caller_site
 
 _SIGNATURE_LIMIT = 4096
+_LIKE_DTYPES = (np.dtype, str, type, type(None))
 _asarray, _ndarray = np.asarray, np.ndarray
 
 run_compiled: Callable[..., Sequence[Any]] | None = None
@@ -49,6 +50,7 @@ class _Signature:
 
     Attributes:
         params: the parameters.
+        types: their types where these count, because NumPy's dtypes equal names and even None.
         out_avals: the types of the results.
         out_aval: the type of the result, of a primitive that has one.
         compute: the ``impl`` rule, or what it planned; set at the first evaluation.
@@ -56,12 +58,14 @@ class _Signature:
         is_shared: whether the primitive remembers it.
     """
 
-    __slots__ = ("compute", "is_shared", "out_aval", "out_avals", "params", "takes_params")
+    __slots__ = ("compute", "is_shared", "out_aval", "out_avals", "params", "takes_params", "types")
 
     def __init__(
         self, primitive: Primitive, avals: tuple[Any, ...], params: dict[str, Any]
     ) -> None:
         self.params = params
+        types = (*map(type, params.values()),)
+        self.types = types if any(issubclass(one, _LIKE_DTYPES) for one in types) else None
         self.out_avals = tuple(kinds.abstract_eval.get(primitive)(*avals, **params))
         self.out_aval = None if primitive.multiple_results else self.out_avals[0]
         self.compute: Any = None
@@ -126,6 +130,8 @@ class Primitive:
                 known: Any = self._latest.get(key)
                 try:
                     is_known = known is not None and known.params == params
+                    if is_known and known.types is not None:
+                        is_known = known.types == (*map(type, params.values()),)
                 except ValueError:  # a parameter that is an array
                     is_known = False
                 if not is_known:

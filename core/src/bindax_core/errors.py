@@ -56,7 +56,7 @@ class MissingOperationsError(BindaxError, NotImplementedError):
 
 
 class DuplicateRuleError(BindaxError, ValueError):
-    """A second rule of one kind was given for one primitive."""
+    """A second rule of one kind was given for one primitive, or a second kind of one name."""
 
 
 class PluginError(BindaxError):

@@ -197,7 +197,7 @@ def test_messages() -> None:
     assert "returns float64[2]. Convert with .astype" in text
     with pytest.raises(TypeError, match=r"returns int32\[\]; .* returns float32\[\]"):
         cond(True, lambda: np.float32(1), lambda: np.int32(1))
-    with pytest.raises(TypeError, match="branches of cond must be functions, but got 3"):
+    with pytest.raises(TypeError, match="true_fun of cond must be a function, but got 3 of"):
         cond(True, 3, lambda: 1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"an operand of cond: a value of type builtins.str"):
         cond(True, lambda x: x, lambda x: x, "no")

@@ -119,7 +119,7 @@ def parts_of(
         module: the functions.
         subject: the sample.
         inputs: what goes in.
-        refused: receives which parts raise an error, and which one.
+        refused: parts that are not asked for; receives which parts raise an error, and which one.
     """
     operands, inexact = list(inputs.operands), subject.inexact
 
@@ -130,6 +130,8 @@ def parts_of(
         return subject.call(module, *full)
 
     def attempt(part: str, function: Any) -> Any:
+        if part in refused:
+            return None
         try:
             return function()
         except Exception as error:
@@ -170,8 +172,47 @@ def batched_on(api: Any, module: Any, subject: Subject, inputs: Inputs, i: int) 
 def by_jax(group: Sequence[Subject], inputs: Sequence[Inputs]) -> tuple[list[Parts], list[dict]]:
     """What JAX gives for some subjects, compiled as one program; and what it refuses."""
     refused: list[dict[str, str]] = [{} for _ in group]
+    moving = [moving_arrays(given) for given in inputs]
+    try:
+        return program_of_jax(group, inputs, refused)(moving), refused
+    except TypeError:
+        for subject, given, errors in zip(group, inputs, refused, strict=True):
+            errors |= refused_when_lowered(subject, given)
+    return program_of_jax(group, inputs, refused)(moving), refused
 
-    # Constants of float0 are no arrays, so cotangents of integers are not passed.
+
+def refused_when_lowered(subject: Subject, inputs: Inputs) -> dict[str, str]:
+    """The parts that JAX traces, and refuses when it lowers the program."""
+    parts = ["jvp", "vjp", *(f"vmap {i}" for i in range(len(inputs.operands)))]
+    found: dict[str, str] = {}
+    for part in ("value", *parts):  # all of them need the value
+        if "value" in found:
+            break
+        others = dict.fromkeys([name for name in parts if name != part], "not asked for")
+        try:
+            program_of_jax([subject], [inputs], [others]).lower([moving_arrays(inputs)])
+        except TypeError as error:
+            found[part] = f"TypeError: {error}".partition("\n")[0]
+    return found
+
+
+def moving_arrays(inputs: Inputs) -> tuple[list[np.ndarray], ...]:
+    """What a program takes as operands: constants of float0 are no arrays, so they stay out."""
+    cotangents = [c for c in inputs.cotangents if c.dtype != bx.float0]
+    return inputs.operands, inputs.directions, cotangents, inputs.stacks
+
+
+def program_of_jax(
+    group: Sequence[Subject], inputs: Sequence[Inputs], refused: Sequence[dict[str, str]]
+) -> Any:
+    """The parts of some subjects as one program of JAX; it takes their moving arrays.
+
+    Args:
+        group: the subjects.
+        inputs: what goes into each.
+        refused: for each the parts to leave out; receives those that raise an error, too.
+    """
+
     def everything(moving: Any) -> Any:
         found = []
         for subject, given, xs, errors in zip(group, inputs, moving, refused, strict=True):
@@ -181,11 +222,7 @@ def by_jax(group: Sequence[Subject], inputs: Sequence[Inputs]) -> tuple[list[Par
             found.append(parts_of(jax, _jax_reference.reference, subject, full, errors))
         return found
 
-    moving = [
-        (x.operands, x.directions, [c for c in x.cotangents if c.dtype != bx.float0], x.stacks)
-        for x in inputs
-    ]
-    return jax.jit(everything, compiler_options=COMPILER_OPTIONS)(moving), refused
+    return jax.jit(everything, compiler_options=COMPILER_OPTIONS)
 
 
 def by_bindax(subject: Subject) -> tuple[Parts, Inputs, dict[str, str]]:
@@ -230,7 +267,8 @@ def ulps(got: Any, wanted: Any, scale: float = 0.0) -> float:
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.all(same | finite):
         return np.inf
-    away = np.abs(a - b)[finite & ~same].max(initial=0.0)
+    different = finite & ~same
+    away = np.abs(a[different] - b[different]).max(initial=0.0)
     unit = float(jax.numpy.finfo(np.asarray(wanted).dtype).eps)
     size = max(np.abs(b[finite]).max(initial=0.0), scale)
     return float(away / (unit * size)) if away else 0.0
@@ -245,7 +283,7 @@ def size_of_terms(arrays: Sequence[Any]) -> float:
 
 def type_difference(got: Any, wanted: Any) -> str:
     """What differs in shape, dtype or weak type."""
-    a, b = typeof(got), typeof(wanted) if isinstance(wanted, bx.Array) else jax.typeof(wanted)
+    a, b = typeof(got), jax.typeof(wanted) if isinstance(wanted, jax.Array) else typeof(wanted)
     same = a.shape == b.shape and a.dtype == b.dtype
     if same and (a.dtype == bx.float0 or a.weak_type == b.weak_type):
         return ""

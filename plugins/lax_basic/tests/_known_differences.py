@@ -22,10 +22,15 @@ class Difference(NamedTuple):
 
 
 DERIVATIVES = ("jvp", "vjp")
+ALL = (*DERIVATIVES, "vmap")
 JAX_HAS_NONE = "JAX has no derivative; that of bindax is checked by differences"
 JAX_NAN = "JAX's tangents of windows that were moved to within the array are nan"
 JAX_CUTS = "JAX refuses to cut elements off here"
 NO_CUT = "JAX transposes no windows with dilation, and none of general reductions"
+JAX_CUTS_BACK = (
+    "JAX's derivative slices from a negative index where padding is negative; that of bindax is "
+    "checked by differences"
+)
 KEYS = "each key gives its own bits; in JAX all bits under vmap come from the first key"
 TRIANGLE = "one triangle is read, so the other has no tangent; JAX averages them"
 SCHUR = "a Schur form is not unique"
@@ -50,17 +55,17 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         Difference(DERIVATIVES, "JAX has none of reductions of several arrays", "pairs"),
     ),
     "reduce_window": (
-        Difference(("value",), JAX_CUTS, "(max|min)3$"),
+        Difference(("vjp",), JAX_CUTS_BACK, "(add|max|min)3$"),
         Difference(("vjp",), NO_CUT, "joined|(max|min)[56]$"),
         Difference(DERIVATIVES, "JAX has none of windows of several arrays", "pairs"),
     ),
     "select_and_gather_add": (
-        Difference(("value",), JAX_CUTS, "3$"),
+        Difference(("vjp",), JAX_CUTS_BACK, "3$"),
         Difference(("vjp",), NO_CUT, "[56]$"),
     ),
-    "select_and_scatter_add": (Difference(("value",), JAX_CUTS, "3$"),),
+    "select_and_scatter_add": (Difference((*ALL, "value"), JAX_CUTS, "3$"),),
     "select_and_scatter": (
-        Difference(("jvp", "vjp", "vmap"), "JAX has no rules for it; those of bindax are checked"),
+        Difference(ALL, "JAX has no rules for it; those of bindax are checked"),
     ),
     "rng_bit_generator": (Difference(("vmap",), KEYS),),
     "qr": (
@@ -79,12 +84,16 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
 """For each function where it differs from JAX's."""
 
 FEW = "NumPy and XLA approximate it, or products in its derivative, in other ways"
+ROUNDED = "the operations of its derivative are rounded one by one, or some of them together"
+PRODUCTS = "products of ten numbers, of which each is rounded; XLA multiplies in another order"
 SPECIAL = "JAX's approximation is less exact than the unit; bindax's is checked with SciPy"
 LARGE = "JAX's series and continued fractions lose digits where operands are large"
 SYSTEM = "rounding is multiplied by the condition of the matrix"
 
 ROUNDINGS: dict[str, tuple[float, str]] = {
     **dict.fromkeys(("tanh", "tan", "atanh", "pow", "div", "cumlogsumexp"), (4, FEW)),
+    **dict.fromkeys(("logistic", "acosh", "cumprod"), (1.25, ROUNDED)),
+    "reduce": (2, PRODUCTS),
     **dict.fromkeys(("lgamma", "digamma", "polygamma", "erf_inv"), (8, SPECIAL)),
     **dict.fromkeys(("bessel_i0e", "bessel_i1e", "betainc"), (64, SPECIAL)),
     **dict.fromkeys(("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), (1e5, LARGE)),

@@ -27,6 +27,8 @@ E = np.zeros((0, 3), np.float32)
 V = np.arange(5, dtype=np.float32)
 T = np.zeros((2, 3, 4), np.float32)
 INDEX = np.array([[7], [-1]], np.int32)
+SIZES = np.array([1, 0, 1], np.int32)
+GROUPED = np.ones((3, 3, 2), np.float32)
 MODES = ("clip", "fill", "drop", "promise_in_bounds")
 
 
@@ -47,6 +49,22 @@ def convolved(m, x=(1, 2, 5), k=(3, 2, 2), **arguments):
 
 def dotted(m, contract=((1,), (0,)), batch=((), ()), x=F, y=None):
     return m.dot_general(x, F.T if y is None else y, (contract, batch))
+
+
+def ragged(m, axis, group, sizes=None):
+    numbers = m.RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), axis, group)
+    return m.ragged_dot_general(F, GROUPED, SIZES if sizes is None else sizes, numbers)
+
+
+def applied(m, function, update_shape=(2,)):
+    numbers = m.ScatterDimensionNumbers((), (0,), (0,))
+    return m.scatter_apply(V, INDEX, function, numbers, update_shape=update_shape)
+
+
+def into_nothing(m, name, mode="clip"):
+    numbers = m.ScatterDimensionNumbers((1,), (0,), (0,))
+    updates = np.ones((2, 3), np.float32)
+    return getattr(m, name)(E, INDEX, updates, numbers, mode=mode)
 
 
 REFUSED = {
@@ -131,7 +149,15 @@ REFUSED = {
     "index of argmax": (lambda m: m.argmax(F, 0, np.float32), "float32"),
     "axis of cumsum": (lambda m: m.cumsum(F, axis=2), "2"),
     "dtype of cumlogsumexp": (lambda m: m.cumlogsumexp(I), "int32"),
-    "initial value of reduce": (lambda m: m.reduce(F, np.int32(0), m.add, (0,)), "int32"),
+    "initial value of reduce": (lambda m: m.reduce(F, np.int32(3), m.add, (0,)), "int32"),
+    "initial value of any reduce": (
+        lambda m: m.reduce(F, np.int32(0), lambda x, y: x + y + x * y, (0,)),
+        "int32",
+    ),
+    "initial value of reduce_window": (
+        lambda m: m.reduce_window(F, np.int32(1), m.mul, (1, 2), (1, 1), "SAME"),
+        "int32",
+    ),
     "rank of initial value": (lambda m: m.reduce(F, F[0], m.add, (0,)), r"\[3\]"),
     "window of reduce_window": (
         lambda m: m.reduce_window(F, np.float32(0), m.add, (2,), (1, 1), "SAME"),
@@ -173,7 +199,75 @@ REFUSED = {
     "length of fft": (lambda m: m.fft(C, "FFT", (4,)), "4"),
     "lengths of fft": (lambda m: m.fft(C, "FFT", (1, 2, 3)), "3"),
     "dtype of rfft": (lambda m: m.fft(C, "RFFT", (3,)), "complex64"),
+    "numbers of dot_general": (
+        lambda m: m.dot_general(F, F.T, ((1,), (0,))),
+        r"\(\(1,\), \(0,\)\)",
+    ),
+    "precision of dot": (lambda m: m.dot(F, F.T, precision="precise"), "'precise'"),
+    "dtypes of a float8 algorithm": (
+        lambda m: m.dot(F, F.T, precision="ANY_F8_ANY_F8_F32"),
+        "float8.*float32",
+    ),
+    "matrices of ragged_dot": (lambda m: m.ragged_dot(F, T, SIZES), r"2,3,4.*3 groups"),
+    "sizes of ragged_dot": (
+        lambda m: m.ragged_dot(F, GROUPED, SIZES.astype(np.float32)),
+        "float32",
+    ),
+    "scalar sizes of ragged_dot": (lambda m: m.ragged_dot(F, GROUPED, np.int32(1)), r"int32\[\]"),
+    "contraction of ragged_dot": (lambda m: m.ragged_dot(F.T, GROUPED, SIZES), "2.*3"),
+    "offset of ragged_dot": (
+        lambda m: m.ragged_dot(F, GROUPED, SIZES, group_offset=np.array([1])),
+        "group_offset must be None",
+    ),
+    "ragged axis": (lambda m: ragged(m, (5,), (0,)), r"\(5,\)"),
+    "ragged axes": (lambda m: ragged(m, (0, 1), (0,)), r"\(0, 1\)"),
+    "group axis": (lambda m: ragged(m, (0,), (1,)), r"\(1,\)"),
+    "no group axis": (lambda m: ragged(m, (0,), ()), r"\(\)"),
+    "group axis where groups are contracted": (lambda m: ragged(m, (1,), (0,)), r"\(0,\)"),
+    "leading axes of sizes": (
+        lambda m: ragged(m, (0,), (0,), sizes=np.ones((4, 3), np.int32)),
+        "4,3",
+    ),
+    "rank of scaled_dot": (lambda m: m.scaled_dot(V, V), r"\[5\]"),
+    "ranks of scaled_dot": (lambda m: m.scaled_dot(F, T), "2,3,4"),
+    "scale of scaled_dot": (lambda m: m.scaled_dot(F, F.T, lhs_scale=F), "lhs_scale.*2,3"),
+    "blocks of scaled_dot": (
+        lambda m: m.scaled_dot(F, F.T, rhs_scale=np.ones((2, 2), np.float32)),
+        "rhs_scale.*2,2",
+    ),
+    "rank of the scale": (lambda m: m.scaled_dot(F, F.T, lhs_scale=V), r"lhs_scale.*\[5\]"),
+    "count of approx_max_k": (lambda m: m.approx_max_k(V, 6), "k .*6"),
+    "nothing of approx_min_k": (lambda m: m.approx_min_k(V, 0), "k .*0"),
+    "integers of approx_max_k": (lambda m: m.approx_max_k(I, 1), "int32"),
+    "integers of approx_min_k": (lambda m: m.approx_min_k(I, 1), "int32"),
+    "axis of approx_max_k": (lambda m: m.approx_max_k(V, 1, 1), "reduction_dimension 1"),
+    "recall of approx_max_k": (lambda m: m.approx_max_k(V, 1, recall_target=1.5), "1.5"),
+    "bounds of rng_uniform": (lambda m: m.rng_uniform(V, V, (2,)), r"\[5\]"),
+    "dtypes of rng_uniform": (lambda m: m.rng_uniform(V[0], I[0, 0], (2,)), "float32.*int32"),
+    "complex rng_uniform": (lambda m: m.rng_uniform(C[0, 0], C[0, 0], (2,)), "complex64"),
+    "size of rng_uniform": (lambda m: m.rng_uniform(V[0], V[1], (-2,)), "-2"),
+    "function of scatter_apply": (lambda m: applied(m, lambda x: x > 0), r"float32\[\].*bool"),
+    "shape of scatter_apply": (
+        lambda m: applied(m, lambda x: m.broadcast(x, (2,))),
+        r"float32\[2\]",
+    ),
+    "updates of scatter_apply": (lambda m: applied(m, m.neg, (3,)), "3"),
+    "numbers of conv_general_permutations": (
+        lambda m: m.conv_general_permutations(("NHHC", "HWIO", "NHWC")),
+        "NHHC",
+    ),
+    "kernel of conv": (lambda m: convolved(m, k=(3, 2, 0)), "0"),
+    "cut of conv": (lambda m: convolved(m, padding=[(-3, -3)]), "-3, -3"),
+    "end of collapse": (lambda m: m.collapse(T, 2, 1), "stop_dimension 1.*start_dimension 2"),
     # linear algebra, and bits
+    "lower integers of cholesky": (
+        lambda m: m.linalg.cholesky(np.eye(2, dtype=np.int32), symmetrize_input=False),
+        "int32",
+    ),
+    "shape of integers of eigh": (lambda m: m.linalg.eigh(I), "square matrices.*2,3"),
+    "wide matrix of qdwh": (lambda m: m.linalg.qdwh(F), "m >= n.*2,3"),
+    "stack of qdwh": (lambda m: m.linalg.qdwh(T), "2,3,4"),
+    "integers of qdwh": (lambda m: m.linalg.qdwh(I.T), "int32"),
     "shape of cholesky": (lambda m: m.linalg.cholesky(F), "2,3"),
     "dtype of qr": (lambda m: m.linalg.qr(I), "int32"),
     "rank of svd": (lambda m: m.linalg.svd(V), r"\[5\]"),
@@ -193,7 +287,6 @@ REFUSED = {
 
 ACCEPTED_BY_JAX = {
     "order of broadcast_in_dim": "it transposes then; in bindax that is said by transpose",
-    "initial value of reduce": "where it is neutral, whatever its dtype; bindax never promotes",
 }
 """What JAX accepts and bindax refuses on purpose."""
 
@@ -207,6 +300,43 @@ ACCEPTED = {
         for name in ("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max")
         for mode in ("clip", "fill", "drop")
     },
+    **{
+        f"{name} into nothing, {mode}": (lambda m, n=name, mode=mode: into_nothing(m, n, mode))
+        for name in ("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max")
+        for mode in MODES
+    },
+    **{
+        f"{dtype} sum from a neutral element of another dtype": (
+            lambda m, dtype=dtype: m.reduce(I.astype(dtype), np.float64(0), m.add, (0,))
+        )
+        for dtype in ("int32", "float32", "complex64", "uint8")
+    },
+    "maximum from the least number of another dtype": lambda m: m.reduce(
+        I, np.float32(-np.inf), m.max, (0,)
+    ),
+    "all bits of another dtype": lambda m: m.reduce(I + 5, np.uint8(255), m.bitwise_and, (0,)),
+    "windows from a neutral element of another dtype": lambda m: m.reduce_window(
+        F, np.int32(0), m.add, (1, 2), (1, 1), "SAME"
+    ),
+    **{
+        f"dot of {one} and {other}": (
+            lambda m, one=one, other=other: m.dot((I + 2).astype(one), (I.T + 3).astype(other))
+        )
+        for one, other in (
+            *(("int32", "float32"), ("float16", "float32"), ("bool", "float32")),
+            *(("complex64", "float64"), ("uint8", "int32"), ("int64", "float16")),
+            *(("int32", "uint32"), ("uint8", "bool"), ("complex64", "complex128")),
+        )
+    },
+    "dot of two dtypes in a third": lambda m: m.dot(
+        I + 2, np.ones((3, 2), np.float16), preferred_element_type=np.float64
+    ),
+    "dot_general without numbers": lambda m: m.dot_general(F + 1, F.T + 2, None),
+    "select_n by other integers": lambda m: m.select_n((I + 1).astype(np.uint8), F, F + 1),
+    "cholesky of integers": lambda m: m.linalg.cholesky(np.array([[4, 2], [2, 5]], np.int32)),
+    "cholesky of wide integers": lambda m: m.linalg.cholesky(np.array([[4, 2], [2, 5]])),
+    "eigenvalues of integers": lambda m: m.linalg.eigh(np.array([[2, 0], [0, 3]], np.int8))[1],
+    "cut of a whole axis by conv": lambda m: convolved(m, padding=[(-5, 0)]),
     "empty gather": lambda m: gathered(m, np.zeros((0, 1), np.int32)),
     "empty scatter": lambda m: scattered(
         m, updates=np.zeros(0, np.float32), indices=np.zeros((0, 1), np.int32)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_lax_basic as lax
 from bindax_core.extend import MissingRuleError
 from bindax_lax_basic import linalg
 
@@ -277,8 +278,21 @@ X = np.ones((2, 2), np.float32)
             for n in ("lu", "qr", "svd")
         ],
         *[
-            (lambda n=n: getattr(linalg, n)(X.astype(int)), TypeError, f"{n} takes arrays of one")
+            (
+                lambda n=n: getattr(linalg, n)(X.astype(np.float16)),
+                TypeError,
+                f"{n} takes arrays of one",
+            )
             for n in SQUARE.split()
+            if n not in ("cholesky", "eigh")
+        ],
+        *[
+            (
+                lambda n=n: getattr(linalg, n)(X.astype(int), symmetrize_input=False),
+                TypeError,
+                f"{n} takes arrays of one",
+            )
+            for n in ("cholesky", "eigh")
         ],
         (lambda: linalg.cholesky(X.astype(np.float16)), TypeError, "float16.*astype"),
         (lambda: linalg.triangular_solve(X, X[:1], left_side=True), ValueError, "has 1 rows"),
@@ -308,6 +322,7 @@ PROGRAM = """
 import sys
 import numpy as np
 import bindax_core as bx
+import bindax_lax_basic as lax
 from bindax_lax_basic import linalg
 print(bx.jit(lambda x: linalg.svd(x, compute_uv=False))(2 * np.eye(2)))
 assert "jax" not in sys.modules
@@ -322,3 +337,30 @@ def test_programs_from_a_disk_cache_find_lapack(tmp_path):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         assert done.stdout == "[2. 2.]\n"
     assert len(list(tmp_path.rglob("*"))) >= 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "result"),
+    [("int8", "float32"), ("int32", "float32"), ("uint8", "float32"), ("int64", "float64")],
+)
+def test_hermitian_parts_of_integers_are_floats(dtype, result):
+    x = np.array([[4, 2], [2, 5]], dtype)
+    lower, (_, values) = linalg.cholesky(x), linalg.eigh(x)
+    assert (lower.dtype, values.dtype) == (result, result)
+    np.testing.assert_allclose(lower, [[2, 0], [1, 2]], rtol=1e-6)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_narrow_floats_are_computed_in_float32(dtype):
+    x = np.array([[4, 1], [0, 5]], lax.dtype(dtype))
+    wide = x.astype(np.float32)
+    for function in (
+        lambda x: linalg.triangular_solve(x, x.T, left_side=True),
+        lambda x: linalg.triangular_solve(x, x[0], lower=True),
+        lambda x: linalg.symmetric_product(x, x, beta=0.5, symmetrize_output=True),
+        lambda x: linalg.cholesky_update(x, x[1]),
+    ):
+        out = function(x)
+        assert out.dtype == x.dtype
+        np.testing.assert_array_equal(out, np.asarray(function(wide)).astype(x.dtype))

@@ -159,6 +159,8 @@ def test_other_methods():
     same(a.clip(-0.5, 0.5), x.clip(-0.5, 0.5))
     same(a.clip(min=0), x.clip(min=0))
     same(a.dot(x.T), x.dot(x.T))
+    same(a.copy(), x)
+    same(traced(lambda a: a.copy(), a), x)
     same(a.conj(), x)
     same(a.real, x)
     same(a.imag, 0 * x)

@@ -30,7 +30,7 @@ CASES = [
     (lambda: lax.cummin(np.float32(1)), ValueError, "the operand is a scalar"),
     (lambda: lax.reduce(F, 0.0, lax.add, (2,)), ValueError, "dimensions 2 is out of bounds"),
     (lambda: lax.reduce(F, 0.0, lax.add, (0, 0)), ValueError, "name an axis twice"),
-    (lambda: lax.reduce(F, 0, lax.add, (0,)), TypeError, r"must have its dtype.*int64\[\]"),
+    (lambda: lax.reduce(F, 1, lax.add, (0,)), TypeError, r"must have its dtype.*int64\[\]"),
     (lambda: lax.reduce(F, F[0], lax.add, (0,)), ValueError, r"must be a scalar.*float32\[3\]"),
     (lambda: lax.reduce((F, F), (0.0,), reduce_pairs, (0,)), ValueError, "the same structure"),
     (lambda: lax.reduce((F, F[0]), (0.0, 0.0), reduce_pairs, (0,)), TypeError, "equal shapes"),

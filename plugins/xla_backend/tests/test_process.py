@@ -132,3 +132,65 @@ def test_disk_cache_serves_another_process(run_python, tmp_path):
         + "np.testing.assert_allclose(run(sin_p, np.ones(3)), np.sin(np.ones(3)))",
         **environment,
     )
+
+
+BROKEN = {
+    "a missing library": 'raise ImportError("libmissing.so: cannot open shared object file")',
+    "another version": "",
+    "an error of its own": "1 / 0",
+}
+
+
+@pytest.fixture(params=BROKEN)
+def broken_jaxlib(request, tmp_path):
+    """An environment in which jaxlib is found and does not import."""
+    package = tmp_path / "jaxlib"
+    package.mkdir()
+    (package / "__init__.py").write_text(BROKEN[request.param])
+    return {"PYTHONPATH": str(tmp_path)}
+
+
+def test_programs_are_interpreted_where_jaxlib_does_not_import(run_python, broken_jaxlib):
+    run_python(
+        """
+import warnings
+import bindax_core as bx
+from bindax_core.errors import PluginWarning
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert float(bx.jit(lambda x: x)(3.0)) == 3.0
+    assert float(bx.jit(lambda x: (x, x))(3.0)[1]) == 3.0
+assert bx.default_backend() == "numpy", bx.default_backend()
+(warning,) = caught
+assert warning.category is PluginWarning, warning
+text = str(warning.message)
+assert "the plugin 'xla_backend' of bindax-xla-backend" in text, text
+assert "the backend 'xla' needs jaxlib, which does not import: " in text, text
+assert "`bindax doctor` shows the traceback" in text, text
+""",
+        **broken_jaxlib,
+    )
+
+
+def test_the_backend_says_by_name_that_jaxlib_does_not_import(run_python, broken_jaxlib):
+    run_python(
+        """
+import bindax_core as bx
+from bindax_core.errors import PluginLoadError
+try:
+    bx.jit(lambda x: x, backend="xla")(3.0)
+except PluginLoadError as error:
+    text = str(error)
+    cause = error.__cause__.__cause__
+else:
+    raise AssertionError("it must not be interpreted in silence")
+reason = f"needs jaxlib, which does not import: {type(cause).__name__}: {cause}. Install it again:"
+assert reason in text, text
+assert "pip install --force-reinstall 'jaxlib<0.13,>=0.10.2'" in text, text
+(record,) = [r for r in bx.diagnose_plugins() if "xla-backend" in r["subject"]]
+assert "which does not import" in record["text"], record
+assert "jaxlib/__init__.py" in record["traceback"] or "jaxlib.version" in record["traceback"]
+""",
+        PYTHONWARNINGS="ignore",
+        **broken_jaxlib,
+    )

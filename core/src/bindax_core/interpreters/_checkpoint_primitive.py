@@ -34,10 +34,7 @@ from bindax_core.interpreters.partial_eval import (
     PartialEvalTrace,
     PartialEvalTracer,
     dce_jaxpr,
-    merge_outputs,
     partial_eval_jaxpr,
-    residual_values,
-    split_equation,
 )
 from bindax_core.interpreters.staging import trace_to_jaxpr
 from bindax_core.interpreters.transposition import transpose_jaxpr
@@ -103,11 +100,11 @@ def _partial_eval(
     known, unknown = partition(in_unknowns, tracers)
     known_args = [full_lower(t.value) for t in known]
     outs = checkpoint_p.bind(*known_args, **_with_jaxpr(params, parts.known))
-    known_outs, residuals = residual_values(parts, known_args, outs)
+    known_outs, residuals = parts.residual_values(known_args, outs)
     unknown_outs = [trace.unknown(aval) for aval in parts.unknown.out_avals]
     recomputing = _recomputing(params, parts.unknown)
     trace.add_eqn(checkpoint_p, [*residuals, *unknown], unknown_outs, recomputing)
-    return merge_outputs(parts, known_outs, unknown_outs)
+    return parts.merge_results(known_outs, unknown_outs)
 
 
 def _partial_eval_jaxpr(
@@ -117,8 +114,8 @@ def _partial_eval_jaxpr(
     parts = split_by_policy(params["jaxpr"], in_unknowns, params["policy"])
     known_params = _with_jaxpr(params, parts.known)
     unknown_params = _recomputing(params, parts.unknown)
-    known_eqn, unknown_eqn, residuals = split_equation(
-        eqn, in_unknowns, parts, known_params, unknown_params
+    known_eqn, unknown_eqn, residuals = parts.split_equation(
+        eqn, in_unknowns, known_params, unknown_params
     )
     return known_eqn, unknown_eqn, parts.out_unknowns, residuals
 
@@ -157,7 +154,7 @@ def _transposed(
     def recompute_and_transpose(*values: Any) -> list[Any]:
         known, given = split(values, len(parts.known.in_avals))
         outs = eval_jaxpr(parts.known.jaxpr, parts.known.consts, *known)
-        _, residuals = residual_values(parts, known, outs)
+        _, residuals = parts.residual_values(known, outs)
         _, cts = partition(used, given)
         return eval_jaxpr(backward.jaxpr, backward.consts, *residuals, *cts)
 

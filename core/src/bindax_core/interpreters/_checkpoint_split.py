@@ -18,7 +18,7 @@ from bindax_core.extend import (
 )
 from bindax_core.interpreters.checkpoint_policies import Policy, nothing_saveable
 from bindax_core.interpreters.jit import jit_p, jit_params
-from bindax_core.interpreters.partial_eval import Split, build_split, split_equation
+from bindax_core.interpreters.partial_eval import Split, build_split
 
 Params = dict[str, Any]
 
@@ -128,10 +128,9 @@ class _Splitting:
             self.staged_eqns.append(eqn)
             return
         change = calls[eqn.primitive]
-        known_eqn, staged_eqn, residuals = split_equation(
+        known_eqn, staged_eqn, residuals = parts.split_equation(
             eqn,
             unknowns_in,
-            parts,
             change(eqn.params, parts.known),
             change(eqn.params, parts.unknown),
         )

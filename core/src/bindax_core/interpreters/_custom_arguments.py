@@ -26,6 +26,7 @@ from bindax_core.extend import (
     unknown_type_message,
     zeros_like_aval,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._flat import argument_names
 from bindax_core.interpreters.static_arguments import positions
 
@@ -87,8 +88,7 @@ class Arguments:
         nondiff_argnums: Sequence[int] | int = (),
         nondiff_argnames: Sequence[str] | str = (),
     ) -> None:
-        if not callable(function):
-            raise TypeError(f"{kind} takes a function, but got {function!r:.80}.")
+        check_function(kind, "fun", function)
         self.name = f"{kind} function {describe_function(function)}"
         self.function = function
         try:
@@ -323,12 +323,6 @@ def lift_tracers(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
         return tree_unflatten(structure, full)
 
     return [leaves[i] for i in traced], restore
-
-
-def check_rule(rule: Any, where: str, name: str) -> None:
-    """Refuse a rule that is no function."""
-    if not callable(rule):
-        raise TypeError(f"{where} of the {name} takes a function, but got {rule!r:.80}.")
 
 
 def described(x: Any) -> str:

@@ -6,9 +6,12 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from bindax_core.extend import (
     Origin,
     PyTreeDef,
+    as_array,
     is_value,
     keystr,
     tree_flatten,
@@ -50,6 +53,11 @@ def flatten_function(
         return out
 
     return flat_function, lambda: store[-1]
+
+
+def own_value(x: Any) -> Any:
+    """A value that nobody can write to: an ``Array`` of its own in place of a NumPy array."""
+    return as_array(x) if isinstance(x, np.ndarray) else x
 
 
 def partition(which: Sequence[bool], values: Iterable[T]) -> tuple[list[T], list[T]]:

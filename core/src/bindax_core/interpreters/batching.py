@@ -29,6 +29,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._flat import argument_names, flatten_function
 from bindax_core.interpreters.effects import check_unordered
 from bindax_core.interpreters.staging import replay_jaxpr, trace_to_jaxpr
@@ -149,6 +150,7 @@ def vmap_flat(
         return [out.val for out in outs], [out.batch_dim for out in outs]
 
 
+@api_boundary
 def vmap(
     fun: Callable[..., Any],
     in_axes: Any = 0,
@@ -178,6 +180,7 @@ def vmap(
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float64)
     """
+    check_function("vmap", "fun", fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
@@ -19,9 +19,10 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._checkpoint_primitive import checkpoint_p
 from bindax_core.interpreters._flat import flatten_function
-from bindax_core.interpreters.checkpoint_policies import Policy
+from bindax_core.interpreters.checkpoint_policies import POLICY, Policy
 from bindax_core.interpreters.interning import has_functions, intern_jaxpr
 from bindax_core.interpreters.staging import trace_to_jaxpr
 from bindax_core.interpreters.static_arguments import (
@@ -124,6 +125,7 @@ def checkpoint(
     policy: Policy | None = None,
     static_argnums: int | Sequence[int] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@api_boundary
 def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,
@@ -165,10 +167,11 @@ def checkpoint(
     12.0
     """
     if fun is None:
-        return lambda fun: checkpoint(
-            fun, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+        return partial(
+            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
         )
-    _check_options(fun, policy)
+    check_function("checkpoint", "fun", fun)
+    _check_policy(policy)
     argnums, argnames = complete(fun, positions(static_argnums), ())
     options = JitOptions(static_argnums=argnums, static_argnames=argnames)
     checkpointed = _Checkpointed(fun, bool(prevent_cse), policy, options)
@@ -181,20 +184,10 @@ def checkpoint(
     return call
 
 
-def _check_options(fun: Any, policy: Any) -> None:
-    if not callable(fun):
-        raise TypeError(
-            f"checkpoint takes a function, but got {fun!r:.80} of type {type(fun).__name__}. It "
-            f"returns the function that is then called: checkpoint(fun)(*args)."
-        )
+def _check_policy(policy: Any) -> None:
     if policy is None:
         return
-    if not callable(policy):
-        raise TypeError(
-            f"the policy of checkpoint must be a function (primitive, *avals, **params) -> bool, "
-            f"such as those in checkpoint_policies, but it is {policy!r:.80} of type "
-            f"{type(policy).__name__}."
-        )
+    check_function("checkpoint", "policy", policy, POLICY)
     try:
         hash(policy)
     except TypeError:

@@ -14,10 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from bindax_core.extend import Primitive
+from bindax_core.extend import Primitive, api_boundary
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._checkpoint_name import name_p
 
 Policy = Callable[..., bool]
+
+POLICY = "one of checkpoint_policies, or a function (primitive, *avals, **params) -> bool"
+"""What messages ask for where something else was given."""
 
 _DOTS = frozenset({"dot_general", "conv_general_dilated"})
 
@@ -129,12 +133,9 @@ class _Either:
         return f"save_from_both_policies({first}, {second})"
 
 
+@api_boundary
 def save_from_both_policies(policy_1: Policy, policy_2: Policy) -> Policy:
     """Save the values that at least one of two policies saves."""
     for position, policy in enumerate((policy_1, policy_2), 1):
-        if not callable(policy):
-            raise TypeError(
-                f"policy_{position} of save_from_both_policies must be a policy, a function "
-                f"(primitive, *avals, **params) -> bool, but it is {policy!r:.80}."
-            )
+        check_function("save_from_both_policies", f"policy_{position}", policy, POLICY)
     return _Either(policy_1, policy_2)

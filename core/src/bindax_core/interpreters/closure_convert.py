@@ -25,17 +25,17 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._custom_arguments import (
     Arguments,
     Output,
     as_tangent,
-    check_rule,
     described,
     is_pair,
     match_leaves,
 )
 from bindax_core.interpreters._custom_calls import apply_call
-from bindax_core.interpreters._flat import argument_names, flatten_function
+from bindax_core.interpreters._flat import argument_names, flatten_function, own_value
 from bindax_core.interpreters.custom_vjp import CustomVJPCall
 from bindax_core.interpreters.staging import trace_to_jaxpr
 
@@ -72,6 +72,7 @@ def closure_convert(
     >>> float(grad(f)(3.0))
     2.0
     """
+    check_function("closure_convert", "fun", fun)
     leaves, in_tree = tree_flatten((example_args, {}))
     for i, x in enumerate(leaves):
         if not is_value(x):
@@ -98,11 +99,13 @@ def closure_convert(
             )
         first, second = iter(kept), iter(given)
         values = [next(second) if flag else next(first) for flag in hoisted]
-        return tree_unflatten(out_tree(), eval_jaxpr(closed.jaxpr, values, *flat))
+        outs = eval_jaxpr(closed.jaxpr, values, *flat)
+        return tree_unflatten(out_tree(), [own_value(x) for x in outs])
 
     return converted, consts
 
 
+@api_boundary
 def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     """A function that gives its reverse-mode derivative together with its output.
 
@@ -165,7 +168,12 @@ class _Gradient:
                 f"the {self.arguments.name} must return a pair (output, vjp_function), but it "
                 f"returned {described(pair)}."
             )
-        check_rule(pair[1], "the second output", self.arguments.name)
+        if not callable(pair[1]):
+            raise TypeError(
+                f"the second output of the {self.arguments.name} must be its vjp function, but it "
+                f"returned {pair[1]!r:.80} of type {type(pair[1]).__name__}. Return a function "
+                f"from the cotangent of the output to those of the arguments."
+            )
         return pair[0], pair[1]
 
     def function(self, *operands: Any) -> list[Any]:

@@ -10,10 +10,12 @@ from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
     Rule,
+    api_boundary,
     as_array,
     is_undef_primal,
     typeof,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters.batching import AxisData, BatchDim, vmap_flat
 from bindax_core.interpreters.jvp import jvp_flat
 from bindax_core.interpreters.staging import trace_to_jaxpr
@@ -70,6 +72,7 @@ class _Composition:
         return self.unflat(ctx.inline(self.staged(ctx.avals_in, params), values))
 
 
+@api_boundary
 def composition(function: Callable[..., Any], *, multiple_results: bool = False) -> list[Rule]:
     """All canonical rules of a primitive that is a composition of other primitives.
 
@@ -87,6 +90,7 @@ def composition(function: Callable[..., Any], *, multiple_results: bool = False)
     >>> float(cube_p.bind(2.0)), float(grad(cube_p.bind)(2.0))
     (8.0, 12.0)
     """
+    check_function("composition", "function", function)
     made = _Composition(function, multiple_results)
     return [
         kinds.impl(made.impl, on_values=True),

@@ -22,12 +22,12 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._custom_arguments import (
     Arguments,
     Output,
     SymbolicZero,
     as_tangent,
-    check_rule,
     described,
     is_pair,
     lift_tracers,
@@ -132,6 +132,7 @@ class custom_jvp(Generic[R]):
 
     __name__: str
 
+    @api_boundary
     def __init__(
         self,
         fun: Callable[..., R],
@@ -145,6 +146,7 @@ class custom_jvp(Generic[R]):
         self.symbolic_zeros = False
         update_wrapper(self, fun)
 
+    @api_boundary
     def defjvp(self, jvp: JVPRule, symbolic_zeros: bool = False) -> JVPRule:
         """Set the rule; usable as a decorator.
 
@@ -157,11 +159,12 @@ class custom_jvp(Generic[R]):
         Returns:
             ``jvp``.
         """
-        check_rule(jvp, "defjvp", self._arguments.name)
+        check_function(f"defjvp of the {self._arguments.name}", "jvp", jvp)
         self.jvp = jvp
         self.symbolic_zeros = symbolic_zeros
         return jvp
 
+    @api_boundary
     def defjvps(self, *jvps: JVPRule | None) -> None:
         """Set the rule by one function for each argument.
 
@@ -182,7 +185,7 @@ class custom_jvp(Generic[R]):
             )
         for i, rule in enumerate(jvps):
             if rule is not None:
-                check_rule(rule, f"defjvps, entry {i},", self._arguments.name)
+                check_function(f"defjvps of the {self._arguments.name}", f"jvps[{i}]", rule)
 
         def jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
             if len(jvps) != len(primals):

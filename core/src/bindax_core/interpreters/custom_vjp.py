@@ -24,12 +24,12 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._custom_arguments import (
     Arguments,
     Output,
     SymbolicZero,
     as_tangent,
-    check_rule,
     described,
     has_tracers,
     is_pair,
@@ -167,6 +167,7 @@ class custom_vjp(Generic[R]):
 
     __name__: str
 
+    @api_boundary
     def __init__(
         self,
         fun: Callable[..., R],
@@ -182,6 +183,7 @@ class custom_vjp(Generic[R]):
         self.optimize_remat = False
         update_wrapper(self, fun)
 
+    @api_boundary
     def defvjp(
         self,
         fwd: Callable[..., tuple[Any, Any]],
@@ -203,8 +205,9 @@ class custom_vjp(Generic[R]):
                 rematerialized ``fwd`` computes no residuals that nothing uses, dead code
                 elimination does here for every rule that is made of bindax operations.
         """
-        check_rule(fwd, "the first argument of defvjp", self._arguments.name)
-        check_rule(bwd, "the second argument of defvjp", self._arguments.name)
+        name = f"defvjp of the {self._arguments.name}"
+        check_function(name, "fwd", fwd)
+        check_function(name, "bwd", bwd)
         self.fwd, self.bwd = fwd, bwd
         self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
 

@@ -21,10 +21,10 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._custom_arguments import (
     Arguments,
     Output,
-    check_rule,
     described,
     is_pair,
     match_flags,
@@ -187,12 +187,14 @@ class custom_vmap(Generic[R]):
 
     __name__: str
 
+    @api_boundary
     def __init__(self, fun: Callable[..., R]) -> None:
         self._arguments = Arguments("custom_vmap", fun)
         self.fun = fun
         self.vmap_rule: Callable[..., tuple[Any, Any]] | None = None
         update_wrapper(self, fun)
 
+    @api_boundary
     def def_vmap(self, vmap_rule: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
         """Set the rule; usable as a decorator.
 
@@ -205,7 +207,7 @@ class custom_vmap(Generic[R]):
         Returns:
             ``vmap_rule``.
         """
-        check_rule(vmap_rule, "def_vmap", self._arguments.name)
+        check_function(f"def_vmap of the {self._arguments.name}", "vmap_rule", vmap_rule)
         self.vmap_rule = vmap_rule
         return vmap_rule
 

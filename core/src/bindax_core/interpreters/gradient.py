@@ -22,6 +22,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._flat import argument_names, flatten_function
 from bindax_core.interpreters.batching import vmap
 from bindax_core.interpreters.jvp import jvp, lower_aux, split_aux
@@ -79,7 +80,7 @@ def _check_inputs(
 ) -> None:
     for i, x in enumerate(leaves):
         dtype = typeof(x).dtype if is_value(x) else None
-        if dtype is not None and _is_valid_input(typeof(x), allow_int, holomorphic):
+        if dtype is not None and _is_valid_input(typeof(x), name, allow_int, holomorphic):
             continue
         names: list[str] = []
         for position, arg in zip(positions, args, strict=True):
@@ -95,7 +96,7 @@ def _check_inputs(
         if np.issubdtype(dtype, np.complexfloating):
             raise TypeError(
                 f"{name} needs real inputs, but {where} is {typeof(x).str_short()}. For "
-                f"holomorphic functions pass holomorphic=True; otherwise use vjp."
+                f"holomorphic functions pass holomorphic=True; otherwise use jacrev or vjp."
             )
         raise TypeError(
             f"{name} needs inputs of a float dtype, but {where} is {typeof(x).str_short()}. "
@@ -104,12 +105,12 @@ def _check_inputs(
         )
 
 
-def _is_valid_input(aval: Any, allow_int: bool, holomorphic: bool) -> bool:
+def _is_valid_input(aval: Any, name: str, allow_int: bool, holomorphic: bool) -> bool:
     is_complex = np.issubdtype(aval.dtype, np.complexfloating)
     if holomorphic:
         return bool(is_complex)
-    if is_complex:
-        return False
+    if is_complex:  # in reverse mode the real and imaginary parts are found together
+        return name != "jacfwd"
     return aval.tangent_aval().dtype != float0 or allow_int
 
 
@@ -137,6 +138,7 @@ def _check_output(out: Any, name: str, holomorphic: bool) -> None:
         )
 
 
+@api_boundary
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -163,6 +165,7 @@ def value_and_grad(
     >>> float(value), float(gradient)
     (9.0, 6.0)
     """
+    check_function("value_and_grad", "fun", fun)
 
     @wraps(fun)
     @api_boundary
@@ -205,6 +208,7 @@ def _value_and_grad(
     return ((value, lower_aux(aux[-1])) if has_aux else value), gradient
 
 
+@api_boundary
 def grad(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -232,6 +236,7 @@ def grad(
     >>> float(grad(lambda x: x * x)(3.0))
     6.0
     """
+    check_function("grad", "fun", fun)
 
     @wraps(fun)
     @api_boundary
@@ -257,6 +262,7 @@ def _standard_basis(tree: Any) -> list[Any]:
     return basis
 
 
+@api_boundary
 def jacfwd(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -282,6 +288,7 @@ def jacfwd(
            [0., 2., 0.],
            [0., 0., 4.]], dtype=float64)
     """
+    check_function("jacfwd", "fun", fun)
 
     @wraps(fun)
     @api_boundary
@@ -325,6 +332,7 @@ def _cut(stacked: Any, leaves: Sequence[Any], axis: int) -> list[Any]:
     return blocks
 
 
+@api_boundary
 def jacrev(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -351,6 +359,7 @@ def jacrev(
     Array([[0., 0.],
            [0., 2.]], dtype=float64)
     """
+    check_function("jacrev", "fun", fun)
 
     @wraps(fun)
     @api_boundary
@@ -364,6 +373,7 @@ def jacrev(
         partial = _with_arguments(fun, positions, args, kwargs)
         out, pullback, *aux = vjp(partial, *dynamic, has_aux=has_aux)
         out_leaves, out_tree = tree_flatten(out)
+        _check_rows(out, out_leaves, holomorphic)
         basis = _standard_basis(out_leaves)
 
         def pull(*cotangents: Any) -> Any:
@@ -383,9 +393,23 @@ def jacrev(
     return jacobian_reverse
 
 
+def _check_rows(out: Any, out_leaves: Sequence[Any], holomorphic: bool) -> None:
+    wanted = "complex outputs with holomorphic=True" if holomorphic else "outputs of a float dtype"
+    for i, x in enumerate(out_leaves):
+        aval = typeof(x)
+        is_complex = bool(np.issubdtype(aval.dtype, np.complexfloating))
+        if aval.tangent_aval().dtype == float0 or is_complex != holomorphic:
+            hint = " For holomorphic functions pass holomorphic=True." if is_complex else ""
+            raise TypeError(
+                f"jacrev needs {wanted}, but {argument_names(out, 'the output')[i]} is "
+                f"{aval.str_short()}. Return its real part or a float in its place.{hint}"
+            )
+
+
 jacobian = jacrev
 
 
+@api_boundary
 def hessian(
     fun: Callable[..., Any],
     argnums: Argnums = 0,
@@ -404,5 +428,6 @@ def hessian(
     >>> float(hessian(lambda x: x * x * x)(2.0))
     12.0
     """
+    check_function("hessian", "fun", fun)
     first = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(first, argnums, has_aux=has_aux, holomorphic=holomorphic)

@@ -25,10 +25,7 @@ from bindax_core.interpreters.partial_eval import (
     PartialEvalTrace,
     PartialEvalTracer,
     dce_jaxpr,
-    merge_outputs,
     partial_eval_jaxpr,
-    residual_values,
-    split_equation,
 )
 from bindax_core.interpreters.transposition import transpose_jaxpr
 
@@ -101,10 +98,10 @@ def _partial_eval(
     known, unknown = partition(in_unknowns, tracers)
     known_args = [kinds.full_lower(t.value) for t in known]
     outs = jit_p.bind(*known_args, **jit_params(params, parts.known))
-    known_outs, residuals = residual_values(parts, known_args, outs)
+    known_outs, residuals = parts.residual_values(known_args, outs)
     unknown_outs = [trace.unknown(aval) for aval in parts.unknown.out_avals]
     trace.add_eqn(jit_p, [*residuals, *unknown], unknown_outs, jit_params(params, parts.unknown))
-    return merge_outputs(parts, known_outs, unknown_outs)
+    return parts.merge_results(known_outs, unknown_outs)
 
 
 def _partial_eval_jaxpr(
@@ -113,8 +110,8 @@ def _partial_eval_jaxpr(
     parts = partial_eval_jaxpr(eqn.params["jaxpr"], in_unknowns)
     known_params = jit_params(eqn.params, parts.known)
     unknown_params = jit_params(eqn.params, parts.unknown)
-    known_eqn, unknown_eqn, residuals = split_equation(
-        eqn, in_unknowns, parts, known_params, unknown_params
+    known_eqn, unknown_eqn, residuals = parts.split_equation(
+        eqn, in_unknowns, known_params, unknown_params
     )
     return known_eqn, unknown_eqn, parts.out_unknowns, residuals
 

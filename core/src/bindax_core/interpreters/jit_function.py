@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
@@ -30,6 +30,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._flat import flatten_function
 from bindax_core.interpreters.ahead_of_time import Lowered, abstract_arguments
 from bindax_core.interpreters.jit import jit_p
@@ -363,6 +364,7 @@ def jit(
     backend: str | None = None,
     inline: bool = False,
 ) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
+@api_boundary
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
@@ -407,8 +409,8 @@ def jit(
     12.0
     """
     if fun is None:
-        return lambda f: jit(
-            f,
+        return partial(
+            jit,
             static_argnums=static_argnums,
             static_argnames=static_argnames,
             donate_argnums=donate_argnums,
@@ -417,8 +419,7 @@ def jit(
             backend=backend,
             inline=inline,
         )
-    if not callable(fun):
-        raise TypeError(f"jit takes a function, but got {fun!r:.80} of type {type(fun).__name__}.")
+    check_function("jit", "fun", fun)
     statics = complete(fun, positions(static_argnums), words(static_argnames))
     donated = complete(fun, positions(donate_argnums), words(donate_argnames))
     options = JitOptions(*statics, *donated, keep_unused, inline, backend)

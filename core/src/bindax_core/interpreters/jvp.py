@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core import extend as kinds
+from bindax_core.errors import AbstractionError
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -28,7 +29,8 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
-from bindax_core.interpreters._flat import argument_names, flatten_function
+from bindax_core.interpreters._callables import check_function
+from bindax_core.interpreters._flat import argument_names, flatten_function, own_value
 from bindax_core.interpreters.staging import replay_jaxpr, trace_to_jaxpr
 
 _rules = kinds.jvp.functions
@@ -122,6 +124,7 @@ def jvp(
     >>> float(y), float(y_dot)
     (9.0, 6.0)
     """
+    check_function("jvp", "fun", fun)
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise TypeError(
             f"jvp takes primals and tangents as tuples or lists with one entry for each argument, "
@@ -147,7 +150,8 @@ def jvp(
     origin = Origin("jvp", fun)
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
-    tangents_out = [instantiate_zeros(t) for t in tangents_out]
+    primals_out = [own_value(x) for x in primals_out]
+    tangents_out = [own_value(instantiate_zeros(t)) for t in tangents_out]
     results = tree_unflatten(out_tree(), primals_out), tree_unflatten(out_tree(), tangents_out)
     return (*results, lower_aux(aux[-1])) if has_aux else results
 
@@ -208,7 +212,15 @@ def split_aux(fun: Callable[..., Any], aux: list[Any], name: str) -> Callable[..
 def lower_aux(aux: Any) -> Any:
     """Auxiliary output with the primals in place of the tracers of the finished trace."""
     leaves, tree = tree_flatten(aux)
-    return tree_unflatten(tree, [_primal_of(x) for x in leaves])
+    return tree_unflatten(tree, [_own_primal(x) for x in leaves])
+
+
+def _own_primal(x: Any) -> Any:
+    x = _primal_of(x)
+    try:
+        return own_value(x)
+    except AbstractionError:  # it may be anything, an array of strings too
+        return x
 
 
 def _primal_of(x: Any) -> Any:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from bindax_core.extend import (
-    Array,
     ClosedJaxpr,
     Origin,
     UndefPrimal,
@@ -26,7 +23,8 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
-from bindax_core.interpreters._flat import argument_names, flatten_function
+from bindax_core.interpreters._callables import check_function
+from bindax_core.interpreters._flat import argument_names, flatten_function, own_value
 from bindax_core.interpreters.jvp import check_tangent, jvp_flat, lower_aux, split_aux
 from bindax_core.interpreters.partial_eval import PartialEvalTrace, dce_closed
 from bindax_core.interpreters.staging import JaxprBuilder
@@ -93,17 +91,10 @@ def linearize_flat(
             for aval, nonzero in zip(tangent_avals, nonzeros, strict=True)
         ]
         primals_out, tangents_out = jvp_flat(function, primals, tangents, origin)
-        primals_out = [full_lower(x) for x in primals_out]
+        primals_out = [own_value(full_lower(x)) for x in primals_out]
         atoms = [full_raise(trace, t) for t in tangents_out if type(t) is not Zero]
         jaxpr = dce_closed(builder.build([trace.instantiate(t) for t in atoms]))
     return Linearized(primals_out, jaxpr, nonzeros, tangents_out)
-
-
-def own_value(x: Any) -> Any:
-    """A value that what outlives the call may keep: a copy of an array the caller can write to."""
-    if type(x) is np.ndarray and x.flags.writeable and x.dtype != float0:
-        return Array.from_numpy(x.copy())
-    return x
 
 
 def _checked_primals(name: str, flat: Sequence[Any], args: Any) -> list[Any]:
@@ -133,6 +124,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     >>> float(y), float(f_lin(1.0))
     (9.0, 6.0)
     """
+    check_function("linearize", "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
     flat = _checked_primals("linearize", flat, primals)
     aux: list[Any] = []
@@ -154,7 +146,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
             check_tangent(typeof(x), t, i, primals)
             for i, (x, t) in enumerate(zip(flat, flat_tangents, strict=True))
         ]
-        return tree_unflatten(tree, [instantiate_zeros(t) for t in lin.apply(checked)])
+        outs = [own_value(instantiate_zeros(t)) for t in lin.apply(checked)]
+        return tree_unflatten(tree, outs)
 
     out = tree_unflatten(tree, lin.primals_out)
     return (out, f_lin, lower_aux(aux[-1])) if has_aux else (out, f_lin)
@@ -182,6 +175,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     >>> [float(ct) for ct in f_vjp(1.0)]
     [2.0, 3.0]
     """
+    check_function("vjp", "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
     flat = _checked_primals("vjp", flat, primals)
     aux: list[Any] = []

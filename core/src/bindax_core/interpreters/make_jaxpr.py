@@ -19,6 +19,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._flat import flatten_function
 from bindax_core.interpreters.staging import trace_to_jaxpr
 from bindax_core.interpreters.static_arguments import (
@@ -54,6 +55,7 @@ def _staged(
     return jaxpr, out_tree()
 
 
+@api_boundary
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Sequence[int] = (),
@@ -75,6 +77,7 @@ def make_jaxpr(
       let b:float64[] = mul 2.0 a
       in ( b ) }
     """
+    check_function("make_jaxpr", "fun", fun)
 
     @wraps(fun)
     @api_boundary
@@ -104,5 +107,6 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> eval_shape(lambda x: x * x, np.zeros((3, 2), np.float32))
     ShapedArray(float32[3,2])
     """
+    check_function("eval_shape", "fun", fun)
     jaxpr, out_tree = _staged("eval_shape", fun, (), args, kwargs)
     return tree_unflatten(out_tree, jaxpr.out_avals)

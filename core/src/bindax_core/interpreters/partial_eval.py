@@ -150,7 +150,7 @@ def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 
 class Split:
-    """A program unzipped in two.
+    """A program unzipped in two, and what the rules of a primitive that applies it need of that.
 
     Attributes:
         known: from the known arguments to the known results and the residuals.
@@ -175,6 +175,60 @@ class Split:
         self.out_unknowns = out_unknowns
         self.residual_avals = residual_avals
         self.forwarded = forwarded
+
+    def split_equation(
+        self,
+        eqn: JaxprEqn,
+        in_unknowns: Sequence[bool],
+        known_params: dict[str, Any],
+        unknown_params: dict[str, Any],
+    ) -> tuple[JaxprEqn, JaxprEqn, list[Any]]:
+        """The two equations for one that applies the program, and the residuals between them.
+
+        What a ``partial_eval_jaxpr`` rule returns, together with ``out_unknowns``.
+
+        Args:
+            eqn: an equation with the operands and results of the program.
+            in_unknowns: which of its operands are unknown.
+            known_params: its parameters, with the known part in place of the program.
+            unknown_params: the same with the unknown part.
+        """
+        known_ins, unknown_ins = partition(in_unknowns, eqn.invars)
+        known_outs, unknown_outs = partition(self.out_unknowns, eqn.outvars)
+        residuals: list[Any] = []
+        computed: list[Var] = []
+        for aval, source in zip(self.residual_avals, self.forwarded, strict=True):
+            if source is None:
+                computed.append(Var(aval))
+                residuals.append(computed[-1])
+            else:
+                residuals.append(known_ins[source])
+        known_outs = [*known_outs, *computed]
+        known_eqn = eqn.replace(invars=known_ins, outvars=known_outs, params=known_params)
+        unknown_eqn = eqn.replace(
+            invars=[*residuals, *unknown_ins], outvars=unknown_outs, params=unknown_params
+        )
+        return known_eqn, unknown_eqn, residuals
+
+    def residual_values(
+        self, known_args: Sequence[Any], outs: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """The known results and the residuals.
+
+        Args:
+            known_args: the arguments of the known part.
+            outs: what the known part gave for them.
+        """
+        num_known = sum(not unknown for unknown in self.out_unknowns)
+        known_outs, computed = list(outs[:num_known]), iter(outs[num_known:])
+        residuals = [
+            next(computed) if source is None else known_args[source] for source in self.forwarded
+        ]
+        return known_outs, residuals
+
+    def merge_results(self, known: Sequence[Any], unknown: Sequence[Any]) -> list[Any]:
+        """The results of the whole program, from those of its two parts."""
+        return merge(self.out_unknowns, known, unknown)
 
 
 def partial_eval_jaxpr(
@@ -275,45 +329,3 @@ def build_split(
     return Split(
         ClosedJaxpr(known), ClosedJaxpr(unknown), out_unknowns, [v.aval for v in kept], forwarded
     )
-
-
-def split_equation(
-    eqn: JaxprEqn,
-    in_unknowns: Sequence[bool],
-    parts: Split,
-    known_params: dict[str, Any],
-    unknown_params: dict[str, Any],
-) -> tuple[JaxprEqn, JaxprEqn, list[Any]]:
-    """The two equations for one whose program was unzipped, and the residuals between them."""
-    known_ins, unknown_ins = partition(in_unknowns, eqn.invars)
-    known_outs, unknown_outs = partition(parts.out_unknowns, eqn.outvars)
-    residuals: list[Any] = []
-    computed: list[Var] = []
-    for aval, source in zip(parts.residual_avals, parts.forwarded, strict=True):
-        if source is None:
-            computed.append(Var(aval))
-            residuals.append(computed[-1])
-        else:
-            residuals.append(known_ins[source])
-    known_eqn = eqn.replace(invars=known_ins, outvars=[*known_outs, *computed], params=known_params)
-    unknown_eqn = eqn.replace(
-        invars=[*residuals, *unknown_ins], outvars=unknown_outs, params=unknown_params
-    )
-    return known_eqn, unknown_eqn, residuals
-
-
-def residual_values(
-    split: Split, known_args: Sequence[Any], outs: Sequence[Any]
-) -> tuple[list[Any], list[Any]]:
-    """The known results and the residuals, from the known part's arguments and outputs."""
-    num_known = sum(not unknown for unknown in split.out_unknowns)
-    known_outs, computed = list(outs[:num_known]), iter(outs[num_known:])
-    residuals = [
-        next(computed) if source is None else known_args[source] for source in split.forwarded
-    ]
-    return known_outs, residuals
-
-
-def merge_outputs(split: Split, known: Sequence[Any], unknown: Sequence[Any]) -> list[Any]:
-    """The results of the whole program, from those of its two parts."""
-    return merge(split.out_unknowns, known, unknown)

@@ -19,6 +19,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.interpreters._callables import check_function
 from bindax_core.interpreters._checkpoint_name import name_p
 from bindax_core.interpreters._flat import flatten_function
 from bindax_core.interpreters.linearize import linearize_flat
@@ -70,6 +71,7 @@ def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[
     >>> [residual.description for residual in saved_residuals(checkpoint(f), np.ones(3))]
     ['is the argument x']
     """
+    check_function("saved_residuals", "fun", fun)
     leaves, tree = tree_flatten((args, kwargs))
     paths = argument_paths(fun, args, kwargs)
     for path, x in paths:
@@ -141,6 +143,7 @@ def print_saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) ->
       float64[]    8 bytes  is the argument y
       2 values, 32 bytes
     """
+    check_function("print_saved_residuals", "fun", fun)
     residuals = saved_residuals(fun, *args, **kwargs)
     types = [residual.aval.str_short() for residual in residuals]
     sizes = [f"{residual.nbytes:,} bytes" for residual in residuals]

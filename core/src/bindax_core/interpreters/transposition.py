@@ -22,7 +22,8 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_core.interpreters._flat import flatten_function, partition
+from bindax_core.interpreters._callables import check_function
+from bindax_core.interpreters._flat import flatten_function, own_value, partition
 from bindax_core.interpreters.jvp import check_tangent
 from bindax_core.interpreters.staging import trace_to_jaxpr
 
@@ -188,6 +189,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
     >>> [float(ct) for ct in transposed(3.0)]
     [6.0, -3.0]
     """
+    check_function("linear_transpose", "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
     avals = [x if hasattr(x, "tangent_aval") else typeof(x) for x in flat]
     for aval in avals:
@@ -215,7 +217,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
             for i, (aval, ct) in enumerate(zip(jaxpr.out_avals, cts, strict=True))
         ]
         outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, checked)
-        results, _ = tree_unflatten(in_tree, [instantiate_zeros(ct) for ct in outs])
+        results, _ = tree_unflatten(in_tree, [own_value(instantiate_zeros(ct)) for ct in outs])
         return results  # type: ignore[no-any-return]
 
     return transposed

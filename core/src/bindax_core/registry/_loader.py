@@ -73,7 +73,7 @@ class Plugin:
 
     def failure(self) -> PluginLoadError:
         """The error to raise, from ``error``, when something of a quarantined plugin is used."""
-        reason = "".join(traceback.format_exception_only(self.error)).strip()
+        reason = "".join(traceback.format_exception_only(self.error)).strip().rstrip(".")
         error = PluginLoadError(
             f"the {self.label} ({self.entry.value}) could not be loaded: {reason}. Nothing of it "
             f"is registered. `bindax doctor` shows the traceback; repair or upgrade the package, "

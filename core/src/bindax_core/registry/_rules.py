@@ -8,6 +8,7 @@ which kinds there are nor what interprets them.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -69,6 +70,9 @@ class RuleKind:
         canonical: whether every card must mention the kind.
         signature: what a rule looks like, for messages.
 
+    Raises:
+        DuplicateRuleError: when another place of this process has made a kind of the name.
+
     >>> from bindax_core.extend import RuleKind
     >>> cost = RuleKind("cost", signature="(*avals, **params) -> int")
     >>> cost(lambda x: x.size).is_present
@@ -91,7 +95,19 @@ class RuleKind:
         self._rules: dict[tuple[Primitive, str | None], Rule] = {}
         self._platform_functions: dict[tuple[Primitive, str], Function] = {}
         self._derivations: list[Callable[[Primitive], Rule | None]] = []
-        rule_kinds.setdefault(name, self)
+        self.site = caller_site()
+        self._code = sys._getframe(1).f_code
+        with _write_lock:
+            old = rule_kinds.get(name)
+            if old is not None and not self._is_declared_again(old):
+                raise DuplicateRuleError(duplicate_kind_message(old, self))
+            rule_kinds[name] = self
+
+    def _is_declared_again(self, old: RuleKind) -> bool:
+        """Whether the old kind is of the same declaration, which a reload has run once more."""
+        if self.site.module != old.site.module:
+            return False
+        return self.site.line == old.site.line or self._code is not old._code
 
     def __repr__(self) -> str:
         return f"RuleKind({self.name!r})"
@@ -256,12 +272,16 @@ class RuleFamily:
     def __init__(self, name: str, make: Callable[[str], RuleKind]) -> None:
         self.name = name
         self._make = make
+        self._lock = threading.Lock()
         self._kinds: dict[str, RuleKind] = {}
 
     def __getitem__(self, target: str) -> RuleKind:
         kind = self._kinds.get(target)
         if kind is None:
-            kind = self._kinds.setdefault(target, self._make(f"{self.name}.{target}"))
+            with self._lock:  # two threads that ask first get one kind
+                kind = self._kinds.get(target)
+                if kind is None:
+                    kind = self._kinds[target] = self._make(f"{self.name}.{target}")
         return kind
 
     def __iter__(self) -> Iterator[RuleKind]:
@@ -325,6 +345,14 @@ def set_descriptions(
     describe_site = site
     describe_candidates = candidates
     failure_behind = failure
+
+
+def duplicate_kind_message(old: RuleKind, new: RuleKind) -> str:
+    return (
+        f"the rule kind {new.name!r} from {describe_site(new.site)} is already defined by "
+        f"{describe_site(old.site)}. A process has one kind of a name: import that one, or give "
+        f"yours the name of your package, as in 'my_package.{new.name}'."
+    )
 
 
 def duplicate_rule_message(primitive: Primitive, old: Rule, new: Rule) -> str:

@@ -1,4 +1,4 @@
-"""What users give to control flow, checked: functions, trees of arrays, integers."""
+"""What users give to control flow, checked: trees of arrays, integers."""
 
 from __future__ import annotations
 
@@ -12,21 +12,6 @@ from bindax_core.extend import (
     tree_flatten_with_path,
     unknown_type_message,
 )
-
-
-def check_function(name: str, argument: str, f: Any) -> None:
-    """Raise when what should be a function is none.
-
-    Args:
-        name: what the user called, for the message.
-        argument: the name of its argument.
-        f: what was given.
-    """
-    if not callable(f):
-        raise TypeError(
-            f"{argument} of {name} must be a function, but got {f!r:.80} of type "
-            f"{type(f).__name__}."
-        )
 
 
 def check_values(name: str, argument: str, tree: Any) -> None:

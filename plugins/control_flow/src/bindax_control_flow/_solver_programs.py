@@ -11,7 +11,7 @@ from bindax_control_flow._arguments import describe_type
 from bindax_control_flow._branches import structure_difference, with_results
 from bindax_control_flow._carry import promoted, yields
 from bindax_control_flow._lists import split
-from bindax_core import dce_jaxpr, jvp_jaxpr, trace_to_jaxpr
+from bindax_core import check_function, dce_jaxpr, jvp_jaxpr, trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -151,8 +151,7 @@ class Function:
 def check_functions(solver: str, **functions: Any) -> None:
     """Raise when an argument that should be a function is none."""
     for name, function in functions.items():
-        if not callable(function):
-            raise TypeError(f"{name} of {solver} must be a function, but got {function!r:.80}.")
+        check_function(solver, name, function)
 
 
 def tangents_of(

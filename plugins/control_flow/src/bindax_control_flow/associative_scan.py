@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow._arguments import check_function, check_values, leaf_paths
+from bindax_control_flow._arguments import check_values, leaf_paths
+from bindax_core import check_function
 from bindax_core.extend import (
     api_boundary,
     describe_function,

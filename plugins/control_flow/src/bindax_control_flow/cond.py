@@ -16,6 +16,7 @@ from bindax_control_flow._branches import (
     trace_branches,
 )
 from bindax_core import (
+    check_function,
     check_repeatable,
     dce_jaxpr,
     jvp_jaxpr,
@@ -92,6 +93,8 @@ def cond(
     """
     if _is_five_argument_form(true_fun, false_fun, operands):
         return _with_two_operands(pred, true_fun, false_fun, *operands)
+    check_function("cond", "true_fun", true_fun)
+    check_function("cond", "false_fun", false_fun)
     operands = _all_operands("cond", operands, operand)
     _check_scalar("cond", "pred", pred)
     dtype = typeof(pred).dtype
@@ -157,6 +160,8 @@ def switch(
     branches = list(branches)
     if not branches:
         raise ValueError("switch needs at least one branch.")
+    for i, function in enumerate(branches):
+        check_function("switch", f"branches[{i}]", function)
     operands = _all_operands("switch", operands, operand)
     _check_scalar("switch", "index", index)
     if typeof(index).dtype.kind not in "iu":
@@ -193,9 +198,6 @@ def bind_branches(
     **which: Any,
 ) -> Any:
     """Apply the function of an index to operands; ``which`` may hold ``platforms``."""
-    for function in functions:
-        if not callable(function):
-            raise TypeError(f"the branches of {name} must be functions, but got {function!r:.80}.")
     leaves, _ = tree_flatten(operands)
     for x in leaves:
         if not is_value(x):

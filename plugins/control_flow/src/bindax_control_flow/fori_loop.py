@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._arguments import check_function, check_values
+from bindax_control_flow._arguments import check_values
 from bindax_control_flow._carry import Carry, trace_body
 from bindax_control_flow.scan import scan
 from bindax_control_flow.while_loop import run_loop
-from bindax_core import trace_to_jaxpr
+from bindax_core import check_function, trace_to_jaxpr
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._arguments import check_function
 from bindax_control_flow._branches import DEFAULT, branch_for
 from bindax_control_flow.cond import INDEX, bind_branches
+from bindax_core import check_function
 from bindax_core.extend import (
     abstract_eval,
     api_boundary,

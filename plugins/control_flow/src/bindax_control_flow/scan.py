@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
 from bindax_control_flow import _scan_lowering
-from bindax_control_flow._arguments import check_function
 from bindax_control_flow._lists import merge, partition, split
 from bindax_control_flow._scan_arguments import checked_length, checked_unroll, trace_step
 from bindax_control_flow._scan_derivations import (
@@ -18,7 +17,7 @@ from bindax_control_flow._scan_derivations import (
 )
 from bindax_control_flow._scan_loop import Loop, slice_aval
 from bindax_control_flow._scan_partial_eval import split_loop
-from bindax_core import jit_p
+from bindax_core import check_function, jit_p
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,

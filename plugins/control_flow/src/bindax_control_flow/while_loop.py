@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._arguments import check_function, describe_type
+from bindax_control_flow._arguments import describe_type
 from bindax_control_flow._carry import Carry, trace_body
 from bindax_control_flow._while_primitive import bind_while
 from bindax_control_flow._while_primitive import while_p as while_p
 from bindax_control_flow._while_programs import derived
-from bindax_core import trace_to_jaxpr
+from bindax_core import check_function, trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,

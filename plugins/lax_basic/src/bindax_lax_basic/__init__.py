@@ -16,11 +16,16 @@ from bindax_lax_basic._convolution_numbers import (
     ConvGeneralDilatedDimensionNumbers as ConvGeneralDilatedDimensionNumbers,
 )
 from bindax_lax_basic._convolution_numbers import conv_dimension_numbers as conv_dimension_numbers
+from bindax_lax_basic._convolution_numbers import (
+    conv_general_permutations as conv_general_permutations,
+)
 from bindax_lax_basic._convolution_numbers import padtype_to_pads as padtype_to_pads
 from bindax_lax_basic._operands import broadcast_shapes as broadcast_shapes
 from bindax_lax_basic._windows import GatherDimensionNumbers as GatherDimensionNumbers
 from bindax_lax_basic._windows import GatherScatterMode as GatherScatterMode
 from bindax_lax_basic._windows import ScatterDimensionNumbers as ScatterDimensionNumbers
+from bindax_lax_basic.approximate_selection import approx_max_k as approx_max_k
+from bindax_lax_basic.approximate_selection import approx_min_k as approx_min_k
 from bindax_lax_basic.arg_reductions import argmax as argmax
 from bindax_lax_basic.arg_reductions import argmax_p as argmax_p
 from bindax_lax_basic.arg_reductions import argmin as argmin
@@ -98,8 +103,6 @@ from bindax_lax_basic.complex_numbers import real_p as real_p
 from bindax_lax_basic.concatenation import concatenate as concatenate
 from bindax_lax_basic.concatenation import concatenate_p as concatenate_p
 from bindax_lax_basic.contraction import DotDimensionNumbers as DotDimensionNumbers
-from bindax_lax_basic.contraction import Precision as Precision
-from bindax_lax_basic.contraction import PrecisionLike as PrecisionLike
 from bindax_lax_basic.contraction import batch_matmul as batch_matmul
 from bindax_lax_basic.contraction import dot as dot
 from bindax_lax_basic.contraction import dot_general as dot_general
@@ -108,6 +111,7 @@ from bindax_lax_basic.conversion import convert_element_type as convert_element_
 from bindax_lax_basic.conversion import convert_element_type_p as convert_element_type_p
 from bindax_lax_basic.conversion import copy as copy
 from bindax_lax_basic.conversion import copy_p as copy_p
+from bindax_lax_basic.conversion import dtype as dtype
 from bindax_lax_basic.conversion import stop_gradient as stop_gradient
 from bindax_lax_basic.conversion import stop_gradient_p as stop_gradient_p
 from bindax_lax_basic.convolution import conv as conv
@@ -135,6 +139,7 @@ from bindax_lax_basic.creation import full_like as full_like
 from bindax_lax_basic.creation import iota as iota
 from bindax_lax_basic.creation import iota_p as iota_p
 from bindax_lax_basic.creation import ones_like as ones_like
+from bindax_lax_basic.creation import shape_as_value as shape_as_value
 from bindax_lax_basic.creation import zeros_like as zeros_like
 from bindax_lax_basic.cumulative import cumlogsumexp as cumlogsumexp
 from bindax_lax_basic.cumulative import cumlogsumexp_p as cumlogsumexp_p
@@ -233,9 +238,20 @@ from bindax_lax_basic.powers import integer_pow_p as integer_pow_p
 from bindax_lax_basic.powers import pow as pow
 from bindax_lax_basic.powers import pow_p as pow_p
 from bindax_lax_basic.powers import reciprocal as reciprocal
+from bindax_lax_basic.precision import DotAlgorithm as DotAlgorithm
+from bindax_lax_basic.precision import DotAlgorithmPreset as DotAlgorithmPreset
+from bindax_lax_basic.precision import Precision as Precision
+from bindax_lax_basic.precision import PrecisionLike as PrecisionLike
+from bindax_lax_basic.ragged_contraction import (
+    RaggedDotDimensionNumbers as RaggedDotDimensionNumbers,
+)
+from bindax_lax_basic.ragged_contraction import ragged_dot as ragged_dot
+from bindax_lax_basic.ragged_contraction import ragged_dot_general as ragged_dot_general
 from bindax_lax_basic.random_bits import RandomAlgorithm as RandomAlgorithm
 from bindax_lax_basic.random_bits import rng_bit_generator as rng_bit_generator
 from bindax_lax_basic.random_bits import rng_bit_generator_p as rng_bit_generator_p
+from bindax_lax_basic.random_numbers import rng_uniform as rng_uniform
+from bindax_lax_basic.random_numbers import rng_uniform_p as rng_uniform_p
 from bindax_lax_basic.reductions import reduce_and as reduce_and
 from bindax_lax_basic.reductions import reduce_and_p as reduce_and_p
 from bindax_lax_basic.reductions import reduce_max as reduce_max
@@ -248,6 +264,8 @@ from bindax_lax_basic.reductions import reduce_prod as reduce_prod
 from bindax_lax_basic.reductions import reduce_prod_p as reduce_prod_p
 from bindax_lax_basic.reductions import reduce_xor as reduce_xor
 from bindax_lax_basic.reductions import reduce_xor_p as reduce_xor_p
+from bindax_lax_basic.repeated_application import iterate_p as iterate_p
+from bindax_lax_basic.repeated_application import scatter_apply as scatter_apply
 from bindax_lax_basic.rounding import RoundingMethod as RoundingMethod
 from bindax_lax_basic.rounding import abs as abs
 from bindax_lax_basic.rounding import abs_p as abs_p
@@ -259,6 +277,7 @@ from bindax_lax_basic.rounding import round as round
 from bindax_lax_basic.rounding import round_p as round_p
 from bindax_lax_basic.rounding import sign as sign
 from bindax_lax_basic.rounding import sign_p as sign_p
+from bindax_lax_basic.scaled_contraction import scaled_dot as scaled_dot
 from bindax_lax_basic.scattering import scatter as scatter
 from bindax_lax_basic.scattering import scatter_max as scatter_max
 from bindax_lax_basic.scattering import scatter_max_p as scatter_max_p

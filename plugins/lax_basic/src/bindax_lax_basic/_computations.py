@@ -6,8 +6,10 @@ scalars; on arrays it is the same program, vectorised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from bindax_core import trace_to_jaxpr, vmap_jaxpr
 from bindax_core.extend import (
@@ -24,6 +26,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
+from bindax_lax_basic import dtypes
 from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic._types import describe
 from bindax_lax_basic.arithmetic import add_p, mul_p
@@ -35,12 +38,26 @@ from bindax_lax_basic.shape import reshape_p
 Combine = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
 
 
-def reduction_operands(name: str, operands: Any, init_values: Any) -> tuple[list[Any], Any]:
-    """The leaves of the operands and then of their initial values, and the tree of each.
+def reduction_operands(
+    name: str,
+    operands: Any,
+    init_values: Any,
+    computation: Callable[..., Any],
+    known: Collection[Primitive],
+) -> tuple[list[Any], Any, ClosedJaxpr]:
+    """The leaves of the operands and of their initial values, the tree of each, and the program.
+
+    Args:
+        name: the function's name, for messages.
+        operands: a tree of arrays.
+        init_values: a tree of scalars.
+        computation: the function of two trees of scalars.
+        known: the computations whose neutral element may have any dtype.
 
     Raises:
         ValueError: when there are none, or the trees differ, or an initial value is no scalar.
-        TypeError: when shapes or dtypes do not fit together.
+        TypeError: when shapes or dtypes do not fit together, or the computation is no program of
+            scalars of these types.
     """
     xs, tree = tree_flatten(operands)
     inits, init_tree = tree_flatten(init_values)
@@ -51,9 +68,24 @@ def reduction_operands(name: str, operands: Any, init_values: Any) -> tuple[list
         )
     if not xs:
         raise ValueError(f"{name} needs at least one operand, but operands is empty.")
+    scalars = scalar_avals([typeof(x) for x in xs])
+    program = trace_computation(name, computation, scalars, tree)
     inits = [adopt_dtype(init, x)[0] for x, init in zip(xs, inits, strict=True)]
+    which = sole_primitive(program)
+    own = typeof(inits[0])
+    if which is not None and which in known and not own.shape and own.dtype != scalars[0].dtype:
+        inits = [_neutral(which, inits[0], scalars[0])]
     check_operands(name, [typeof(x) for x in (*xs, *inits)])
-    return [*xs, *inits], tree
+    return [*xs, *inits], tree, program
+
+
+def _neutral(which: Primitive, init: Any, scalar: ShapedArray) -> Any:
+    """The neutral element for an operand from that of another dtype; else what it is."""
+    dtype = typeof(init).dtype
+    of_bits = which in (and_p, or_p, xor_p)
+    if (of_bits and dtypes.is_inexact(dtype)) or not is_identity(which, init):
+        return init
+    return np.asarray(identity_of(which, scalar.dtype), scalar.dtype)
 
 
 def check_operands(name: str, avals: Sequence[ShapedArray]) -> None:
@@ -132,21 +164,25 @@ def sole_primitive(program: ClosedJaxpr) -> Primitive | None:
 
 def vectorized(program: ClosedJaxpr) -> Combine:
     """A computation on arrays of one shape, element by element."""
-    hoisted, consts = hoist_consts(program)
-    count = len(program.out_avals)
+    apply = mapped(program)
+    return lambda accumulated, elements: apply([*accumulated, *elements])
 
-    def combine(accumulated: Sequence[Any], elements: Sequence[Any]) -> list[Any]:
-        values = [*accumulated, *elements]
+
+def mapped(program: ClosedJaxpr) -> Callable[[Sequence[Any]], list[Any]]:
+    """A program of scalars, whose results have the types of its last operands, on arrays."""
+    hoisted, consts = hoist_consts(program)
+
+    def apply(values: Sequence[Any]) -> list[Any]:
         aval = typeof(values[0])
         if aval.size == 0:
-            return list(elements)
+            return list(values[-len(program.out_avals) :])
         rows = [reshape_p.bind(v, new_sizes=(aval.size,), dimensions=None) for v in values]
-        dims = [*[None] * len(consts), *[0] * 2 * count]
+        dims = [*[None] * len(consts), *[0] * len(rows)]
         many, _ = vmap_jaxpr(hoisted, aval.size, dims, True)
         outs = eval_jaxpr(many.jaxpr, many.consts, *consts, *rows)
         return [reshape_p.bind(out, new_sizes=aval.shape, dimensions=None) for out in outs]
 
-    return combine
+    return apply
 
 
 def computation_region(computation: ClosedJaxpr) -> Region:

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from bindax_core.extend import ShapedArray
 from bindax_lax_basic._types import describe, require_kind, require_same_dtype
-from bindax_lax_basic.contraction import PrecisionPair, check_result_dtype
+from bindax_lax_basic.contraction import check_result_dtype
 from bindax_lax_basic.dtypes import ANY, DType
+from bindax_lax_basic.precision import PrecisionPair
 
 Dims = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
@@ -81,6 +82,17 @@ def conv_dimension_numbers(
         tuple([rhs.index(c) for c in ("O", "I", *spatial)]),
         tuple([out.index(c) for c in ("N", "C", *spatial)]),
     )
+
+
+def conv_general_permutations(dimension_numbers: tuple[str, str, str]) -> tuple[Dims, Dims, Dims]:
+    """The axes of input, kernel and result, batch and features in front, from three strings.
+
+    >>> conv_general_permutations(("NHWC", "HWIO", "NHWC"))
+    ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
+    """
+    anything = (0,) * len(dimension_numbers[0])
+    lhs, rhs, out = conv_dimension_numbers(anything, anything, tuple(dimension_numbers))
+    return lhs, rhs, out
 
 
 def padtype_to_pads(
@@ -164,18 +176,30 @@ def conv_type(
     _check_numbers(lhs.ndim, dimension_numbers)
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     windows = window_strides, padding, lhs_dilation, rhs_dilation
-    _check_windows(spatial_sizes(rhs.shape, rhs_spec), *windows)
+    kernel = spatial_sizes(rhs.shape, rhs_spec)
+    _check_windows(len(kernel), *windows)
+    if 0 in kernel:
+        raise ValueError(
+            f"{_NAME}: the kernel {rhs.str_short()} must have positive spatial sizes, but they are "
+            f"{kernel}."
+        )
     _check_features(lhs, rhs, dimension_numbers, feature_group_count, batch_group_count)
     dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
     check_result_dtype(_NAME, lhs.dtype, dtype)
     shape = [0] * lhs.ndim
     shape[out_spec[0]] = lhs.shape[lhs_spec[0]] // batch_group_count
     shape[out_spec[1]] = rhs.shape[rhs_spec[0]]
-    sizes = zip(spatial_sizes(lhs.shape, lhs_spec), spatial_sizes(rhs.shape, rhs_spec), strict=True)
+    sizes = zip(spatial_sizes(lhs.shape, lhs_spec), kernel, strict=True)
     for axis, (size, window), stride, (low, high), inner, holes in zip(
         out_spec[2:], sizes, *windows, strict=True
     ):
-        room = dilated(size, inner) + low + high - dilated(window, holes)
+        padded = dilated(size, inner) + low + high
+        if padded < 0:
+            raise ValueError(
+                f"{_NAME}: the padding {(low, high)} cuts more off than the {dilated(size, inner)} "
+                f"elements of the spatial axis of {lhs.str_short()}."
+            )
+        room = padded - dilated(window, holes)
         shape[axis] = max(0, room // stride + 1)
     weak = preferred_element_type is None and lhs.weak_type and rhs.weak_type
     return ShapedArray(tuple(shape), dtype, weak)
@@ -191,9 +215,8 @@ def _check_numbers(rank: int, numbers: ConvDimensionNumbers) -> None:
 
 
 def _check_windows(
-    window: Dims, strides: Dims, padding: Pads, lhs_dilation: Dims, rhs_dilation: Dims
+    count: int, strides: Dims, padding: Pads, lhs_dilation: Dims, rhs_dilation: Dims
 ) -> None:
-    count = len(window)
     given = {
         "window_strides": strides,
         "padding": padding,
@@ -208,8 +231,6 @@ def _check_windows(
             )
         if name != "padding" and any(v < 1 for v in values):  # type: ignore[operator]
             raise ValueError(f"{_NAME}: {name} must be positive, but is {values}.")
-    if 0 in window:
-        raise ValueError(f"{_NAME}: the kernel's spatial sizes {window} must be positive.")
 
 
 def _check_features(

@@ -33,9 +33,9 @@ from bindax_lax_basic._convolution_numbers import (
 )
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic.axes import moveaxis
-from bindax_lax_basic.contraction import precision_attribute
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.creation import filled
+from bindax_lax_basic.precision import precision_attribute
 from bindax_lax_basic.shape import reshape_p, rev
 from bindax_lax_basic.slicing import pad_array
 

@@ -64,6 +64,9 @@ def equivalent_mutants() -> Iterator[EquivalentMutant]:
     yield EquivalentMutant(
         "qr", "lowering.stablehlo", "flipped full_matrices", "the types of the results say the same"
     )
+    yield EquivalentMutant(
+        "rng_uniform", "impl", "reversed result", "random numbers are as good in another order"
+    )
     selected = "its values select, and nothing else depends on them"
     for name, term in (
         ("select_and_gather_add", 1),

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+from bindax_core import trace_to_jaxpr
+from bindax_core.extend import Origin, ShapedArray
 from bindax_core.testing import Sample, array, between, sample
+
+_DRAWN = "numbers are drawn for one pair of bounds, as in JAX"
 
 
 def _orders(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -34,6 +38,30 @@ def _all_bits(x: Any) -> Any:
     return lax.reduce_precision(x, 11, 52)
 
 
+def _applied(x: Any, indices: Any) -> Any:
+    """A function that is not holomorphic, applied as often as an element is named."""
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+
+    def function(v: Any) -> Any:
+        return lax.sin(v) * (lax.conj(v) if v.dtype.kind == "c" else v)
+
+    return lax.scatter_apply(x, indices, function, numbers, update_shape=(4,))
+
+
+def _exchanged(counts: Any, x: Any, y: Any) -> Any:
+    """Two values that a computation mixes."""
+    scalar = ShapedArray((), np.dtype(np.float64))
+    program = trace_to_jaxpr(
+        lambda a, b: [lax.mul(a, b), lax.sin(a)], [scalar, scalar], Origin("samples", _exchanged)
+    )
+    return lax.iterate_p.bind(counts, x, y, computation=program)
+
+
+def _only_number(low: Any) -> Any:
+    """The one integer that is between two bounds, so that each drawing gives the same."""
+    return lax.rng_uniform(low, lax.add(low, np.int32(1)), (2, 3))
+
+
 def more_samples() -> Iterator[Sample]:
     """First operands that differ in a batch, initial values that count, an identity, a square."""
     positive = array((3,), "float64", between(0.3, 4.0))
@@ -50,5 +78,13 @@ def more_samples() -> Iterator[Sample]:
     yield sample(_reduced, matrix, matrix, skip=neutral)
     yield sample(_reduced_windows, matrix, matrix, skip=neutral)
     square = array((2, 2), "float64")
+    places = array((4, 1), "int32", between(0, 2))
+    for dtype in ("float64", "complex128"):
+        yield sample(_applied, array((3,), dtype), places)
+    counts = array((3,), "int32", between(0, 3))
+    yield sample(_exchanged, counts, array((3,), "float64"), array((3,), "float64"))
+    whole = array((), "int32", between(-3, 3))
+    drawn = {"vmap": _DRAWN, "vmap of others": _DRAWN}
+    yield sample(_only_number, whole, skip=drawn)
     yield sample(_all_bits, square)
     yield sample(lax.neg, square)

@@ -23,7 +23,34 @@ def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
     A weak operand changes its width only, never its family: an integer does not become a float.
     Whatever still differs is for the primitive to refuse.
     """
+    return _of_one_dtype(operands, [typeof(x) for x in operands])
+
+
+def adopt_type(*operands: Any) -> tuple[Any, ...]:
+    """Operands of an elementwise function of ``lax``: of one dtype, as ``adopt_dtype`` has them.
+
+    Arrays with equally many axes have one shape then: axes of size 1 are repeated.
+    """
     avals = [typeof(x) for x in operands]
+    operands = _of_one_dtype(operands, avals)
+    if len(avals) == 2 and avals[0].shape == avals[1].shape:
+        return operands  # the usual case
+    shapes = {aval.shape for aval in avals if aval.shape}
+    if len(shapes) == 1 or len({len(shape) for shape in shapes}) != 1:
+        return operands
+    sizes = [set(axis) - {1} for axis in zip(*shapes, strict=True)]
+    if any(len(several) > 1 for several in sizes):
+        return operands
+    shape = tuple([min(size, default=1) for size in sizes])
+    return tuple(
+        [
+            broadcast_to(x, shape) if aval.shape else x
+            for x, aval in zip(operands, avals, strict=True)
+        ]
+    )
+
+
+def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[Any, ...]:
     first = avals[0].dtype
     if len(avals) == 2 and avals[1].dtype is first:
         return operands  # the usual case, which rules meet at each operation

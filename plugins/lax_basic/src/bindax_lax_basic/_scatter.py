@@ -67,7 +67,7 @@ def scatter_type(name: str, accepts: Kinds) -> Callable[..., ShapedArray]:
                 f"{updates.str_short()}."
             )
         sizes = _windows.update_sizes(x.ndim, updates.shape, dimension_numbers)
-        _windows.check_windows(name, x, indices, dimension_numbers, sizes)
+        _windows.check_windows(name, x, indices, dimension_numbers, sizes, into_nothing=True)
         batch = tuple([size for axis, size in enumerate(updates.shape) if axis not in window])
         if batch != indices.shape[:-1]:
             raise TypeError(

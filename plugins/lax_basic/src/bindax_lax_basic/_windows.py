@@ -128,25 +128,42 @@ class Windows(NamedTuple):
 
 
 def check_windows(
-    name: str, x: ShapedArray, indices: ShapedArray, numbers: Any, sizes: Dims
+    name: str,
+    x: ShapedArray,
+    indices: ShapedArray,
+    numbers: Any,
+    sizes: Dims,
+    *,
+    into_nothing: bool = False,
 ) -> None:
-    """Raise unless windows of some sizes, at some indices, fit into an array."""
+    """Raise unless windows of some sizes, at some indices, fit into an array.
+
+    Args:
+        name: the primitive's name, for messages.
+        x: the type of the array.
+        indices: the type of the indices.
+        numbers: the dimension numbers.
+        sizes: the sizes of the windows.
+        into_nothing: whether windows may lack an axis of the array that has no elements, as those
+            of scatters may, which drop them.
+    """
     require_kind(name, indices, INTEGER, 1)
     _check_axes(name, x, indices, numbers)
     numbers = GatherDimensionNumbers(*numbers)
-    if len(sizes) != x.ndim or any(
-        not 0 <= n <= size for n, size in zip(sizes, x.shape, strict=False)
-    ):
+    gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    room = [
+        max(size, 1) if into_nothing and axis in gone else size for axis, size in enumerate(x.shape)
+    ]
+    if len(sizes) != x.ndim or any(not 0 <= n <= r for n, r in zip(sizes, room, strict=False)):
         raise TypeError(
             f"{name}: the windows {sizes} do not fit into {x.str_short()}: it takes one size for "
-            f"each axis, at most the axis's own."
+            f"each axis, at most the axis's own (-1 stands for one that is not given)."
         )
     if not indices.ndim or indices.shape[-1] != len(numbers.start_index_map):
         raise TypeError(
             f"{name}: the last axis of the indices {indices.str_short()} must have as many entries "
             f"as axes are indexed, {len(numbers.start_index_map)}."
         )
-    gone = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     if any(sizes[axis] != 1 for axis in gone):
         raise TypeError(
             f"{name}: windows {sizes} must have size 1 along the axes {gone}, which the windows of "

@@ -28,6 +28,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import no_derivative
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._types import axis_argument, require_kind
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.comparison import DISCRETE
 from bindax_lax_basic.conversion import compare
 from bindax_lax_basic.dtypes import DType
@@ -104,7 +105,9 @@ def _arg_batch(function: Callable[..., Any]) -> Rule:
     return vmap(rule)
 
 
-def _arg_lowering(direction: str, initial: Callable[[DType], Any]) -> Rule:
+def _arg_lowering(
+    which: Callable[[], Primitive], direction: str, initial: Callable[[DType], Any]
+) -> Rule:
     """A reduction of pairs of value and index; nan wins, and of equals the lower index."""
 
     def rule(ctx: LoweringContext, x: Any, *, axes: tuple[int, ...], index_dtype: DType) -> Any:
@@ -154,7 +157,7 @@ def _arg_lowering(direction: str, initial: Callable[[DType], Any]) -> Rule:
         )
         return results[1]
 
-    return lowering["stablehlo"](rule)
+    return lowering["stablehlo"](in_wider(which, rule))
 
 
 argmax_p: Primitive = primitive(
@@ -164,7 +167,7 @@ argmax_p: Primitive = primitive(
     no_derivative(lambda x, **params: argmax_p.bind(x, **params)),
     _arg_batch(lambda x, **params: argmax_p.bind(x, **params)),
     DISCRETE,
-    _arg_lowering("GT", dtypes.smallest),
+    _arg_lowering(lambda: argmax_p, "GT", dtypes.smallest),
 )
 argmin_p: Primitive = primitive(
     "argmin",
@@ -173,5 +176,5 @@ argmin_p: Primitive = primitive(
     no_derivative(lambda x, **params: argmin_p.bind(x, **params)),
     _arg_batch(lambda x, **params: argmin_p.bind(x, **params)),
     DISCRETE,
-    _arg_lowering("LT", dtypes.largest),
+    _arg_lowering(lambda: argmin_p, "LT", dtypes.largest),
 )

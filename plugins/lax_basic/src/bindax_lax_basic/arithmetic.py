@@ -26,7 +26,7 @@ from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._linear import linear, multilinear, zero_tangent
 from bindax_lax_basic._lowering import operation
 from bindax_lax_basic._numpy import exact_binary, exact_unary
-from bindax_lax_basic._operands import adopt_dtype
+from bindax_lax_basic._operands import adopt_type
 from bindax_lax_basic._types import elementwise_type
 from bindax_lax_basic.axes import broadcast_to, sum_axes
 from bindax_lax_basic.conversion import same_dims
@@ -65,7 +65,8 @@ def add(x: Any, y: Any) -> Array:
 
     Args:
         x: an array of numbers.
-        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
 
     Raises:
         TypeError: when dtypes or shapes differ. A Python scalar takes the dtype of the other.
@@ -75,7 +76,7 @@ def add(x: Any, y: Any) -> Array:
     """
     if type(x) is Array and type(y) is Array and x.aval is y.aval:
         return add_p.bind(x, y)
-    return add_p.bind(*adopt_dtype(x, y))
+    return add_p.bind(*adopt_type(x, y))
 
 
 def unbroadcast(ct: Any, x: UndefPrimal) -> Any:
@@ -123,7 +124,7 @@ def sub(x: Any, y: Any) -> Array:
     """
     if type(x) is Array and type(y) is Array and x.aval is y.aval:
         return sub_p.bind(x, y)
-    return sub_p.bind(*adopt_dtype(x, y))
+    return sub_p.bind(*adopt_type(x, y))
 
 
 def _sub_jvp(primals: Sequence[Any], tangents: Tangents) -> tuple[Any, Any]:
@@ -166,7 +167,7 @@ def mul(x: Any, y: Any) -> Array:
     """
     if type(x) is Array and type(y) is Array and x.aval is y.aval:
         return mul_p.bind(x, y)
-    return mul_p.bind(*adopt_dtype(x, y))
+    return mul_p.bind(*adopt_type(x, y))
 
 
 def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:

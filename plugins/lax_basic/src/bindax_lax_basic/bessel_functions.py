@@ -7,12 +7,14 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.extend import Array, Primitive, lowering, primitive, transpose, typeof
+from bindax_lax_basic import dtypes
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._lowering import operation
 from bindax_lax_basic._operands import constant
 from bindax_lax_basic._special import bessel, evaluation
 from bindax_lax_basic._special._lax import program
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.arithmetic import add_p, mul_p, sub_p
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.comparison import eq_p
@@ -68,5 +70,7 @@ bessel_i1e_p: Primitive = primitive(
     *elementwise("bessel_i1e", bessel_i1e, evaluation.bessel_i1e, FLOAT, slow=True),
     derivative(bessel_i1e, _i1e_derivative),
     transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.bessel_i1e")),
+    lowering["stablehlo"](
+        in_wider(lambda: bessel_i1e_p, operation("chlo.bessel_i1e"), dtypes.accumulator_dtype)
+    ),
 )

@@ -15,7 +15,7 @@ from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import no_derivative
 from bindax_lax_basic._lowering import full, operation, same_shape
 from bindax_lax_basic._numpy import NumPyArray
-from bindax_lax_basic._operands import adopt_dtype
+from bindax_lax_basic._operands import adopt_type
 from bindax_lax_basic.comparison import DISCRETE
 from bindax_lax_basic.dtypes import INTEGER, DType
 
@@ -144,7 +144,7 @@ def shift_left(x: Any, y: Any) -> Array:
     >>> shift_left(np.array([1, -3, 1], np.int8), np.array([3, 1, 8], np.int8))
     Array([ 8, -6,  0], dtype=int8)
     """
-    return shift_left_p.bind(*adopt_dtype(x, y))
+    return shift_left_p.bind(*adopt_type(x, y))
 
 
 shift_left_p: Primitive = primitive(
@@ -166,7 +166,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Array:
     >>> shift_right_arithmetic(np.array([8, -3, -1], np.int8), np.array([2, 1, 9], np.int8))
     Array([ 2, -2, -1], dtype=int8)
     """
-    return shift_right_arithmetic_p.bind(*adopt_dtype(x, y))
+    return shift_right_arithmetic_p.bind(*adopt_type(x, y))
 
 
 shift_right_arithmetic_p: Primitive = primitive(
@@ -192,7 +192,7 @@ def shift_right_logical(x: Any, y: Any) -> Array:
     >>> shift_right_logical(np.array([8, -3, -1], np.int8), np.array([2, 1, 9], np.int8))
     Array([  2, 126,   0], dtype=int8)
     """
-    return shift_right_logical_p.bind(*adopt_dtype(x, y))
+    return shift_right_logical_p.bind(*adopt_type(x, y))
 
 
 shift_right_logical_p: Primitive = primitive(
@@ -217,12 +217,13 @@ def mulhi(x: Any, y: Any) -> Array:
 
     Args:
         x: an array of integers.
-        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
 
     >>> mulhi(np.array([100, -128], np.int8), np.array([100, 127], np.int8))
     Array([ 39, -64], dtype=int8)
     """
-    return mulhi_p.bind(*adopt_dtype(x, y))
+    return mulhi_p.bind(*adopt_type(x, y))
 
 
 def _mulhi(x: NumPyArray, y: NumPyArray) -> Any:

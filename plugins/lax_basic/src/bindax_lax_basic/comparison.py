@@ -13,7 +13,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import no_derivative
 from bindax_lax_basic._lowering import Lowering, operation, same_shape
-from bindax_lax_basic._operands import adopt_dtype
+from bindax_lax_basic._operands import adopt_type
 from bindax_lax_basic.conversion import compare
 from bindax_lax_basic.dtypes import ANY, BITS, FLOAT, ORDERED
 
@@ -34,7 +34,8 @@ def eq(x: Any, y: Any) -> Array:
 
     Args:
         x: an array of any dtype.
-        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
 
     Returns:
         An array of booleans.
@@ -45,7 +46,7 @@ def eq(x: Any, y: Any) -> Array:
     >>> eq(np.array([1, 2]), 1)
     Array([ True, False], dtype=bool)
     """
-    return eq_p.bind(*adopt_dtype(x, y))
+    return eq_p.bind(*adopt_type(x, y))
 
 
 eq_p: Primitive = primitive(
@@ -63,7 +64,7 @@ def ne(x: Any, y: Any) -> Array:
     >>> ne(np.array([1, 2]), 1)
     Array([False,  True], dtype=bool)
     """
-    return ne_p.bind(*adopt_dtype(x, y))
+    return ne_p.bind(*adopt_type(x, y))
 
 
 ne_p: Primitive = primitive(
@@ -81,7 +82,7 @@ def lt(x: Any, y: Any) -> Array:
     >>> lt(np.array([1, 2]), 1)
     Array([False, False], dtype=bool)
     """
-    return lt_p.bind(*adopt_dtype(x, y))
+    return lt_p.bind(*adopt_type(x, y))
 
 
 lt_p: Primitive = primitive(
@@ -99,7 +100,7 @@ def le(x: Any, y: Any) -> Array:
     >>> le(np.array([1, 2]), 1)
     Array([ True, False], dtype=bool)
     """
-    return le_p.bind(*adopt_dtype(x, y))
+    return le_p.bind(*adopt_type(x, y))
 
 
 le_p: Primitive = primitive(
@@ -117,7 +118,7 @@ def gt(x: Any, y: Any) -> Array:
     >>> gt(np.array([1, 2]), 1)
     Array([False,  True], dtype=bool)
     """
-    return gt_p.bind(*adopt_dtype(x, y))
+    return gt_p.bind(*adopt_type(x, y))
 
 
 gt_p: Primitive = primitive(
@@ -135,7 +136,7 @@ def ge(x: Any, y: Any) -> Array:
     >>> ge(np.array([1, 2]), 1)
     Array([ True,  True], dtype=bool)
     """
-    return ge_p.bind(*adopt_dtype(x, y))
+    return ge_p.bind(*adopt_type(x, y))
 
 
 ge_p: Primitive = primitive(
@@ -194,12 +195,13 @@ def bitwise_and(x: Any, y: Any) -> Array:
 
     Args:
         x: an array of booleans or integers.
-        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
 
     >>> bitwise_and(np.array([1, 3]), 2)
     Array([0, 2], dtype=int64)
     """
-    return and_p.bind(*adopt_dtype(x, y))
+    return and_p.bind(*adopt_type(x, y))
 
 
 and_p: Primitive = primitive(
@@ -217,7 +219,7 @@ def bitwise_or(x: Any, y: Any) -> Array:
     >>> bitwise_or(np.array([1, 3]), 2)
     Array([3, 3], dtype=int64)
     """
-    return or_p.bind(*adopt_dtype(x, y))
+    return or_p.bind(*adopt_type(x, y))
 
 
 or_p: Primitive = primitive(
@@ -235,7 +237,7 @@ def bitwise_xor(x: Any, y: Any) -> Array:
     >>> bitwise_xor(np.array([1, 3]), 2)
     Array([3, 1], dtype=int64)
     """
-    return xor_p.bind(*adopt_dtype(x, y))
+    return xor_p.bind(*adopt_type(x, y))
 
 
 xor_p: Primitive = primitive(

@@ -35,7 +35,7 @@ from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import linear, zero_tangent
 from bindax_lax_basic._lowering import full, operation
 from bindax_lax_basic._numpy import NumPyArray
-from bindax_lax_basic._operands import adopt_dtype, constant
+from bindax_lax_basic._operands import adopt_type, constant
 from bindax_lax_basic._types import elementwise_type
 from bindax_lax_basic.arithmetic import neg_p, unbroadcast
 from bindax_lax_basic.axes import broadcast_to
@@ -93,7 +93,7 @@ def complex(x: Any, y: Any) -> Array:
     >>> complex(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array([1.+3.j, 2.+4.j], dtype=complex128)
     """
-    return complex_p.bind(*adopt_dtype(x, y))
+    return complex_p.bind(*adopt_type(x, y))
 
 
 def _complex_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:

@@ -33,6 +33,7 @@ from bindax_lax_basic._types import (
     describe,
     require_same_dtype,
 )
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.slicing import slice_p
 
 Operands = Sequence[Any]
@@ -117,5 +118,5 @@ concatenate_p: Primitive = primitive(
     jvp(_concatenate_jvp, symbolic_zeros=True),
     vmap(_concatenate_vmap),
     transpose(_concatenate_transpose),
-    lowering["stablehlo"](_concatenate_lowering),
+    lowering["stablehlo"](in_wider(lambda: concatenate_p, _concatenate_lowering)),
 )

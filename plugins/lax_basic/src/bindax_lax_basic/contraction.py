@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,29 +27,29 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import multilinear
-from bindax_lax_basic._numpy import NumPyArray, quiet
+from bindax_lax_basic._numpy import NumPyArray, quiet_binary
 from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic._types import describe, require_kind, require_same_dtype, static_ints
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.axes import moveaxis, transpose_p
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import ANY, DType
+from bindax_lax_basic.precision import (
+    DotAlgorithm,
+    PrecisionLike,
+    ProductPrecision,
+    of_one_dtype,
+    precision_attributes,
+    product_precision,
+    rounded,
+    swapped,
+)
 
 Dims = tuple[int, ...]
 DimensionNumbers = tuple[tuple[Dims, Dims], tuple[Dims, Dims]]
 """((contracting axes of lhs, of rhs), (batch axes of lhs, of rhs))."""
 
 
-class Precision(enum.Enum):
-    """How precisely a backend multiplies floats where it has a choice."""
-
-    DEFAULT = 0
-    HIGH = 1
-    HIGHEST = 2
-
-
-PrecisionPair = tuple[Precision, Precision] | None
-PrecisionLike = str | Precision | tuple[str, str] | tuple[Precision, Precision] | None
-"""What arguments called ``precision`` may be."""
 DotDimensionNumbers = tuple[
     tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
 ]
@@ -60,17 +60,18 @@ def dot_general(
     lhs: Any,
     rhs: Any,
     dimension_numbers: Any,
-    precision: Any = None,
+    precision: PrecisionLike = None,
     preferred_element_type: Any = None,
 ) -> Array:
     """Contract two arrays over some axes, for each index of some batch axes.
 
     Args:
         lhs: an array.
-        rhs: an array of the same dtype.
+        rhs: an array; where its dtype is another one, both are converted to the wider one.
         dimension_numbers: ``((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))``, the
-            axes of each; paired axes have equal sizes.
-        precision: None, a ``Precision`` (or its name), or one for each operand.
+            axes of each; paired axes have equal sizes. None for ``dot``.
+        precision: None, a ``Precision`` (or its name), one for each operand, or the whole
+            algorithm: a ``DotAlgorithm``, or a ``DotAlgorithmPreset`` (or its name).
         preferred_element_type: the dtype to compute in and return; by default the operands'.
 
     Returns:
@@ -83,23 +84,61 @@ def dot_general(
     >>> dot_general(a, b, (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
-    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    if dimension_numbers is None:
+        kinds = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return dot(lhs, rhs, **kinds)
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = _pairs(dimension_numbers)
+    wanted = element_type_argument(preferred_element_type)
     lhs, rhs = adopt_dtype(lhs, rhs)
+    lhs, rhs = of_one_dtype(lhs, rhs, wanted)
     ranks = typeof(lhs).ndim, typeof(rhs).ndim
 
     def axes(values: Any, side: int) -> Dims:
         numbers = static_ints("dot_general", "dimension_numbers", values)
-        return tuple([axis + ranks[side] if axis < 0 else axis for axis in numbers])
+        rank = ranks[side]
+        return tuple([axis + rank if -rank <= axis < 0 else axis for axis in numbers])
 
     contract = axes(lhs_contract, 0), axes(rhs_contract, 1)
     batch = axes(lhs_batch, 0), axes(rhs_batch, 1)
-    return dot_general_p.bind(
-        lhs,
-        rhs,
-        dimension_numbers=(contract, batch),
-        precision=precision_argument(precision),
-        preferred_element_type=element_type_argument(preferred_element_type),
+    types = typeof(lhs).dtype, typeof(rhs).dtype
+    how = product_precision(precision, *types, types[0] if wanted is None else wanted)
+    return _product(lhs, rhs, (contract, batch), how, wanted)
+
+
+def _pairs(numbers: Any) -> Any:
+    """Two pairs of axes.
+
+    Raises:
+        TypeError: when they are something else.
+    """
+    try:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"dot_general: dimension_numbers must be ((lhs_contracting, rhs_contracting), "
+            f"(lhs_batch, rhs_batch)), but got {numbers!r}."
+        ) from None
+    return (lhs_contract, rhs_contract), (lhs_batch, rhs_batch)
+
+
+def _product(
+    lhs: Any, rhs: Any, numbers: DimensionNumbers, how: ProductPrecision, wanted: DType | None
+) -> Any:
+    """Bind the primitive; what an algorithm rounds is rounded before and after."""
+    if not isinstance(how, DotAlgorithm):
+        return dot_general_p.bind(
+            lhs, rhs, dimension_numbers=numbers, precision=how, preferred_element_type=wanted
+        )
+    avals = typeof(lhs), typeof(rhs)
+    dtype = avals[0].dtype if wanted is None else wanted
+    check_result_dtype("dot_general", avals[0].dtype, dtype)
+    out = dot_general_p.bind(
+        *rounded(lhs, rhs, how),
+        dimension_numbers=numbers,
+        precision=how,
+        preferred_element_type=how.accumulation_type,
     )
+    return convert(out, dtype, wanted is None and avals[0].weak_type and avals[1].weak_type)
 
 
 def element_type_argument(value: Any) -> DType | None:
@@ -107,48 +146,19 @@ def element_type_argument(value: Any) -> DType | None:
     return None if value is None else dtypes.canonical_dtype(value)
 
 
-_PRECISIONS = {
-    "default": Precision.DEFAULT,
-    "bfloat16": Precision.DEFAULT,
-    "fastest": Precision.DEFAULT,
-    "high": Precision.HIGH,
-    "bfloat16_3x": Precision.HIGH,
-    "tensorfloat32": Precision.HIGH,
-    "highest": Precision.HIGHEST,
-    "float32": Precision.HIGHEST,
-}
-
-
-def precision_argument(value: Any) -> PrecisionPair:
-    """The precision of either operand, from what users write: a ``Precision``, a name, or two."""
-    if value is None:
-        return None
-    pair = value if isinstance(value, (tuple, list)) else (value, value)
-    try:
-        first, second = (
-            p if isinstance(p, Precision) else _PRECISIONS[str(p).lower()] for p in pair
-        )
-    except (KeyError, ValueError):
-        raise ValueError(
-            f"precision must be None, a Precision, one of {list(_PRECISIONS)}, or a pair of "
-            f"them, but got {value!r}."
-        ) from None
-    return first, second
-
-
 def dot(
     lhs: Any,
     rhs: Any,
     *,
     dimension_numbers: Any = None,
-    precision: Any = None,
+    precision: PrecisionLike = None,
     preferred_element_type: Any = None,
 ) -> Array:
     """Product of vectors and matrices: inner, matrix-vector or matrix product.
 
     Args:
         lhs: a vector or matrix.
-        rhs: a vector or matrix of the same dtype.
+        rhs: a vector or matrix, of any dtype as for ``dot_general``.
         dimension_numbers: when given, ``dot`` is ``dot_general``.
         precision: as for ``dot_general``.
         preferred_element_type: as for ``dot_general``.
@@ -156,6 +166,13 @@ def dot(
     >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array(11., dtype=float64)
     """
+    plain = dimension_numbers is None and precision is None and preferred_element_type is None
+    if plain and type(lhs) is Array and type(rhs) is Array:
+        numbers = _numbers_of_dot(lhs.aval, rhs.aval)
+        if numbers is not None:  # the usual case
+            return dot_general_p.bind(
+                lhs, rhs, dimension_numbers=numbers, precision=None, preferred_element_type=None
+            )
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     ranks = typeof(lhs).ndim, typeof(rhs).ndim
@@ -168,7 +185,7 @@ def dot(
     return dot_general(lhs, rhs, numbers, precision, preferred_element_type)
 
 
-def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Array:
+def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Array:
     """Matrix products of two stacks of matrices of equal length.
 
     Args:
@@ -224,7 +241,7 @@ def _dot_type(
     rhs: ShapedArray,
     *,
     dimension_numbers: DimensionNumbers,
-    precision: PrecisionPair,
+    precision: ProductPrecision,
     preferred_element_type: DType | None,
 ) -> ShapedArray:
     require_kind("dot_general", lhs, ANY, 0)
@@ -244,6 +261,11 @@ def check_result_dtype(name: str, dtype: DType, result: DType) -> None:
             f"{name}: a product of {dtype.name} cannot be returned as {result.name}, which "
             f"would drop its imaginary part; take the real part first."
         )
+    if dtypes.is_inexact(dtype) and not dtypes.is_inexact(result):
+        raise TypeError(
+            f"{name}: a product of {dtype.name} cannot be returned as {result.name}, since "
+            f"backends differ in what they do with fractions; convert the result instead."
+        )
     whole = not dtypes.is_inexact(dtype) and not dtypes.is_inexact(result)
     if whole and result.itemsize < dtype.itemsize:
         raise TypeError(
@@ -262,33 +284,41 @@ def _parts(lhs: Dims, rhs: Dims, numbers: DimensionNumbers) -> tuple[Dims, Dims,
 
 # ------------------------------------------------------------------------------------- rules
 
-_VECTORS: DimensionNumbers = (((0,), (0,)), ((), ()))
-_MATRIX_VECTOR: DimensionNumbers = (((1,), (0,)), ((), ()))
-_PLAIN = (_VECTORS, _MATRIX_VECTOR)
+
+@lru_cache(maxsize=1024)
+def _numbers_of_dot(lhs: ShapedArray, rhs: ShapedArray) -> DimensionNumbers | None:
+    """The axes that ``dot`` contracts: the last of the left and the first of the right operand.
+
+    None where there is more to decide.
+    """
+    if lhs.ndim not in (1, 2) or rhs.ndim not in (1, 2) or lhs.dtype != rhs.dtype:
+        return None
+    return (((lhs.ndim - 1,), (0,)), ((), ()))
 
 
-@quiet
-def _dot_impl(
-    lhs: NumPyArray,
-    rhs: NumPyArray,
+def _dot_plan(
+    lhs: ShapedArray,
+    rhs: ShapedArray,
     *,
     dimension_numbers: DimensionNumbers,
-    precision: PrecisionPair,
+    precision: ProductPrecision,
     preferred_element_type: DType | None,
 ) -> Any:
     dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
     wide = dtypes.accumulator_dtype(dtype)
-    if lhs.dtype != wide:
-        lhs, rhs = lhs.astype(wide), rhs.astype(wide)
-    out = _contract(lhs, rhs, dimension_numbers)
-    return out if out.dtype == dtype else out.astype(dtype)
+    plain = dimension_numbers == _numbers_of_dot(lhs, rhs)
+    if plain and lhs.dtype == wide == dtype:
+        return quiet_binary(np.ndarray.dot)
+
+    def run(x: NumPyArray, y: NumPyArray) -> Any:
+        x, y = x.astype(wide, copy=False), y.astype(wide, copy=False)
+        out = np.dot(x, y) if plain else _contract(x, y, dimension_numbers)
+        return out.astype(dtype, copy=False)
+
+    return quiet_binary(run)
 
 
 def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> Any:
-    if numbers in _PLAIN and lhs.ndim <= 2 and rhs.ndim <= 2:
-        if numbers is _VECTORS or numbers == _VECTORS:
-            lhs = lhs.T
-        return np.matmul(lhs, rhs)
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
     batch, left, right = _parts(lhs.shape, rhs.shape, numbers)
     summed = math.prod([lhs.shape[i] for i in lhs_contract])
@@ -336,7 +366,7 @@ def _dot_transpose(
     rhs: Any,
     *,
     dimension_numbers: DimensionNumbers,
-    precision: PrecisionPair,
+    precision: ProductPrecision,
     preferred_element_type: DType | None,
 ) -> list[Any]:
     if type(lhs) is UndefPrimal and type(rhs) is UndefPrimal:
@@ -346,14 +376,13 @@ def _dot_transpose(
         return [grad, None]
     # The result's axes are batch, left, right; exchanging the sides exchanges the last two.
     (contract, batch) = dimension_numbers
-    swapped = (contract[1], contract[0]), (batch[1], batch[0])
     ranks = len(batch[0]), typeof(lhs).ndim - len(contract[0]) - len(batch[0])
     order = list(range(typeof(ct).ndim))
     start = ranks[0] + ranks[1]
     order = [*order[: ranks[0]], *order[start:], *order[ranks[0] : start]]
     ct = transpose_p.bind(ct, permutation=tuple(order))
-    pair = None if precision is None else (precision[1], precision[0])
-    return [None, _transpose_to_lhs(ct, rhs.aval, lhs, swapped, pair)]
+    turned = (contract[1], contract[0]), (batch[1], batch[0])
+    return [None, _transpose_to_lhs(ct, rhs.aval, lhs, turned, swapped(precision))]
 
 
 def _transpose_to_lhs(
@@ -361,7 +390,7 @@ def _transpose_to_lhs(
     lhs: ShapedArray,
     rhs: Any,
     numbers: DimensionNumbers,
-    precision: PrecisionPair,
+    precision: ProductPrecision,
 ) -> Any:
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
     rank = typeof(rhs).ndim
@@ -371,24 +400,13 @@ def _transpose_to_lhs(
     ct_right = tuple(range(start, start + len(rhs_free)))
     ct_batch = tuple(range(len(lhs_batch)))
     rhs_converted = convert(rhs, typeof(ct).dtype, typeof(rhs).weak_type)
-    out = dot_general_p.bind(
-        ct,
-        rhs_converted,
-        dimension_numbers=((ct_right, tuple(rhs_free)), (ct_batch, rhs_batch)),
-        precision=precision,
-        preferred_element_type=lhs.dtype,
-    )
+    numbers = (ct_right, tuple(rhs_free)), (ct_batch, rhs_batch)
+    out = _product(ct, rhs_converted, numbers, precision, lhs.dtype)
     # The result's axes: batch, free of lhs, contracted ones in the order that they have in rhs.
     by_rhs = sorted(range(len(rhs_contract)), key=rhs_contract.__getitem__)
     places = [*lhs_batch, *lhs_free, *(lhs_contract[i] for i in by_rhs)]
     order = tuple(sorted(range(lhs.ndim), key=places.__getitem__))
     return transpose_p.bind(out, permutation=order) if order != tuple(range(lhs.ndim)) else out
-
-
-def precision_attribute(precision: PrecisionPair) -> str:
-    """The text of the attribute ``precision_config``."""
-    names = precision or (Precision.DEFAULT, Precision.DEFAULT)
-    return f"[{', '.join(f'#stablehlo<precision {p.name}>' for p in names)}]"
 
 
 def _dot_lowering(
@@ -397,7 +415,7 @@ def _dot_lowering(
     rhs: Any,
     *,
     dimension_numbers: DimensionNumbers,
-    precision: PrecisionPair,
+    precision: ProductPrecision,
     preferred_element_type: DType | None,
 ) -> Any:
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
@@ -410,17 +428,17 @@ def _dot_lowering(
     texts = [f"{key} = [{', '.join(map(str, axes))}]" for key, axes in fields.items()]
     attributes = {
         "dot_dimension_numbers": f"#stablehlo.dot<{', '.join(texts)}>",
-        "precision_config": precision_attribute(precision),
+        **precision_attributes(precision),
     }
     return ctx.op("stablehlo.dot_general", [lhs, rhs], attributes=attributes)[0]
 
 
 dot_general_p: Primitive = primitive(
     "dot_general",
-    impl(_dot_impl),
+    impl(_dot_plan, planned=True),
     abstract_eval(_dot_type),
     multilinear(lambda lhs, rhs, **params: dot_general_p.bind(lhs, rhs, **params)),
     vmap(_dot_vmap),
     transpose(_dot_transpose),
-    lowering["stablehlo"](_dot_lowering),
+    lowering["stablehlo"](in_wider(lambda: dot_general_p, _dot_lowering)),
 )

@@ -90,5 +90,27 @@ def products() -> Iterator[Sample]:
     yield Sample("dot", matrices, {"precision": "highest"})
 
 
-CONTRACTIONS = (*convolutions(), *transforms(), *products())
+_ALGORITHMS = (
+    ("F16_F16_F16", "float16"),
+    ("BF16_BF16_F32", "bfloat16"),
+    ("BF16_BF16_F32_X3", "float32"),
+    ("F32_F32_F32", "float16"),
+    ("F32_F32_F32", "float32"),
+    ("F32_F32_F32", "int32"),
+    ("F64_F64_F64", "float32"),
+    ("DEFAULT", "float64"),
+)
+
+
+def algorithms() -> Iterator[Sample]:
+    """Samples of products by a given algorithm."""
+    for algorithm, dtype in _ALGORITHMS:
+        operands = Operand((2, 3), dtype), Operand((3, 4), dtype)
+        yield Sample("dot", operands, {"precision": algorithm})
+    half = Operand((2, 3), "bfloat16"), Operand((3, 4), "bfloat16")
+    wide = {"precision": "BF16_BF16_F32", "preferred_element_type": "float32"}
+    yield Sample("dot", half, wide)
+
+
+CONTRACTIONS = (*convolutions(), *transforms(), *products(), *algorithms())
 """All samples of this module."""

@@ -90,7 +90,8 @@ def _convert_impl(x: NumPyArray, *, new_dtype: DType, weak_type: bool) -> Any:
         x = x.real
     if dtypes.is_integer(new_dtype) and dtypes.kind_of(x.dtype) == "float":
         return _saturate(x, new_dtype)
-    return x.astype(new_dtype)
+    # The narrow types of ml_dtypes do not convert to each other; wider ones hold all their values.
+    return x.astype(dtypes.accumulator_dtype(x.dtype), copy=False).astype(new_dtype)
 
 
 def _saturate(x: NumPyArray, dtype: DType) -> Any:
@@ -133,6 +134,9 @@ def _convert_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType, weak_ty
     if aval.dtype.kind == "c" and new_dtype.kind != "c":
         real = aval.update(dtype=dtypes.real_dtype(aval.dtype))
         (x,) = ctx.op("stablehlo.real", [x], result_avals=[real])
+    elif dtypes.is_inexact(aval.dtype) and aval.dtype != dtypes.byte_dtype(aval.dtype):
+        # XLA takes the greatest float4 for infinite where it converts it to integers.
+        (x,) = ctx.op("stablehlo.convert", [x], [aval.update(dtype=dtypes.byte_dtype(aval.dtype))])
     return ctx.op("stablehlo.convert", [x])[0]
 
 
@@ -160,6 +164,18 @@ convert_element_type_p: Primitive = primitive(
     transpose(_convert_transpose),
     lowering["stablehlo"](_convert_lowering),
 )
+
+
+def dtype(x: Any) -> DType:
+    """The dtype of an array, or what a dtype, a scalar type or a name of one means.
+
+    >>> dtype(1.0), dtype(np.int16(1)), dtype("bfloat16")
+    (dtype('float32'), dtype('int16'), dtype(bfloat16))
+    """
+    if type(x) in (bool, int, float, complex):
+        x = type(x)
+    return dtypes.canonical_dtype(x) if isinstance(x, (str, type, np.dtype)) else typeof(x).dtype
+
 
 # -------------------------------------------------------------------------------------- copy
 

@@ -39,8 +39,10 @@ from bindax_lax_basic._convolution_rules import (
 from bindax_lax_basic._linear import multilinear
 from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic._types import static_int, static_ints
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.axes import transpose_p
-from bindax_lax_basic.contraction import element_type_argument, precision_argument
+from bindax_lax_basic.contraction import element_type_argument
+from bindax_lax_basic.precision import precision_argument
 from bindax_lax_basic.shape import rev
 
 _NAME = "conv_general_dilated"
@@ -331,5 +333,5 @@ conv_general_dilated_p: Primitive = primitive(
     multilinear(_bind),
     vmap(lambda size, operands, dims, **params: conv_vmap(_bind, size, operands, dims, params)),
     transpose(lambda ct, lhs, rhs, **params: conv_transpose_rule(_bind, ct, lhs, rhs, params)),
-    lowering["stablehlo"](conv_lowering),
+    lowering["stablehlo"](in_wider(lambda: conv_general_dilated_p, conv_lowering)),
 )

@@ -58,8 +58,17 @@ def conv_general_dilated_patches(
     """
     aval = typeof(lhs)
     window = static_ints("conv_general_dilated_patches", "filter_shape", filter_shape)
+    if len(window) != aval.ndim - 2 or any(size < 1 for size in window):
+        raise ValueError(
+            f"conv_general_dilated_patches: filter_shape {window} must have a positive size for "
+            f"each of the {aval.ndim - 2} spatial axes of {aval.str_short()}."
+        )
     numbers = conv_dimension_numbers(aval.shape, (1, 1, *window), dimension_numbers)
     features = aval.shape[numbers.lhs_spec[1]]
+    if not features:
+        raise ValueError(
+            f"conv_general_dilated_patches takes at least one feature, but got {aval.str_short()}."
+        )
     return conv_general_dilated(
         lhs,
         _one_of_each(window, features, numbers.rhs_spec, aval.dtype),

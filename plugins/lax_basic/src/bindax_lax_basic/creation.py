@@ -26,7 +26,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._operands import PYTHON_SCALARS
-from bindax_lax_basic._types import axis_argument, shape_argument
+from bindax_lax_basic._types import shape_argument, static_int, static_ints
 from bindax_lax_basic.axes import broadcast_in_dim_p
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import DType, scalar_array
@@ -60,7 +60,9 @@ def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Array:
            [0, 1, 2]], dtype=int32)
     """
     sizes = shape_argument("iota", shape)
-    axis = axis_argument("iota", dimension, len(sizes), "dimension")
+    axis = static_int("iota", "dimension", dimension)
+    if -len(sizes) <= axis < 0:
+        axis += len(sizes)
     return iota_p.bind(dtype=dtypes.canonical_dtype(dtype), shape=sizes, dimension=axis)
 
 
@@ -201,6 +203,15 @@ def ones_like(x: Any, dtype: Any = None, shape: Any = None) -> Array:
     Array([1., 1.], dtype=float32)
     """
     return full_like(x, 1, dtype, shape)
+
+
+def shape_as_value(shape: Any) -> Array:
+    """A shape as an array of int32.
+
+    >>> shape_as_value((2, 3))
+    Array([2, 3], dtype=int32)
+    """
+    return Array.from_numpy(np.asarray(static_ints("shape_as_value", "shape", shape), np.int32))
 
 
 def filled(aval: ShapedArray, value: int) -> Any:

@@ -31,7 +31,7 @@ from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import operation, same_shape
 from bindax_lax_basic._numpy import NumPyArray, exact_binary
-from bindax_lax_basic._operands import adopt_dtype, constant
+from bindax_lax_basic._operands import adopt_type, constant
 from bindax_lax_basic._types import elementwise_type
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, unbroadcast
 from bindax_lax_basic.axes import broadcast_to
@@ -46,7 +46,8 @@ def div(x: Any, y: Any) -> Array:
 
     Args:
         x: an array of numbers.
-        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
 
     Integers are divided towards zero; division of an integer by zero gives -1 (all bits set).
 
@@ -57,7 +58,7 @@ def div(x: Any, y: Any) -> Array:
     """
     if type(x) is Array and type(y) is Array and x.aval is y.aval:
         return div_p.bind(x, y)
-    return div_p.bind(*adopt_dtype(x, y))
+    return div_p.bind(*adopt_type(x, y))
 
 
 def _div_impl(x: NumPyArray, y: NumPyArray) -> Any:
@@ -116,7 +117,7 @@ def rem(x: Any, y: Any) -> Array:
     >>> rem(np.array([7.0, -7.0]), 4.0)
     Array([ 3., -3.], dtype=float64)
     """
-    return rem_p.bind(*adopt_dtype(x, y))
+    return rem_p.bind(*adopt_type(x, y))
 
 
 def _rem_impl(x: NumPyArray, y: NumPyArray) -> Any:
@@ -159,7 +160,7 @@ def atan2(x: Any, y: Any) -> Array:
     >>> atan2(np.array([1.0, -1.0]), 1.0)
     Array([ 0.78539816, -0.78539816], dtype=float64)
     """
-    return atan2_p.bind(*adopt_dtype(x, y))
+    return atan2_p.bind(*adopt_type(x, y))
 
 
 def _atan2_impl(x: NumPyArray, y: NumPyArray) -> Any:
@@ -199,7 +200,7 @@ def nextafter(x1: Any, x2: Any) -> Array:
     >>> nextafter(np.array([1.0]), 2.0) - 1.0 == np.finfo(np.float64).eps
     Array([ True], dtype=bool)
     """
-    return nextafter_p.bind(*adopt_dtype(x1, x2))
+    return nextafter_p.bind(*adopt_type(x1, x2))
 
 
 def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:

@@ -136,10 +136,21 @@ _ACCUMULATOR: Final[dict[DType, DType]] = {
     **dict.fromkeys((*_NARROW_SIGNED, *_NARROW_UNSIGNED), np.dtype(np.int32)),
 }
 
+_BYTE: Final[dict[DType, DType]] = {
+    **dict.fromkeys(_NARROW_SIGNED, _SIGNED[0]),
+    **dict.fromkeys(_NARROW_UNSIGNED, _UNSIGNED[0]),
+    np.dtype(ml_dtypes.float4_e2m1fn): float32,
+}
+
 
 def accumulator_dtype(dtype: DType) -> DType:
     """The dtype in which sums of narrow values are formed before they are rounded once."""
     return _ACCUMULATOR.get(dtype, dtype)
+
+
+def byte_dtype(dtype: DType) -> DType:
+    """The dtype of at least a byte that has all values of a dtype: int8 for int2 and int4."""
+    return _BYTE.get(dtype, dtype)
 
 
 def smallest(dtype: DType) -> Any:

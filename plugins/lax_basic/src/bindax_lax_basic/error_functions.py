@@ -8,11 +8,13 @@ import math
 from typing import Any
 
 from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
+from bindax_lax_basic import dtypes
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._lowering import operation
 from bindax_lax_basic._operands import constant
 from bindax_lax_basic._special import evaluation
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.arithmetic import mul_p, neg_p
 from bindax_lax_basic.dtypes import FLOAT
 from bindax_lax_basic.exponential import exp, square
@@ -60,7 +62,9 @@ erfc_p: Primitive = primitive(
     *elementwise("erfc", erfc, evaluation.erfc, FLOAT, slow=True),
     derivative(erfc, lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x)),
     transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.erfc")),
+    lowering["stablehlo"](
+        in_wider(lambda: erfc_p, operation("chlo.erfc"), dtypes.accumulator_dtype)
+    ),
 )
 
 

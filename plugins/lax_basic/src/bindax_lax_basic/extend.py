@@ -35,6 +35,7 @@ from bindax_lax_basic._lowering import same_shape as same_shape
 from bindax_lax_basic._numpy import exact as exact
 from bindax_lax_basic._numpy import quiet as quiet
 from bindax_lax_basic._operands import adopt_dtype as adopt_dtype
+from bindax_lax_basic._operands import adopt_type as adopt_type
 from bindax_lax_basic._operands import broadcast_arrays as broadcast_arrays
 from bindax_lax_basic._operands import constant as constant
 from bindax_lax_basic._operands import promote_dtypes as promote_dtypes

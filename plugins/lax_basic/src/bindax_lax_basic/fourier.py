@@ -113,7 +113,7 @@ def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: Lengths) -> Sha
         raise TypeError(f"fft: {fft_type.name} takes {wanted}, but got {x.str_short()}.")
     half = (*fft_lengths[:-1], fft_lengths[-1] // 2 + 1 if fft_lengths[-1] else 0)
     inner = half if fft_type is FftType.IRFFT else fft_lengths
-    if x.shape[-count:] != inner and 0 not in x.shape[-count:]:
+    if x.shape[-count:] != inner:
         raise ValueError(
             f"fft: {fft_type.name} with fft_lengths {fft_lengths} takes arrays whose last axes "
             f"have the sizes {inner}, but got {x.str_short()}."

@@ -10,7 +10,7 @@ from bindax_core.extend import Array, Primitive, lowering, primitive, transpose,
 from bindax_lax_basic._derivatives import derivative, partials
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._lowering import operation
-from bindax_lax_basic._operands import adopt_dtype, constant
+from bindax_lax_basic._operands import adopt_type, constant
 from bindax_lax_basic._special import evaluation
 from bindax_lax_basic._special import polygamma as polygamma_function
 from bindax_lax_basic._special import zeta as zeta_function
@@ -79,7 +79,7 @@ def zeta(x: Any, q: Any) -> Array:
     >>> zeta(np.array([2.0]), np.array([1.0]))
     Array([1.64493407], dtype=float64)
     """
-    return zeta_p.bind(*adopt_dtype(x, q))
+    return zeta_p.bind(*adopt_type(x, q))
 
 
 def unknown_derivative(name: str, argument: str) -> Any:
@@ -121,7 +121,7 @@ def polygamma(m: Any, x: Any) -> Array:
     >>> polygamma(np.array([1.0]), np.array([1.0]))
     Array([1.64493407], dtype=float64)
     """
-    return polygamma_p.bind(*adopt_dtype(m, x))
+    return polygamma_p.bind(*adopt_type(m, x))
 
 
 polygamma_p: Primitive = primitive(

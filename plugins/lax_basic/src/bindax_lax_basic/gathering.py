@@ -260,7 +260,8 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Array:
         The slices along a new leading axis.
 
     Raises:
-        ValueError: when an index vector is missing or not a vector, or an indexed axis is empty.
+        ValueError: when an index vector is missing or no vector of integers, or an indexed axis is
+            empty.
 
     >>> index_take(np.arange(6).reshape(2, 3), [np.array([1, 0]), np.array([-1, 0])], (0, 1))
     Array([5, 0], dtype=int64)
@@ -268,7 +269,8 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Array:
     shape = typeof(src).shape
     chosen = axes_argument("index_take", axes, len(shape))
     vectors = [typeof(index) for index in idxs]
-    if len(vectors) != len(chosen) or any(v.ndim != 1 for v in vectors) or not vectors:
+    legal = all(v.ndim == 1 and dtypes.is_integer(v.dtype) for v in vectors)
+    if len(vectors) != len(chosen) or not legal or not vectors:
         raise ValueError(
             f"index_take: idxs must be one vector of integers for each of the axes {chosen}, but "
             f"got {describe(vectors)}."
@@ -371,6 +373,8 @@ def gather_back(
     **params: Any,
 ) -> Any:
     """Read from an array what a scatter of updates writes to; 0 for what it drops."""
+    if typeof(x).size == 0:
+        return filled(ShapedArray(updates_shape, typeof(x).dtype), 0)
     drops = mode in (FILL, GatherScatterMode.ONE_HOT)
     sizes = _windows.update_sizes(typeof(x).ndim, updates_shape, dimension_numbers)
     return gather_p.bind(

@@ -29,9 +29,7 @@ from bindax_lax_basic._computations import (
     computation_region,
     is_identity,
     reduction_operands,
-    scalar_avals,
     sole_primitive,
-    trace_computation,
     vectorized,
 )
 from bindax_lax_basic._linear import zero_tangent
@@ -77,7 +75,8 @@ def reduce(
     Args:
         operands: an array, or a tree of arrays of one shape that are reduced together.
         init_values: for each a scalar of its dtype that is neutral: evaluation combines it with
-            the elements once, but compilers may do so any number of times.
+            the elements once, but compilers may do so any number of times. The neutral element of
+            a sum and its like may have any dtype.
         computation: takes two trees of scalars, what has been combined and more of it, and
             returns their combination. It must be associative; the grouping is not specified, and
             compilers may also change the order.
@@ -101,12 +100,11 @@ def reduce(
     >>> reduce(x, 0.0, lambda a, b: a + b + a * b, (1,))
     Array([ 5., 19.], dtype=float64)
     """
-    values, tree = reduction_operands("reduce", operands, init_values)
+    values, tree, program = reduction_operands(
+        "reduce", operands, init_values, computation, _REDUCTIONS
+    )
     aval = typeof(values[0])
     axes = axes_argument("reduce", dimensions, aval.ndim, "dimensions")
-    count = len(values) // 2
-    scalars = scalar_avals([typeof(x) for x in values[:count]])
-    program = trace_computation("reduce", computation, scalars, tree)
     which = sole_primitive(program)
     if which is not None:
         out = _REDUCTIONS[which].bind(values[0], axes=axes)

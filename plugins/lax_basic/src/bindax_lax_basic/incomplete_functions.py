@@ -9,9 +9,9 @@ from typing import Any
 from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
 from bindax_lax_basic._derivatives import partials
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._operands import adopt_dtype, constant
+from bindax_lax_basic._operands import adopt_type, constant
 from bindax_lax_basic._special import evaluation, incomplete_beta, incomplete_gamma
-from bindax_lax_basic._special._lax import program
+from bindax_lax_basic._special._lax import in_double, program
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.division import div_p
 from bindax_lax_basic.dtypes import FLOAT
@@ -23,10 +23,7 @@ def _less_one(x: Any) -> Any:
     return sub_p.bind(x, constant(1.0, x))
 
 
-def _gamma_density(a: Any, x: Any) -> Any:
-    """``x^(a - 1) exp(-x) / gamma(a)``."""
-    exponent = sub_p.bind(mul_p.bind(_less_one(a), log(x)), x)
-    return exp(sub_p.bind(exponent, lgamma(a)))
+_gamma_density = in_double(incomplete_gamma.density)
 
 
 def igamma(a: Any, x: Any) -> Array:
@@ -43,7 +40,7 @@ def igamma(a: Any, x: Any) -> Array:
     >>> igamma(np.array([1.0]), np.array([2.0]))
     Array([0.86466472], dtype=float64)
     """
-    return igamma_p.bind(*adopt_dtype(a, x))
+    return igamma_p.bind(*adopt_type(a, x))
 
 
 igamma_p: Primitive = primitive(
@@ -70,7 +67,7 @@ def igammac(a: Any, x: Any) -> Array:
     >>> igammac(np.array([1.0]), np.array([100.0]))
     Array([3.72007598e-44], dtype=float64)
     """
-    return igammac_p.bind(*adopt_dtype(a, x))
+    return igammac_p.bind(*adopt_type(a, x))
 
 
 igammac_p: Primitive = primitive(
@@ -97,7 +94,7 @@ def igamma_grad_a(a: Any, x: Any) -> Array:
     >>> igamma_grad_a(np.array([2.0]), np.array([1.0]))
     Array([-0.27619605], dtype=float64)
     """
-    return igamma_grad_a_p.bind(*adopt_dtype(a, x))
+    return igamma_grad_a_p.bind(*adopt_type(a, x))
 
 
 def _slope_in_x(a: Any, x: Any, out: Any) -> Any:
@@ -137,7 +134,7 @@ def random_gamma_grad(a: Any, x: Any) -> Array:
     >>> random_gamma_grad(np.array([2.0]), np.array([1.0]))
     Array([0.75077869], dtype=float64)
     """
-    return random_gamma_grad_p.bind(*adopt_dtype(a, x))
+    return random_gamma_grad_p.bind(*adopt_type(a, x))
 
 
 def _sample_slope_in_x(a: Any, x: Any, out: Any) -> Any:
@@ -179,7 +176,7 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
     >>> betainc(np.array([2.0]), np.array([3.0]), np.array([0.5]))
     Array([0.6875], dtype=float64)
     """
-    return regularized_incomplete_beta_p.bind(*adopt_dtype(a, b, x))
+    return regularized_incomplete_beta_p.bind(*adopt_type(a, b, x))
 
 
 def _beta_density(a: Any, b: Any, x: Any, out: Any) -> Any:

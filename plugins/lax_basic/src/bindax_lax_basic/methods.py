@@ -14,7 +14,7 @@ from bindax_lax_basic.arg_reductions import argmax as lax_argmax
 from bindax_lax_basic.arg_reductions import argmin as lax_argmin
 from bindax_lax_basic.axes import reduce_sum_p, transpose_p
 from bindax_lax_basic.complex_numbers import conj_p, imag_p, real_p
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.conversion import convert, copy
 from bindax_lax_basic.creation import zeros_like
 from bindax_lax_basic.cumulative import cumsum as lax_cumsum
 from bindax_lax_basic.dtypes import scalar_array
@@ -239,4 +239,5 @@ ATTRIBUTES: Mapping[str, Any] = {
     "dot": dot,
     "conj": conj,
     "conjugate": conj,
+    "copy": copy,
 }

@@ -94,6 +94,7 @@ from bindax_lax_basic.operators import OPERATORS
 from bindax_lax_basic.pooling import reduce_window_max_p, reduce_window_min_p, reduce_window_sum_p
 from bindax_lax_basic.powers import integer_pow_p, pow_p
 from bindax_lax_basic.random_bits import rng_bit_generator_p
+from bindax_lax_basic.random_numbers import rng_uniform_p
 from bindax_lax_basic.reductions import (
     reduce_and_p,
     reduce_max_p,
@@ -102,6 +103,7 @@ from bindax_lax_basic.reductions import (
     reduce_prod_p,
     reduce_xor_p,
 )
+from bindax_lax_basic.repeated_application import iterate_p
 from bindax_lax_basic.rounding import abs_p, ceil_p, floor_p, round_p, sign_p
 from bindax_lax_basic.scattering import scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from bindax_lax_basic.selection import clamp_p, max_p, min_p, select_n_p
@@ -190,6 +192,7 @@ PRIMITIVES = (
     integer_pow_p,
     iota_p,
     is_finite_p,
+    iterate_p,
     le_p,
     lgamma_p,
     log_p,
@@ -233,6 +236,7 @@ PRIMITIVES = (
     reshape_p,
     rev_p,
     rng_bit_generator_p,
+    rng_uniform_p,
     round_p,
     rsqrt_p,
     scatter_p,

@@ -31,7 +31,7 @@ from bindax_lax_basic._elementwise import composition
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import same_shape
 from bindax_lax_basic._numpy import NumPyArray, exact
-from bindax_lax_basic._operands import adopt_dtype, constant
+from bindax_lax_basic._operands import adopt_type, constant
 from bindax_lax_basic._types import (
     common_shape,
     elementwise_type,
@@ -56,8 +56,8 @@ def pow(x: Any, y: Any) -> Array:
 
     Args:
         x: an array of floats.
-        y: an array of the same dtype, or of integers; its shape is that of ``x``, or one of the two
-            is a scalar.
+        y: an array of the same dtype, or of integers, and of the same shape, but that axes of size
+            1 are repeated; or a scalar, as ``x`` may be one.
 
     A Python integer ``y`` is the fixed exponent of ``integer_pow``.
 
@@ -66,7 +66,7 @@ def pow(x: Any, y: Any) -> Array:
     """
     if type(y) is int:
         return integer_pow(x, y)
-    return pow_p.bind(*adopt_dtype(x, y))
+    return pow_p.bind(*adopt_type(x, y))
 
 
 def _pow_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:

@@ -233,6 +233,30 @@ def _sorts() -> Iterator[Call]:
             f"axis{axis}",
         )
     yield Call("top_k", (_matrix(),), lambda m, x: m.top_k(x, 0), "none")
+    for dtype in FLOATS:
+        yield Call("approx_max_k", (_matrix(dtype),), lambda m, x: m.approx_max_k(x, 3))
+        yield Call("approx_min_k", (_matrix(dtype),), lambda m, x: m.approx_min_k(x, 1, 0))
+
+
+def _applications() -> Iterator[Call]:
+    for dtype in ("int32", "uint8", "bool"):
+        for shape, indices, fields, update in (
+            ((4,), (5, 1), ((), (0,), (0,)), (5,)),
+            ((4, 3), (2, 1), ((1,), (0,), (0,)), (2, 3)),
+            ((4,), (0, 1), ((), (0,), (0,)), (0,)),
+        ):
+            yield Call(
+                "scatter_apply",
+                (Operand(shape, dtype), Operand(indices, "int32", 2, 1)),
+                lambda m, x, i, fields=fields, update=update: m.scatter_apply(
+                    x, i, _changed, m.ScatterDimensionNumbers(*fields), update_shape=update
+                ),
+            )
+
+
+def _changed(x: Any) -> Any:
+    """A function of integers that tells how often it was applied."""
+    return ~x if x.dtype == np.bool_ else 3 * x + 1
 
 
 def _pieces() -> Iterator[Call]:
@@ -281,6 +305,7 @@ REDUCTION_SAMPLES: tuple[Call, ...] = (
     *_windows(),
     *_selections(),
     *_sorts(),
+    *_applications(),
     *_pieces(),
     *_bits(),
 )

@@ -156,6 +156,8 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
 
 
 def _round_impl(x: NumPyArray, *, rounding_method: RoundingMethod) -> Any:
+    if x.dtype.itemsize == 1:  # one half and zero, which float8_e8m0fnu lacks
+        x = x.astype(np.float32)
     if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
         return np.rint(x)
     # The greatest number below a half: where the sum is not exact, it is rounded to the right side.

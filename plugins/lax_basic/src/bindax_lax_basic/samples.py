@@ -53,7 +53,7 @@ class Sample(NamedTuple):
         """A short unique name, such as ``add-float32[2,3]-float32[]``."""
         types = [f"{o.dtype}[{','.join(map(str, o.shape))}]" for o in self.operands]
         extra = [
-            f"{k}={v.fields if type(v) is _Numbers else v}".replace(" ", "")
+            f"{k}={v.fields if type(v) is Numbers else v}".replace(" ", "")
             for k, v in self.arguments.items()
         ]
         return "-".join([self.name, *map(str, self.leading), *types, *extra])
@@ -67,7 +67,7 @@ class Sample(NamedTuple):
         """Call the function of this name in a module on operands."""
         function = getattr(module, self.name)
         arguments = {
-            name: getattr(module, value.kind)(*value.fields) if type(value) is _Numbers else value
+            name: getattr(module, value.kind)(*value.fields) if type(value) is Numbers else value
             for name, value in self.arguments.items()
         }
         if self.packed:
@@ -156,7 +156,7 @@ _BINARY: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("rem", (*FLOATS, *INTEGERS)),
     ("max", (*_NUMBERS, "bool")),
     ("min", (*_NUMBERS, "bool")),
-    ("atan2", FLOATS),
+    ("atan2", (*FLOATS, *COMPLEX)),
     ("nextafter", ("float32", "float64")),
     ("eq", (*_NUMBERS, "bool")),
     ("ne", (*_NUMBERS, "bool")),
@@ -301,11 +301,11 @@ def _contractions() -> Iterator[Sample]:
     yield Sample("dot_general", half, {**plain, "preferred_element_type": np.dtype(np.float32)})
 
 
-class _Numbers(NamedTuple):
-    """Dimension numbers of a gather or scatter, to be made with a module's own class."""
+class Numbers(NamedTuple):
+    """Dimension numbers, to be made with a module's own class."""
 
     kind: str
-    fields: tuple[Shape, ...]
+    fields: tuple[Any, ...]
 
 
 SCATTERS = (
@@ -329,19 +329,19 @@ def _windows() -> Iterator[Sample]:
         for mode in ("clip", "fill"):
             operands = Operand(shape, "float32"), Operand(index_shape, "int32", 1, 2)
             arguments = {
-                "dimension_numbers": _Numbers("GatherDimensionNumbers", fields),
+                "dimension_numbers": Numbers("GatherDimensionNumbers", fields),
                 "slice_sizes": sizes,
                 "mode": mode,
             }
             yield Sample("gather", operands, arguments)
             updates = _gathered_shape(index_shape, fields, sizes)
             arguments = {
-                "dimension_numbers": _Numbers("ScatterDimensionNumbers", fields),
+                "dimension_numbers": Numbers("ScatterDimensionNumbers", fields),
                 "mode": mode,
             }
             for name in SCATTERS:
                 yield Sample(name, (*operands, Operand(updates, "float32")), arguments)
-    numbers = _Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
+    numbers = Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
     for name in SCATTERS:
         for dtype in ("int8", "uint8", "bfloat16", "complex64", "bool"):
             if dtype == "bool" and name in ("scatter_add", "scatter_sub", "scatter_mul"):

@@ -34,7 +34,7 @@ from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import Lowering, operation, same_shape
 from bindax_lax_basic._numpy import NumPyArray, exact
-from bindax_lax_basic._operands import adopt_dtype, constant
+from bindax_lax_basic._operands import adopt_dtype, adopt_type, constant
 from bindax_lax_basic._types import (
     common_shape,
     describe,
@@ -43,8 +43,8 @@ from bindax_lax_basic._types import (
 )
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.comparison import and_p, eq_p, gt_p, lt_p
-from bindax_lax_basic.conversion import compare
-from bindax_lax_basic.dtypes import ANY, ORDERED
+from bindax_lax_basic.conversion import compare, convert
+from bindax_lax_basic.dtypes import ANY
 
 # -------------------------------------------------------------------------------- select_n
 
@@ -53,8 +53,9 @@ def select_n(which: Any, *cases: Any) -> Array:
     """Choose each element from one of several arrays.
 
     Args:
-        which: an array of booleans (two cases: False takes the first) or of int32 indices below
-            the number of cases; a scalar, or of the shape of the cases.
+        which: an array of booleans (two cases: False takes the first) or of integers, the numbers
+            of the cases; a scalar, or of the shape of the cases. What is out of range means the
+            nearest case.
         *cases: arrays of one dtype and shape.
 
     Raises:
@@ -65,6 +66,8 @@ def select_n(which: Any, *cases: Any) -> Array:
     """
     if not cases:
         raise TypeError("select_n needs at least one case to choose from.")
+    if dtypes.is_integer(typeof(which).dtype):
+        which = convert(which, np.dtype(np.int32), False)
     return select_n_p.bind(which, *adopt_dtype(*cases))
 
 
@@ -84,7 +87,10 @@ def _select_type(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
             f"with which.astype('bool') or which.astype('int32')."
         )
     if which.dtype == dtypes.bool_ and len(cases) > 2:
-        raise TypeError(f"select_n by booleans takes at most two cases, but got {len(cases)}.")
+        raise TypeError(
+            f"select_n by the booleans {which.str_short()} takes at most two cases, but got "
+            f"{len(cases)}; choose by integers instead."
+        )
     require_same_dtype("select_n", cases)
     if len({case.shape for case in cases}) > 1:
         raise TypeError(f"select_n needs cases of one shape, but got {describe(cases)}.")
@@ -101,7 +107,7 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     if len(cases) == 1:
         return cases[0]
     if len(cases) == 2:
-        return np.where(which != 0, cases[1], cases[0])
+        return np.where(which > np.zeros((), which.dtype), cases[1], cases[0])
     chosen = np.clip(which, 0, len(cases) - 1)
     if not which.shape:
         return cases[int(chosen)]
@@ -173,14 +179,15 @@ def max(x: Any, y: Any) -> Array:
 
     Args:
         x: an array of any dtype; complex numbers are compared by real, then imaginary part.
-        y: an array of the same dtype; its shape is that of ``x``, or one of the two is a scalar.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
 
     Where the two are equal, the derivative is one half with respect to each.
 
     >>> max(np.array([1.0, 3.0]), 2.0)
     Array([2., 3.], dtype=float64)
     """
-    return max_p.bind(*adopt_dtype(x, y))
+    return max_p.bind(*adopt_type(x, y))
 
 
 def min(x: Any, y: Any) -> Array:
@@ -189,7 +196,7 @@ def min(x: Any, y: Any) -> Array:
     >>> min(np.array([1.0, 3.0]), 2.0)
     Array([1., 2.], dtype=float64)
     """
-    return min_p.bind(*adopt_dtype(x, y))
+    return min_p.bind(*adopt_type(x, y))
 
 
 def _share(x: Any, y: Any, out: Any) -> Any:
@@ -272,7 +279,8 @@ def clamp(min: Any, x: Any, max: Any) -> Array:
 
     Args:
         min: the lower bound: a scalar, or of the shape of ``x``.
-        x: an array of an ordered dtype.
+        x: an array of any dtype; complex numbers are compared by real, then imaginary part, and
+            have no derivative here.
         max: the upper bound, likewise.
 
     >>> clamp(0.0, np.array([-1.0, 0.5, 2.0]), 1.0)
@@ -288,12 +296,20 @@ def _clamp_type(low: ShapedArray, x: ShapedArray, high: ShapedArray) -> ShapedAr
                 f"clamp: {argument} must be a scalar or have the shape of the operand, but it is "
                 f"{bound.str_short()} and the operand is {x.str_short()}."
             )
-    out = elementwise_type("clamp", ORDERED, ORDERED, ORDERED)(low, x, high)
+    out = elementwise_type("clamp", ANY, ANY, ANY)(low, x, high)
     return out.update(shape=common_shape("clamp", (x,)))
 
 
 def _clamp_impl(low: NumPyArray, x: NumPyArray, high: NumPyArray) -> Any:
     return np.minimum(np.maximum(x, low), high)
+
+
+def _clamp_lowering(ctx: LoweringContext, low: Any, x: Any, high: Any) -> Any:
+    if ctx.avals_out[0].dtype.kind != "c":
+        return operation("stablehlo.clamp")(ctx, low, x, high)
+    low, x, high = same_shape(ctx, (low, x, high))
+    above = extremum("max")(ctx, ctx.avals_out[0], x, low)
+    return extremum("min")(ctx, ctx.avals_out[0], above, high)
 
 
 def _clamp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -332,5 +348,5 @@ clamp_p: Primitive = primitive(
     jvp(_clamp_jvp, symbolic_zeros=True),
     elementwise_batch(_bind_clamp),
     transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.clamp")),
+    lowering["stablehlo"](_clamp_lowering),
 )

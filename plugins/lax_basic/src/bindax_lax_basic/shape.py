@@ -32,6 +32,7 @@ from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._types import (
     axes_argument,
     shape_argument,
+    static_int,
     static_ints,
 )
 from bindax_lax_basic.axes import broadcast_in_dim_p, moveaxis, transpose_p
@@ -107,13 +108,24 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
         start_dimension: the first axis to join.
         stop_dimension: the axis after the last one; by default all that follow are joined.
 
+    Raises:
+        ValueError: when the axis after the last one is before the first one.
+
     >>> collapse(np.zeros((2, 3, 4)), 0, 2).shape
     (6, 4)
     """
     shape = typeof(operand).shape
-    stop = len(shape) if stop_dimension is None else stop_dimension
-    axes = range(len(shape))[start_dimension:stop]
+    start = static_int("collapse", "start_dimension", start_dimension)
+    stop = len(shape)
+    if stop_dimension is not None:
+        stop = static_int("collapse", "stop_dimension", stop_dimension)
+    axes = range(len(shape))[start:stop]
     start, stop = axes.start, axes.stop
+    if stop < start:
+        raise ValueError(
+            f"collapse: stop_dimension {stop_dimension} must not be before start_dimension "
+            f"{start_dimension} of the axes of {typeof(operand).str_short()}."
+        )
     joined = math.prod(shape[start:stop])
     return reshape(operand, (*shape[:start], joined, *shape[stop:]))
 
@@ -188,6 +200,11 @@ def expand_dims(array: Any, dimensions: Any) -> Array:
     shape = typeof(array).shape
     places = static_ints("expand_dims", "dimensions", dimensions)
     rank = len(shape) + len(places)
+    if any(not -rank <= place < rank for place in places):
+        raise ValueError(
+            f"expand_dims: dimensions {places} must be axes of the result, which has {rank}, but "
+            f"the operand is {typeof(array).str_short()}."
+        )
     new = axes_argument("expand_dims", places, rank, "dimensions")
     kept = tuple([i for i in range(rank) if i not in new])
     sizes = [1] * rank

@@ -111,8 +111,15 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
     >>> index_in_dim(np.arange(6).reshape(2, 3), -1, 1, keepdims=False)
     Array([2, 5], dtype=int64)
     """
-    axis = axis_argument("index_in_dim", axis, typeof(operand).ndim)
-    index = axis_argument("index_in_dim", index, typeof(operand).shape[axis], "index")
+    aval = typeof(operand)
+    axis = axis_argument("index_in_dim", axis, aval.ndim)
+    index, size = static_int("index_in_dim", "index", index), aval.shape[axis]
+    if not -size <= index < size:
+        raise ValueError(
+            f"index_in_dim: index {index} is out of bounds for the {size} elements of axis {axis} "
+            f"of {aval.str_short()}."
+        )
+    index = index % size
     out = slice_in_dim(operand, index, index + 1, 1, axis)
     return out if keepdims else squeeze(out, (axis,))
 

@@ -30,6 +30,7 @@ from bindax_lax_basic._batching import batch_first
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic._types import axis_argument, describe, require_kind, static_int
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic._windows import GatherDimensionNumbers, GatherScatterMode
 from bindax_lax_basic.creation import broadcasted_iota
 from bindax_lax_basic.gathering import gather_p
@@ -213,7 +214,7 @@ sort_p: Primitive = primitive(
     jvp(_sort_jvp, symbolic_zeros=True),
     vmap(_sort_vmap),
     transpose.absent("not linear"),
-    lowering["stablehlo"](_sort_lowering.sort_lowering),
+    lowering["stablehlo"](in_wider(lambda: sort_p, _sort_lowering.sort_lowering)),
     multiple_results=True,
 )
 
@@ -312,6 +313,6 @@ top_k_p: Primitive = primitive(
     jvp(_top_k_jvp, symbolic_zeros=True),
     vmap(_top_k_vmap),
     transpose.absent("not linear"),
-    lowering["stablehlo"](_top_k_lowering),
+    lowering["stablehlo"](in_wider(lambda: top_k_p, _top_k_lowering)),
     multiple_results=True,
 )

@@ -19,10 +19,11 @@ from bindax_lax_basic._windows import GatherScatterMode, ScatterDimensionNumbers
 from bindax_lax_basic.arithmetic import neg_p
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.creation import ones_like
+from bindax_lax_basic.creation import ones_like, zeros_like
 from bindax_lax_basic.gathering import scatter_add_p
 from bindax_lax_basic.indexing import take_indexed
 from bindax_lax_basic.operators import power, true_divide
+from bindax_lax_basic.repeated_application import COUNT, apply_counted
 from bindax_lax_basic.scattering import scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from bindax_lax_basic.shape import rev_p, squeeze_p
 
@@ -172,12 +173,13 @@ class IndexedUpdate:
 
         Args:
             func: takes an array of elements and returns one of the same shape, elementwise. It is
-                applied as often as a position occurs.
+                applied as often as a position occurs. Where positions are traced, it takes and
+                returns a scalar of the dtype of the array, and uses no other traced arrays.
             **options: as for the other methods.
 
         Raises:
-            TypeError: when the result of ``func`` has another shape, or when positions are traced
-                and ``unique_indices=True`` is not given: how often to apply is then not known.
+            TypeError: when the result of ``func`` has another shape, or for traced positions
+                another type.
 
         >>> from bindax_core import Array
         >>> Array.from_numpy(np.arange(3.0)).at[1:].apply(lambda v: v * v)
@@ -185,6 +187,10 @@ class IndexedUpdate:
         """
         indexer, params = self._plan(**options)
         out = self._array
+        if isinstance(indexer.indices, Tracer) and not params["unique_indices"]:
+            nothing = zeros_like(out, dtype=COUNT)
+            counts = IndexedUpdate(nothing, self._index)._update(scatter_add_p, 1, **options)
+            return apply_counted("x.at[...].apply", func, counts, out)
         rounds = _rounds(indexer, params, typeof(out).shape)
         if not params["unique_indices"]:
             params["mode"] = DROP  # each round names the positions of the others as out of bounds
@@ -270,11 +276,6 @@ def _rounds(indexer: Indexer, params: dict[str, Any], shape: tuple[int, ...]) ->
     vectors = indexer.indices
     if params["unique_indices"]:
         return [vectors]
-    if isinstance(vectors, Tracer):
-        raise TypeError(
-            "x.at[...].apply applies its function as often as a position occurs, which is not "
-            "known for traced positions; if none occurs twice, say unique_indices=True."
-        )
     if params["mode"] is CLIP:
         axes = indexer.numbers.start_index_map
         limits = [shape[axis] - indexer.slice_sizes[axis] for axis in axes]

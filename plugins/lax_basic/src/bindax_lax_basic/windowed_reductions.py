@@ -29,9 +29,7 @@ from bindax_lax_basic._computations import (
     computation_region,
     is_identity,
     reduction_operands,
-    scalar_avals,
     sole_primitive,
-    trace_computation,
     vectorized,
 )
 from bindax_lax_basic._linear import zero_tangent
@@ -94,19 +92,18 @@ def reduce_window(
     >>> reduce_window(x, 0.0, add, (3,), padding="SAME")
     Array([ 6.,  8., 10.,  5.], dtype=float64)
     """
-    values, tree = reduction_operands("reduce_window", operand, init_value)
-    count = len(values) // 2
-    avals = [typeof(x) for x in values[:count]]
+    values, tree, program = reduction_operands(
+        "reduce_window", operand, init_value, computation, _POOLS
+    )
     window = geometry(
         "reduce_window",
-        avals[0].shape,
+        typeof(values[0]).shape,
         window_dimensions,
         window_strides,
         padding,
         base_dilation,
         window_dilation,
     )
-    program = trace_computation("reduce_window", computation, scalar_avals(avals), tree)
     which = sole_primitive(program)
     pool = None if which is None else _pool_of(which, values)
     if pool is not None:

@@ -268,3 +268,6 @@ def _numbers(name: str, x: Any) -> Any:
     if typeof(x).dtype != dtypes.bool_:
         return x
     return convert(x, dtypes.default_dtype("int"), False)
+
+
+pow = power

@@ -144,6 +144,9 @@ def bitwise_not(x: Any, /) -> Array:
     return lax.bitwise_not(x)
 
 
+bitwise_invert = bitwise_not
+
+
 def invert(x: Any, /) -> Array:
     """The bits that are not set; of booleans, ``not x``.
 
@@ -232,26 +235,35 @@ def _checked(name: str, x: Any) -> Any:
 # ----------------------------------------------------------------------------- choice, closeness
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
+def where(
+    condition: Any, x: Any = None, y: Any = None, /, *, size: Any = None, fill_value: Any = None
+) -> Any:
     """Elements of ``x`` where a condition holds, and of ``y`` elsewhere.
 
     Args:
         condition: booleans, or numbers that hold where they are not zero.
         x: what is chosen where it holds.
         y: what is chosen elsewhere. The three broadcast together.
+        size: as for ``nonzero``, which is what ``where`` of a condition alone is.
+        fill_value: likewise.
 
     Raises:
-        TypeError: without ``x`` and ``y``: where a condition holds is an array whose size depends
-            on values, which a traced program cannot have.
+        ValueError: with one of ``x`` and ``y`` alone, and with ``size`` beside them.
 
     >>> jnp.where(jnp.array([True, False]), 1.0, jnp.array([5.0, 6.0]))
     Array([1., 6.], dtype=float32)
     """
+    if x is None and y is None:
+        # Late, as searching compares.
+        from bindax_numpy.searching import nonzero
+
+        return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        raise TypeError(
-            "where needs x and y to choose from; with the condition alone the size of the result "
-            "would depend on values. Use numpy.nonzero outside of traced functions."
+        raise ValueError(
+            "where takes both x and y to choose from, or neither, but got one of them."
         )
+    if size is not None or fill_value is not None:
+        raise ValueError("where with x and y has their shape; it takes no size and fill_value.")
     (holds,) = _truths("where", condition)
     x, y = promoted("where", array_operand("where", x), array_operand("where", y))
     shape = lax.broadcast_shapes(*(typeof(v).shape for v in (holds, x, y)))
@@ -316,3 +328,17 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     if equal_nan:
         out = lax.bitwise_or(out, lax.bitwise_and(isnan(a1), isnan(a2)))
     return lax.reduce_and(out)
+
+
+def array_equiv(a1: Any, a2: Any) -> Array:
+    """Whether two arrays broadcast together and have equal elements then.
+
+    >>> jnp.array_equiv(jnp.ones(3), 1.0)
+    Array(True, dtype=bool)
+    """
+    require_values("array_equiv", a1, a2)
+    try:
+        lax.broadcast_shapes(typeof(a1).shape, typeof(a2).shape)
+    except ValueError:
+        return Array.from_numpy(np.array(False))
+    return lax.reduce_and(equal(a1, a2))

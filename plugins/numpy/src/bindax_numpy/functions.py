@@ -302,3 +302,14 @@ def _choose(condition: Any, on_true: Any, on_false: Any) -> Any:
     shape = lax.broadcast_shapes(*(typeof(x).shape for x in (condition, on_true, on_false)))
     condition, on_true, on_false = (broadcast_to(x, shape) for x in (condition, on_true, on_false))
     return lax.select(condition, on_true, on_false)
+
+
+acos = arccos
+acosh = arccosh
+asin = arcsin
+asinh = arcsinh
+atan = arctan
+atan2 = arctan2
+atanh = arctanh
+degrees = rad2deg
+radians = deg2rad

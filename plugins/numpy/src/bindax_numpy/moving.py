@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -120,83 +119,3 @@ def _roll_axis(x: Any, by: Any, axis: int) -> Any:
         return x
     tail = lax.slice_in_dim(x, start, size, axis=axis)
     return lax.concatenate([tail, lax.slice_in_dim(x, 0, start, axis=axis)], axis)
-
-
-# --------------------------------------------------------------------------------------- padding
-
-
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
-    """An array with more elements around it.
-
-    Args:
-        array: an array.
-        pad_width: how many: one integer for every side of every axis, a pair (before, after) for
-            every axis, a pair for each axis, or a dict from axes to either.
-        mode: "constant".
-        **kwargs: ``constant_values``: what is added, as many as for ``pad_width``; by default 0.
-
-    Raises:
-        ValueError: for any other mode.
-
-    >>> jnp.pad(jnp.array([1, 2]), (1, 2), constant_values=9)
-    Array([9, 1, 2, 9, 9], dtype=int32)
-    """
-    if mode != "constant":
-        raise ValueError(
-            f"pad: mode must be 'constant', but it is {mode!r}; other edges are made of slices of "
-            f"the array with flip and concatenate."
-        )
-    unknown = set(kwargs) - {"constant_values"}
-    if unknown:
-        raise TypeError(f"pad with mode 'constant' takes constant_values, but not {unknown}.")
-    x = array_operand("pad", array)
-    aval = typeof(x)
-    widths = _widths(pad_width, aval.ndim)
-    values = array_operand("pad", _as_array(kwargs.get("constant_values", 0)))
-    values = convert(values, aval.dtype, aval.weak_type)
-    if not typeof(values).shape:
-        return lax.pad(x, values, [(low, high, 0) for low, high in widths])
-    values = lax.broadcast_in_dim(*_per_side(values, aval.ndim))
-    for axis, sides in enumerate(widths):
-        for side, width in enumerate(sides):
-            edges = [(0, 0, 0)] * aval.ndim
-            edges[axis] = (0, width, 0) if side else (width, 0, 0)
-            x = lax.pad(x, values[axis, side], edges)
-    return x
-
-
-def _as_array(values: Any) -> Any:
-    return np.asarray(values) if isinstance(values, (list, tuple)) else values
-
-
-def _per_side(values: Any, ndim: int) -> tuple[Any, tuple[int, int], tuple[int, ...]]:
-    """The operands of the broadcast of values to one for each side of each axis."""
-    shape = typeof(values).shape
-    if shape == (1,):
-        return lax.reshape(values, ()), (ndim, 2), ()
-    if shape == (2,):
-        return values, (ndim, 2), (1,)
-    if shape == (1, 2):
-        return lax.reshape(values, (2,)), (ndim, 2), (1,)
-    if shape == (ndim, 2):
-        return values, (ndim, 2), (0, 1)
-    raise ValueError(
-        f"pad: constant_values must be a scalar, a pair, or a pair for each of {ndim} axes, but "
-        f"their shape is {shape}."
-    )
-
-
-def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
-    if isinstance(pad_width, Mapping):
-        widths = [(0, 0)] * ndim
-        for axis, width in pad_width.items():
-            widths[axis_argument("pad", axis, ndim)] = _widths(width, 1)[0]
-        return widths
-    rows = np.asarray(pad_width)
-    legal = rows.shape in ((), (1,), (2,), (1, 2), (ndim, 2), (ndim, 1))
-    if not legal or rows.dtype.kind not in "iu" or (rows < 0).any():
-        raise ValueError(
-            f"pad: pad_width must be an integer, a pair, or a pair for each of {ndim} axes, none "
-            f"of them negative, but it is {pad_width!r}."
-        )
-    return [(int(low), int(high)) for low, high in np.broadcast_to(rows, (ndim, 2))]

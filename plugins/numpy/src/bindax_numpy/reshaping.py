@@ -271,3 +271,20 @@ def atleast_3d(*arys: Any) -> Any:
         return x if n >= 3 else lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[n])
 
     return _at_least("atleast_3d", arys, expand)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+    """An axis moved to before another one.
+
+    Args:
+        a: an array.
+        axis: the axis.
+        start: before which axis it is then; the number of axes for the end.
+
+    >>> jnp.rollaxis(jnp.zeros((1, 2, 3)), 2).shape
+    (3, 1, 2)
+    """
+    ndim = typeof(array_operand("rollaxis", a)).ndim
+    origin = axis_argument("rollaxis", axis, ndim)
+    before = axis_argument("rollaxis", start, ndim + 1, "start") if start >= 0 else start + ndim
+    return moveaxis(a, origin, before - (origin < before))

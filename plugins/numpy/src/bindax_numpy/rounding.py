@@ -157,3 +157,6 @@ def _real(name: str, x: Any) -> Any:
     require_values(name, x)
     require_real(name, x)
     return as_operand(x)
+
+
+around = round

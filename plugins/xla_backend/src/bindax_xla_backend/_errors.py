@@ -5,6 +5,21 @@ from __future__ import annotations
 from bindax_core.extend import BackendError, JaxprEqn
 
 
+class InstallationError(BackendError, ImportError):
+    """``jaxlib`` does not import."""
+
+    @classmethod
+    def because_of(cls, error: Exception) -> InstallationError:
+        """The error for what ``jaxlib`` raised."""
+        from importlib.metadata import requires  # slow, and seldom needed
+
+        needed = next(one for one in requires("bindax-xla-backend") or () if "jaxlib" in one)
+        return cls(
+            f"the backend 'xla' needs jaxlib, which does not import: {type(error).__name__}: "
+            f"{error}. Install it again: pip install --force-reinstall '{needed}'."
+        )
+
+
 class UnsupportedTypeError(BackendError, TypeError):
     """XLA has no type for an abstract value."""
 

@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from bindax_xla_backend._errors import InstallationError
+
 
 @contextmanager
 def _quiet_start() -> Iterator[None]:
@@ -40,12 +42,15 @@ def _quiet_start() -> Iterator[None]:
         os.environ.pop(name, None)
 
 
-with _quiet_start():
-    # Only the loaders of the dialects: their generated Python modules would cost 100 ms.
-    import jaxlib.version
-    from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
-    from jaxlib.mlir import ir as ir
-    from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
+try:
+    with _quiet_start():
+        # Only the loaders of the dialects: their generated Python modules would cost 100 ms.
+        import jaxlib.version
+        from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib.mlir import ir as ir
+        from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
+except Exception as error:
+    raise InstallationError.because_of(error) from error
 
 VERSION: str = jaxlib.version.__version__
 

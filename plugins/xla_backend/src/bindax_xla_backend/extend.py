@@ -13,6 +13,7 @@ from bindax_xla_backend._errors import (
     CallbackResultError,
     CompilationError,
     ExecutionError,
+    InstallationError,
     LoweringError,
     UnsupportedTypeError,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "CallbackResultError",
     "CompilationError",
     "ExecutionError",
+    "InstallationError",
     "LoweringError",
     "UnsupportedTypeError",
     "XlaBackend",

@@ -1,4 +1,4 @@
-"""What this package offers to bindax; ``jaxlib`` is imported by the first use of the backend."""
+"""What this package offers to bindax; ``jaxlib`` is imported when a program asks for a backend."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ backend = XlaBackend()
 
 @hookimpl
 def bindax_backends() -> Iterable[Backend]:
-    """The XLA backend."""
+    """The XLA backend, where ``jaxlib`` imports; programs are interpreted where it does not.
+
+    Raises:
+        InstallationError: which puts the plugin into quarantine.
+    """
+    from bindax_xla_backend import _jaxlib  # noqa: F401 -- to see that it works
+
     return [backend]
 
 

@@ -116,13 +116,18 @@ def functions() -> Functions:
     )
 
 
-def program(function: Callable[..., Any]) -> Lowering:
-    """The lowering of an algorithm: computed in float64, rounded once, as by NumPy."""
+def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An algorithm as a function of operands of any floats: computed in float64, rounded once."""
 
-    def traced(*operands: Any) -> Any:
+    def run(*operands: Any) -> Any:
         avals = [typeof(x) for x in operands]
         shape = max((aval.shape for aval in avals), key=len)
         wide = [broadcast_to(convert(x, _DOUBLE, False), shape) for x in operands]
         return convert(function(functions(), *wide), avals[0].dtype, False)
 
-    return composition(traced)
+    return run
+
+
+def program(function: Callable[..., Any]) -> Lowering:
+    """The lowering of an algorithm, which computes what it does by NumPy."""
+    return composition(in_double(function))

@@ -169,6 +169,15 @@ def lower_and_upper(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
     return lower, f.where(low, complement, upper)
 
 
+def density(f: Functions, a: Any, x: Any) -> Any:
+    """The derivative of the lower function in ``x``: ``x^(a - 1) exp(-x) / gamma(a)``."""
+    low = a < 1.0
+    small, rest = f.where(low, a, 0.5), f.where(low, 1.0, a) - 1.0
+    by_power = x ** (small - 1.0) * f.exp(-x) * small / gamma.gamma_one_plus(f, small)
+    inside = f.where(low, by_power, _poisson(f, rest, x))
+    return f.where((a < 0.0) | (x < 0.0), math.nan, f.where(x == math.inf, 0.0, inside))
+
+
 def _valid(a: Any, x: Any) -> Any:
     return (a > 0.0) & (x > 0.0) & (a < math.inf) & (x < math.inf)
 

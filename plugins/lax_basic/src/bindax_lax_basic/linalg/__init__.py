@@ -21,6 +21,7 @@ from bindax_lax_basic.linalg.orthogonal import householder_product as householde
 from bindax_lax_basic.linalg.orthogonal import householder_product_p as householder_product_p
 from bindax_lax_basic.linalg.orthogonal import qr as qr
 from bindax_lax_basic.linalg.orthogonal import qr_p as qr_p
+from bindax_lax_basic.linalg.polar_decomposition import qdwh as qdwh
 from bindax_lax_basic.linalg.positive_definite import cholesky as cholesky
 from bindax_lax_basic.linalg.positive_definite import cholesky_p as cholesky_p
 from bindax_lax_basic.linalg.products import cholesky_update as cholesky_update

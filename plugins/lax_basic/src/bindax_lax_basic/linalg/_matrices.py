@@ -24,6 +24,8 @@ from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.creation import filled as filled
 from bindax_lax_basic.creation import iota_p
 from bindax_lax_basic.gathering import gather
+from bindax_lax_basic.operators import add as plus
+from bindax_lax_basic.operators import true_divide
 from bindax_lax_basic.selection import select_n_p
 from bindax_lax_basic.shape import expand_dims
 from bindax_lax_basic.slicing import pad_p
@@ -32,6 +34,7 @@ Function = Callable[..., Any]
 Shape = tuple[int, ...]
 _DTYPES = ("float32", "float64", "complex64", "complex128")
 _INT32: np.dtype[Any] = np.dtype(np.int32)
+_FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 
 # -------------------------------------------------------------------------------------- types
 
@@ -60,11 +63,6 @@ def check_matrix(name: str, aval: ShapedArray, *, square: bool = False) -> None:
         raise ValueError(
             f"{name} takes {kind}, arrays of shape {what}, but got {aval.str_short()}."
         )
-
-
-def check_square_or_raise(name: str, x: Any) -> None:
-    """``check_matrix`` for an operand, before something is computed with it."""
-    check_matrix(name, typeof(x), square=True)
 
 
 def real_aval(aval: ShapedArray, shape: Shape) -> ShapedArray:
@@ -244,6 +242,36 @@ def mirrored(x: Any, *, lower: bool) -> Any:
 def symmetrized(x: Any) -> Any:
     """The Hermitian part of matrices."""
     return scaled(add(x, adjoint(x)), 0.5)
+
+
+def hermitian_part(name: str, x: Any, symmetrize_input: bool) -> Any:
+    """What a function of Hermitian matrices decomposes; the mean of integers is one of floats.
+
+    Args:
+        name: the function's name, for messages.
+        x: square matrices.
+        symmetrize_input: whether to take the mean of ``x`` and its adjoint.
+    """
+    aval = typeof(x)
+    whole = symmetrize_input and not dtypes.is_inexact(aval.dtype)
+    check_matrix(name, aval.update(dtype=_FLOAT32) if whole else aval, square=True)
+    if dtypes.is_integer(aval.dtype):
+        x = true_divide(x, 1)  # sums of floats do not overflow
+    if whole:
+        return true_divide(plus(x, transposed(x)), 2)
+    return symmetrized(x) if symmetrize_input else x
+
+
+def are_narrow(*operands: Any) -> bool:
+    """Whether matrices are of floats of 16 bits or fewer, for which LAPACK has no functions."""
+    found = [typeof(x).dtype for x in operands]
+    return all(dtypes.kind_of(dtype) == "float" and dtype.itemsize < 4 for dtype in found)
+
+
+def widened(function: Function, *operands: Any, **arguments: Any) -> Any:
+    """A function of matrices computed in float32, and rounded to the dtype of the operands."""
+    wide = [convert(x, _FLOAT32, False) for x in operands]
+    return convert(function(*wide, **arguments), typeof(operands[0]).dtype, False)
 
 
 def as_columns(v: Any) -> Any:

@@ -33,7 +33,7 @@ from bindax_lax_basic.creation import filled, iota_p
 from bindax_lax_basic.division import div_p
 from bindax_lax_basic.linalg import _lapack
 from bindax_lax_basic.linalg import _matrices as m
-from bindax_lax_basic.linalg.hermitian import inverse_gaps
+from bindax_lax_basic.linalg.hermitian import gaps_of, inverse_gaps
 from bindax_lax_basic.linalg.lower_upper import solve
 from bindax_lax_basic.rounding import abs_p
 from bindax_lax_basic.selection import select_n_p
@@ -177,7 +177,7 @@ def _eig_jvp(
 
 def _vector_tangent(v: Any, w: Any, both: Any) -> Any:
     """The tangent of eigenvectors, from ``both = V^-1 dA V``, as their normalisation wants it."""
-    free = m.matmul(v, m.mul(both, inverse_gaps(w)))
+    free = m.matmul(v, m.mul(both, inverse_gaps(gaps_of(w))))
     # Adding multiples of the eigenvectors keeps their length, and the largest component real.
     along = _sum_rows(real(m.mul(m.conjugated(v), free)))
     index = argmax(abs_p.bind(v), typeof(v).ndim - 2, "int32")

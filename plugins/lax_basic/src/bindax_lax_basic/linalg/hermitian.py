@@ -43,7 +43,8 @@ def eigh(
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
     Args:
-        x: Hermitian matrices, of shape ``[..., n, n]``.
+        x: Hermitian matrices, of shape ``[..., n, n]``; with ``symmetrize_input`` of integers,
+            too.
         lower: which triangle is read where ``symmetrize_input`` is false.
         symmetrize_input: whether to take the Hermitian part of ``x`` first.
         sort_eigenvalues: whether eigenvalues must be in ascending order; they always are.
@@ -62,9 +63,8 @@ def eigh(
     >>> w
     Array([1., 2.], dtype=float64)
     """
-    m.check_square_or_raise("eigh", x)
     v, w = eigh_p.bind(
-        m.symmetrized(x) if symmetrize_input else x,
+        m.hermitian_part("eigh", x, symmetrize_input),
         lower=bool(lower),
         sort_eigenvalues=bool(sort_eigenvalues),
     )
@@ -106,7 +106,7 @@ def _eigh_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) ->
     if type(t) is Zero:
         return outs, [zero_tangent(v), zero_tangent(w)]
     both = m.matmul(m.adjoint(v), m.mirrored(t, lower=params["lower"]), v)
-    change = m.mul(both, m.cast(inverse_gaps(w), both))
+    change = m.mul(both, m.cast(inverse_gaps(gaps_of(w)), both))
     return outs, [m.matmul(v, change), _real(m.diagonal(both))]
 
 
@@ -114,12 +114,18 @@ def _real(x: Any) -> Any:
     return real(x) if typeof(x).dtype.kind == "c" else x
 
 
-def inverse_gaps(w: Any) -> Any:
-    """Matrices of ``1 / (w[j] - w[i])``, with zeros on the diagonal."""
+def gaps_of(w: Any) -> Any:
+    """Matrices of ``w[j] - w[i]``."""
     shape = (*typeof(w).shape, typeof(w).shape[-1])
-    gaps = m.sub(m.across_rows(w, shape), m.along_rows(w, shape))
-    one = m.identity_like(gaps)
-    return m.sub(div_p.bind(m.filled(typeof(gaps), 1), m.add(gaps, one)), one)
+    return m.sub(m.across_rows(w, shape), m.along_rows(w, shape))
+
+
+def inverse_gaps(gaps: Any) -> Any:
+    """Matrices of ``1 / gaps``, with zeros on the diagonal whatever stands there."""
+    aval = typeof(gaps)
+    vector = aval.update(shape=aval.shape[:-1])
+    divisible = m.with_diagonal(gaps, m.filled(vector, 1))
+    return m.with_diagonal(div_p.bind(m.filled(aval, 1), divisible), m.filled(vector, 0))
 
 
 def _eigh_lowering(

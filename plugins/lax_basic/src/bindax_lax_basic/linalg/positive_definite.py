@@ -33,7 +33,8 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Array:
     """The Cholesky decomposition of positive definite matrices.
 
     Args:
-        x: Hermitian matrices, of shape ``[..., n, n]``.
+        x: Hermitian matrices, of shape ``[..., n, n]``; with ``symmetrize_input`` of integers,
+            too.
         symmetrize_input: whether to take the Hermitian part of ``x`` first; otherwise only its
             lower triangle is read.
 
@@ -47,8 +48,7 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Array:
     Array([[2., 0.],
            [1., 2.]], dtype=float64)
     """
-    m.check_square_or_raise("cholesky", x)
-    return cholesky_p.bind(m.symmetrized(x) if symmetrize_input else x)
+    return cholesky_p.bind(m.hermitian_part("cholesky", x, symmetrize_input))
 
 
 def _cholesky_type(x: ShapedArray) -> ShapedArray:

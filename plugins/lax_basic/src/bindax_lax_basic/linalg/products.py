@@ -41,6 +41,9 @@ def symmetric_product(
            [ 2., 14.]], dtype=float64)
     """
     a, c = typeof(a_matrix), typeof(c_matrix)
+    if m.are_narrow(a_matrix, c_matrix) and a.dtype == c.dtype:
+        factors = {"alpha": alpha, "beta": beta, "symmetrize_output": symmetrize_output}
+        return m.widened(symmetric_product, a_matrix, c_matrix, **factors)
     m.check_matrix("symmetric_product", a)
     m.check_dtype("symmetric_product", a, c)
     _check_real("symmetric_product", a)
@@ -125,6 +128,8 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Array:
     Array([[5.]], dtype=float64)
     """
     r, w = typeof(r_matrix), typeof(w_vector)
+    if m.are_narrow(r_matrix, w_vector) and r.dtype == w.dtype:
+        return m.widened(cholesky_update, r_matrix, w_vector)
     m.check_matrix("cholesky_update", r, square=True)
     m.check_dtype("cholesky_update", r, w)
     _check_real("cholesky_update", r)

@@ -31,7 +31,7 @@ from bindax_lax_basic.concatenation import concatenate_p
 from bindax_lax_basic.division import div_p
 from bindax_lax_basic.linalg import _lapack
 from bindax_lax_basic.linalg import _matrices as m
-from bindax_lax_basic.linalg.hermitian import index_range, inverse_gaps
+from bindax_lax_basic.linalg.hermitian import gaps_of, index_range, inverse_gaps
 from bindax_lax_basic.selection import select_n_p
 from bindax_lax_basic.slicing import slice_in_dim
 
@@ -134,7 +134,11 @@ def _svd_jvp(
 
 def _vector_tangents(t: Any, s: Any, u: Any, v: Any, both: Any) -> tuple[Any, Any]:
     """Tangents of U and V, from ``both = U^H dA V = U^H dU S + dS + S (V^H dV)^H``."""
-    gaps = m.cast(inverse_gaps(m.mul(s, s)), both)  # 1 / (s_j^2 - s_i^2)
+    differences = gaps_of(s)
+    shape = typeof(differences).shape
+    sums = m.add(m.across_rows(s, shape), m.along_rows(s, shape))
+    # 1 / (s_j^2 - s_i^2); the product is more precise than the difference of squares.
+    gaps = m.cast(inverse_gaps(m.mul(differences, sums)), both)
     turned = m.adjoint(both)
     in_u = m.mul(gaps, m.add(m.scale_columns(both, s), m.scale_rows(turned, s)))
     in_v = m.mul(gaps, m.add(m.scale_rows(both, s), m.scale_columns(turned, s)))

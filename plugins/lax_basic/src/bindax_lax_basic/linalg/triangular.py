@@ -67,19 +67,20 @@ def triangular_solve(
            [2.]], dtype=float64)
     """
     a, b = adopt_dtype(a, b)
+    how = {
+        "left_side": bool(left_side),
+        "lower": bool(lower),
+        "transpose_a": bool(transpose_a),
+        "conjugate_a": bool(conjugate_a),
+        "unit_diagonal": bool(unit_diagonal),
+    }
+    if m.are_narrow(a, b) and typeof(a).dtype == typeof(b).dtype:
+        return m.widened(triangular_solve, a, b, **how)
     one_vector = typeof(b).ndim == typeof(a).ndim - 1
     if one_vector:
         n = typeof(b).ndim
         b = expand_dims(b, (n if left_side else n - 1,))
-    out = triangular_solve_p.bind(
-        a,
-        b,
-        left_side=bool(left_side),
-        lower=bool(lower),
-        transpose_a=bool(transpose_a),
-        conjugate_a=bool(conjugate_a),
-        unit_diagonal=bool(unit_diagonal),
-    )
+    out = triangular_solve_p.bind(a, b, **how)
     if one_vector:
         return squeeze(out, (typeof(out).ndim - (1 if left_side else 2),))
     return out

@@ -1,4 +1,4 @@
-"""Linear algebra: norms."""
+"""Norms of vectors and matrices."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -11,11 +11,11 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_lax_basic.extend import axes_argument, axis_argument, static_ints
 from bindax_numpy._operands import strong_operand
+from bindax_numpy.linalg.decompositions import svdvals
 from bindax_numpy.reductions import max, min, sum
-
-__all__ = ["norm"]
+from bindax_numpy.reshaping import expand_dims, moveaxis, reshape, transpose
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
@@ -24,14 +24,15 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     Args:
         x: an array.
         ord: of vectors a number p (the p-norm; 0 counts elements that are not zero, infinity is
-            the largest absolute value), of matrices "fro", 1, -1, inf or -inf; by default the
-            square root of the sum of squares.
+            the largest absolute value), of matrices "fro", 1, -1, inf, -inf, and by singular
+            values 2, -2 or "nuc", the largest, the least and their sum; by default the square root
+            of the sum of squares.
         axis: the axis of the vectors, or two axes of the matrices. By default ``x`` is one vector
             or matrix, or any array when ``ord`` is not given.
         keepdims: whether the axes stay, with size 1.
 
     Raises:
-        ValueError: for norms that there are not, and those that need singular values.
+        ValueError: for norms that there are not.
 
     >>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
     Array(5., dtype=float32)
@@ -83,18 +84,51 @@ def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
 
 def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:
     row, column = axes
+    if ord in (2, -2, "nuc"):
+        s = svdvals(moveaxis(x, axes, (-2, -1)))
+        out = sum(s, -1) if ord == "nuc" else s[..., 0 if ord == 2 else -1]
+        return expand_dims(out, sorted(axes)) if keepdims else out
     choices: dict[Any, Any] = {1: (row, column, max), -1: (row, column, min)}
     choices.update({math.inf: (column, row, max), -math.inf: (column, row, min)})
     if ord not in choices:
-        why = (
-            "needs singular values, which are not available"
-            if ord in (2, -2, "nuc")
-            else "is no norm of matrices"
+        raise ValueError(
+            f"norm: {ord!r} is no norm of matrices; use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf."
         )
-        raise ValueError(f"norm: {ord!r} {why}; use 'fro', 1, -1, inf or -inf.")
     summed, chosen, choose = choices[ord]
     return (
         choose(sum(lax.abs(x), summed, keepdims=True), chosen, keepdims=True)
         if keepdims
         else (choose(sum(lax.abs(x), summed), chosen - (chosen > summed)))
     )
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """The norms of matrices, the last two axes of an array; ``ord`` as for ``norm``.
+
+    >>> jnp.linalg.matrix_norm(jnp.array([[3.0, 0.0], [0.0, 4.0]]), ord=2)
+    Array(4., dtype=float32)
+    """
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    """The norms of vectors.
+
+    Args:
+        x: an array.
+        axis: the axis of the vectors, several whose elements make one, or None for all.
+        keepdims: whether the axes stay, with size 1.
+        ord: the order, as for ``norm``.
+
+    >>> jnp.linalg.vector_norm(jnp.array([[3.0, 0.0], [0.0, 4.0]]))
+    Array(5., dtype=float32)
+    """
+    operand = strong_operand("vector_norm", x)
+    shape = typeof(operand).shape
+    axes = axes_argument("vector_norm", axis, len(shape), "axis")
+    kept = [i for i in range(len(shape)) if i not in axes]
+    rows = transpose(operand, (*kept, *axes))
+    out = norm(
+        reshape(rows, (*(shape[i] for i in kept), math.prod(shape[i] for i in axes))), ord, -1
+    )
+    return expand_dims(out, axes) if keepdims and axes else out

@@ -1,0 +1,72 @@
+"""A process has one rule kind of a name, which the module that made it may make anew."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bindax_core.errors import DuplicateRuleError
+from bindax_core.extend import RuleKind, lowering
+from bindax_core.registry._rules import rule_kinds
+
+DECLARATION = "from bindax_core.extend import RuleKind\nkind = RuleKind('test_rule_kinds.cost')\n"
+NAME = "test_rule_kinds.cost"
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of modules that can be imported; what they make is forgotten afterwards."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # an edit within a second counts
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        del sys.modules[name]
+    rule_kinds.pop(NAME, None)
+
+
+def load(folder: Path, name: str, source: str = DECLARATION) -> Any:
+    (folder / f"{name}.py").write_text(source)
+    importlib.invalidate_caches()
+    return importlib.import_module(name)
+
+
+def test_a_second_kind_of_a_name_is_refused(modules: Path) -> None:
+    first = load(modules, "kinds_first")
+    with pytest.raises(DuplicateRuleError) as caught:
+        load(modules, "kinds_second", "\n\n" + DECLARATION)
+    assert str(caught.value) == (
+        "the rule kind 'test_rule_kinds.cost' from no installed distribution "
+        f"({modules / 'kinds_second.py'}:4) is already defined by no installed distribution "
+        f"({modules / 'kinds_first.py'}:2). A process has one kind of a name: import that one, or "
+        "give yours the name of your package, as in 'my_package.test_rule_kinds.cost'."
+    )
+    assert rule_kinds[NAME] is first.kind
+
+
+def test_a_second_kind_in_one_module_is_refused(modules: Path) -> None:
+    twice = DECLARATION + "again = RuleKind('test_rule_kinds.cost')\n"
+    with pytest.raises(DuplicateRuleError, match=r"kinds\.py:3\) is already .*kinds\.py:2\)"):
+        load(modules, "kinds", twice)
+
+
+@pytest.mark.parametrize("source", [DECLARATION, "# edited\n" + DECLARATION])
+def test_a_module_may_be_loaded_again(modules: Path, source: str) -> None:
+    module = load(modules, "kinds")
+    old = module.kind
+    (modules / "kinds.py").write_text(source)
+    importlib.reload(module)
+    assert rule_kinds[NAME] is module.kind is not old
+
+
+def test_built_in_kinds_keep_their_names() -> None:
+    with pytest.raises(
+        DuplicateRuleError, match=r"is already defined by bindax-core .*_rule_kinds\.py:"
+    ):
+        RuleKind("jvp")
+    assert lowering["stablehlo"] is rule_kinds["lowering.stablehlo"]

@@ -1,0 +1,184 @@
+"""Arrays from other arrays, buffers and functions, and questions about dtypes."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bindax_core import device_put
+from bindax_core.extend import Array, is_value, typeof
+from bindax_lax_basic import copy as lax_copy
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_numpy._operands import array_operand, require_values
+from bindax_numpy.creation import asarray
+from bindax_numpy.index_grids import indices
+
+_KINDS = {
+    "bool": {"bool"},
+    "signed integer": {"signed integer"},
+    "unsigned integer": {"unsigned integer"},
+    "integral": {"signed integer", "unsigned integer"},
+    "real floating": {"float"},
+    "complex floating": {"complex"},
+    "numeric": {"signed integer", "unsigned integer", "float", "complex"},
+}
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
+    """The elements converted to another dtype.
+
+    Args:
+        x: an array.
+        dtype: the dtype; None for the default float.
+        copy: accepted for compatibility; arrays are immutable.
+        device: where the result is to be.
+
+    >>> jnp.astype(jnp.array([1.7, -1.7]), int)
+    Array([ 1, -1], dtype=int32)
+    """
+    operand = array_operand("astype", x)
+    wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)
+    out = convert(operand, wanted, False)
+    return out if device is None else device_put(out, device)
+
+
+def copy(a: Any, order: str | None = None) -> Array:
+    """A copy of an array.
+
+    Args:
+        a: an array, or what ``asarray`` makes one of.
+        order: None, "K" or "C": elements are always in the order of their indices.
+
+    >>> jnp.copy(jnp.array([1, 2]))
+    Array([1, 2], dtype=int32)
+    """
+    if order not in (None, "K", "C"):
+        raise ValueError(f"copy: order must be None, 'K' or 'C', but it is {order!r}.")
+    return lax_copy(asarray(a))
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """An array from that of another library, by the DLPack protocol.
+
+    Args:
+        x: an array in the memory of the host, with a method ``__dlpack__``.
+        device: where the result is to be.
+        copy: None or True: elements are always copied, as others may write to theirs.
+
+    Raises:
+        ValueError: where ``copy`` is False.
+
+    >>> jnp.from_dlpack(np.array([1.0, 2.0]))
+    Array([1., 2.], dtype=float64)
+    """
+    if copy is False:
+        raise ValueError("from_dlpack always copies, as others may write to their arrays.")
+    out = Array.from_numpy(np.array(np.from_dlpack(x)))
+    return out if device is None else device_put(out, device)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
+    """An array from the bytes of a buffer.
+
+    Args:
+        buffer: bytes, or what has a buffer of them.
+        dtype: the dtype of the elements; by default the default float.
+        count: how many elements; -1 for all.
+        offset: the place of the first byte.
+
+    >>> jnp.frombuffer(b"ab", "uint8")
+    Array([97, 98], dtype=uint8)
+    """
+    return Array.from_numpy(np.frombuffer(buffer, canonical_dtype(dtype), count, offset).copy())
+
+
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
+) -> Any:
+    """The values of a function of the indices of an array's elements.
+
+    Args:
+        function: takes an array of the indices along each axis, for all elements at once.
+        shape: the shape of the array.
+        dtype: the dtype of the indices; by default the default float.
+        **kwargs: further arguments of the function.
+
+    >>> jnp.fromfunction(lambda i, j: i + j, (2, 2), dtype=int)
+    Array([[0, 1],
+           [1, 2]], dtype=int32)
+    """
+    return function(*indices(shape, canonical_dtype(dtype)), **kwargs)
+
+
+# ---------------------------------------------------------------------------------------- dtypes
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind.
+
+    Args:
+        dtype: the dtype, or what names it.
+        kind: a dtype, "bool", "signed integer", "unsigned integer", "integral", "real floating",
+            "complex floating" or "numeric", or a tuple of any of these.
+
+    >>> jnp.isdtype(jnp.float32, ("bool", "real floating"))
+    True
+    """
+    own = canonical_dtype(dtype)
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return any(
+        dtypes.kind_of(own) in _KINDS[k]
+        if isinstance(k, str) and k in _KINDS
+        else canonical_dtype(k) == own
+        for k in kinds
+    )
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether values of one dtype can be converted to another one.
+
+    Args:
+        from_: a dtype, or an array.
+        to: a dtype.
+        casting: "no" for the same dtype only, "safe" where no value is lost, "same_kind" also to
+            narrower ones of one kind, "unsafe" always.
+
+    >>> jnp.can_cast(jnp.int32, jnp.float32), jnp.can_cast(jnp.int8, jnp.float32)
+    (False, True)
+    """
+    own = typeof(from_).dtype if hasattr(from_, "shape") else canonical_dtype(from_)
+    return bool(np.can_cast(own, canonical_dtype(to), casting))  # type: ignore[arg-type]
+
+
+def isscalar(element: Any) -> bool:
+    """Whether something is a number, or an array without axes.
+
+    >>> jnp.isscalar(1.0), jnp.isscalar(jnp.zeros(1))
+    (True, False)
+    """
+    return is_value(element) and not typeof(element).shape
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype of an array is complex.
+
+    >>> jnp.iscomplexobj(jnp.array([1.0])), jnp.iscomplexobj(1j)
+    (False, True)
+    """
+    require_values("iscomplexobj", x)
+    return dtypes.is_complex(typeof(x).dtype)
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype of an array is not complex.
+
+    >>> jnp.isrealobj(jnp.array([1.0])), jnp.isrealobj(1j)
+    (True, False)
+    """
+    return not iscomplexobj(x)

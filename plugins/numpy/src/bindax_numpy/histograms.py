@@ -1,0 +1,294 @@
+"""Counts of elements in intervals, and interpolation between points."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import default_dtype
+from bindax_lax_basic.extend import static_ints
+from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
+from bindax_numpy.arithmetic import clip, maximum
+from bindax_numpy.comparison import where
+from bindax_numpy.cumulative import diff
+from bindax_numpy.indexing import index_operand, take
+from bindax_numpy.joining import concatenate
+from bindax_numpy.ranges import linspace
+from bindax_numpy.reductions import max, min, sum
+from bindax_numpy.reshaping import ravel, reshape
+from bindax_numpy.searching import searchsorted, static_size
+from bindax_numpy.sorting import argsort
+
+
+def bincount(
+    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None
+) -> Array:
+    """How often each integer occurs.
+
+    Args:
+        x: a vector of integers; negative ones count as 0.
+        weights: what each counts for; by default 1.
+        minlength: the least size of the result.
+        length: its size, needed where ``x`` is traced; greater integers are not counted.
+
+    Raises:
+        ConcretizationTypeError: without ``length`` where ``x`` is traced.
+
+    >>> jnp.bincount(jnp.array([1, 1, 3]))
+    Array([0, 2, 0, 1], dtype=int32)
+    """
+    index = index_operand("bincount", x)
+    if typeof(index).ndim != 1:
+        raise ValueError(f"bincount takes a vector, but got {typeof(index).str_short()}.")
+    if length is None:
+        greatest = max(index, initial=-1) + 1 if typeof(index).size else 0
+        size = sorted((static_size("bincount", greatest, None), int(minlength)))[-1]
+    else:
+        (size,) = static_ints("bincount", "length", length)
+    counted = 1 if weights is None else strong_operand("bincount", weights)
+    dtype = default_dtype("int") if weights is None else typeof(counted).dtype
+    return lax.full((size,), 0, dtype).at[maximum(index, 0)].add(counted, mode="drop")
+
+
+def histogram_bin_edges(
+    a: Any, bins: Any = 10, range: Sequence[Any] | None = None, weights: Any = None
+) -> Array:
+    """The bounds of the intervals of a histogram.
+
+    Args:
+        a: an array of real numbers.
+        bins: how many intervals, known while tracing, or their bounds in ascending order.
+        range: the least and the greatest bound; by default those of the elements.
+        weights: accepted for compatibility.
+
+    >>> jnp.histogram_bin_edges(jnp.array([0.0, 4.0]), bins=2)
+    Array([0., 2., 4.], dtype=float32)
+    """
+    if isinstance(bins, str):
+        raise ValueError(
+            f"histogram: bins must be a number of intervals or their bounds, but they are {bins!r}."
+        )
+    x, edges = ravel(strong_operand("histogram", a)), array_operand("histogram", bins)
+    require_real("histogram", x, edges)
+    dtype = dtypes.inexact_dtype(typeof(x).dtype)
+    if typeof(edges).ndim == 1:
+        return convert(edges, dtypes.inexact_dtype(dtypes.result_type(x, edges)), False)
+    (count,) = static_ints("histogram", "bins", bins)
+    if range is None:
+        low, high = (min(x), max(x)) if typeof(x).size else (0.0, 1.0)
+    else:
+        low, high = range
+    low, high = (convert(array_operand("histogram", v), dtype, False) for v in (low, high))
+    # Equal bounds are moved apart, so that the intervals are not empty.
+    equal = lax.eq(low, high)
+    low, high = where(equal, low - 0.5, low), where(equal, high + 0.5, high)
+    return linspace(low, high, count + 1, dtype=dtype)
+
+
+def histogram(
+    a: Any,
+    bins: Any = 10,
+    range: Sequence[Any] | None = None,
+    weights: Any = None,
+    density: bool | None = None,
+) -> tuple[Array, Array]:
+    """How many elements there are in each of several intervals.
+
+    Args:
+        a: an array of real numbers.
+        bins: how many intervals, known while tracing, or their bounds in ascending order. Each
+            holds its lower bound, the last one its upper bound, too.
+        range: the least and the greatest bound; by default those of the elements.
+        weights: what each element counts for, of the shape of ``a``; by default 1.
+        density: whether the counts are divided so that the integral over the intervals is 1.
+
+    Returns:
+        The counts, as floats, and the bounds.
+
+    >>> jnp.histogram(jnp.array([0.0, 1.0, 4.0]), bins=2)
+    (Array([2., 1.], dtype=float32), Array([0., 2., 4.], dtype=float32))
+    """
+    counts, edges = histogramdd(
+        reshape(ravel(a), (-1, 1))
+        if typeof(array_operand("histogram", a)).size
+        else reshape(a, (0, 1)),
+        [bins],
+        None if range is None else [range],
+        None if weights is None else ravel(weights),
+        density,
+    )
+    if weights is None:
+        counts = convert(counts, typeof(edges[0]).dtype, False)
+    return counts, edges[0]
+
+
+def histogram2d(
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Sequence[Any] | None = None,
+    weights: Any = None,
+    density: bool | None = None,
+) -> tuple[Array, Array, Array]:
+    """How many points there are in each cell of a grid.
+
+    Args:
+        x: the first coordinates, a vector.
+        y: the second ones.
+        bins: as for ``histogram``, for both axes or a pair, or the bounds for both.
+        range: a pair of pairs, as for ``histogram``.
+        weights: what each point counts for.
+        density: as for ``histogram``.
+
+    Returns:
+        The counts and the bounds along both axes.
+
+    >>> jnp.histogram2d(jnp.array([0.0, 1.0]), jnp.array([0.0, 1.0]), bins=2)[0]
+    Array([[1, 0],
+           [0, 1]], dtype=int32)
+    """
+    sample = lax.concatenate([reshape(ravel(v), (-1, 1)) for v in inexact("histogram2d", x, y)], 1)
+    if not isinstance(bins, (int, list, tuple)) or (
+        isinstance(bins, (list, tuple)) and len(bins) not in (1, 2)
+    ):
+        bins = [bins, bins]
+    counts, edges = histogramdd(sample, bins, range, weights, density)
+    return counts, edges[0], edges[1]
+
+
+def histogramdd(
+    sample: Any,
+    bins: Any = 10,
+    range: Sequence[Any] | None = None,
+    weights: Any = None,
+    density: bool | None = None,
+) -> tuple[Array, list[Array]]:
+    """How many points there are in each cell of a grid of any number of axes.
+
+    Args:
+        sample: the points, of shape ``[n, d]``.
+        bins: as for ``histogram``, for all axes or a sequence of one for each.
+        range: None, or for each axis None or a pair.
+        weights: what each point counts for.
+        density: as for ``histogram``.
+
+    Returns:
+        The counts, and a list of the bounds along each axis.
+
+    Raises:
+        ValueError: when ``sample``, ``bins`` and ``range`` have different numbers of axes.
+
+    >>> jnp.histogramdd(jnp.array([[0.0], [1.0], [4.0]]), bins=2)[0]
+    Array([2, 1], dtype=int32)
+    """
+    points = strong_operand("histogramdd", sample)
+    if typeof(points).ndim != 2:
+        raise ValueError(f"histogramdd takes points, [n, d], but got {typeof(points).str_short()}.")
+    n, d = typeof(points).shape
+    each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * d
+    ranges = [None] * d if range is None else list(range)
+    if len(each) != d or len(ranges) != d:
+        raise ValueError(
+            f"histogramdd: points of {d} axes need bins and ranges for as many, but there are "
+            f"{len(each)} and {len(ranges)}."
+        )
+    edges = []
+    cell: Any = 0
+    inside = lax.full((n,), True, dtypes.bool_)
+    for i, (count, bounds) in enumerate(zip(each, ranges, strict=True)):
+        x = points[:, i]
+        edges.append(histogram_bin_edges(x, count, bounds))
+        place = searchsorted(edges[i], x, "right")
+        place = where(lax.eq(*_common(x, edges[i][-1])), place - 1, place)
+        m = typeof(edges[i]).size - 1
+        inside = inside & (place > 0) & (place <= m)
+        cell = cell * m + clip(place - 1, 0, m - 1)
+    sizes = [typeof(e).size - 1 for e in edges]
+    total = math.prod(sizes)
+    counts = bincount(where(inside, cell, total), weights, length=total)
+    counts = reshape(counts, sizes)
+    return (_density(counts, edges) if density else counts), edges
+
+
+def _common(x: Any, bound: Any) -> tuple[Any, Any]:
+    shape = typeof(x).shape
+    dtype = dtypes.result_type(x, bound)
+    return convert(x, dtype, False), lax.broadcast(convert(bound, dtype, False), shape)
+
+
+def _density(counts: Any, edges: Sequence[Any]) -> Any:
+    out = counts / sum(counts)
+    for i, bounds in enumerate(edges):
+        column = [1] * len(edges)
+        column[i] = -1
+        out = out / reshape(diff(bounds), column)
+    return out
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Array:
+    """Linear interpolation between points.
+
+    Args:
+        x: where to interpolate.
+        xp: the places of the points, a vector in ascending order unless there is a period.
+        fp: their values, a vector.
+        left: the value left of all points; by default that of the first one.
+        right: the value right of all points; by default that of the last one.
+        period: the period with which the points repeat.
+
+    Raises:
+        ValueError: when the points are no vectors of one size, or there are none.
+
+    >>> jnp.interp(jnp.array([0.5, 9.0]), jnp.array([0.0, 1.0]), jnp.array([1.0, 3.0]))
+    Array([2., 3.], dtype=float32)
+    """
+    places, values = strong_operand("interp", xp), strong_operand("interp", fp)
+    if (
+        typeof(places).ndim != 1
+        or typeof(values).shape != typeof(places).shape
+        or not typeof(places).size
+    ):
+        raise ValueError(
+            f"interp: xp and fp must be vectors of one size that is not 0, but they are "
+            f"{typeof(places).str_short()} and {typeof(values).str_short()}."
+        )
+    at, places = _one_dtype(strong_operand("interp", x), places)
+    require_real("interp", at)
+    (values,) = inexact("interp", values)
+    if period is not None:
+        left = right = None
+        at, places, values = _repeated(at, places, values, abs(period))
+    n = typeof(places).size
+    above = clip(searchsorted(places, at, "right"), 1, sorted((n - 1, 1))[-1])
+    low, high = take(places, above - 1, mode="clip"), take(places, above, mode="clip")
+    start, end = take(values, above - 1, mode="clip"), take(values, above, mode="clip")
+    width = high - low
+    # Between equal places there is nothing to interpolate.
+    flat = lax.eq(width, lax.full_like(width, 0))
+    slope = where(flat, 0.0, (at - low) / where(flat, 1.0, width))
+    out = start + slope * (end - start)
+    out = where(at < places[0], values[0] if left is None else left, out)
+    return where(at > places[-1], values[-1] if right is None else right, out)
+
+
+def _one_dtype(*operands: Any) -> tuple[Any, ...]:
+    dtype = dtypes.inexact_dtype(dtypes.result_type(*operands))
+    return tuple([convert(v, dtype, False) for v in operands])
+
+
+def _repeated(at: Any, places: Any, values: Any, period: Any) -> tuple[Any, Any, Any]:
+    """Places within one period, and the points with a neighbour from the periods beside it."""
+    at, places = at % period, places % period
+    order = argsort(places)
+    places, values = take(places, order), take(values, order)
+    places = concatenate([places[-1:] - period, places, places[:1] + period])
+    return at, places, concatenate([values[-1:], values, values[:1]])

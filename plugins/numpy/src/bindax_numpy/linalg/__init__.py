@@ -1,0 +1,81 @@
+"""Linear algebra: decompositions, systems, norms and products, for any leading axes.
+
+Matrices are the last two axes. Integers are computed with as floats; of floats there must be 32
+bits or more.
+"""
+
+from bindax_numpy.contraction import matmul as matmul
+from bindax_numpy.contraction import tensordot as tensordot
+from bindax_numpy.linalg.decompositions import EighResult as EighResult
+from bindax_numpy.linalg.decompositions import EigResult as EigResult
+from bindax_numpy.linalg.decompositions import QRResult as QRResult
+from bindax_numpy.linalg.decompositions import SVDResult as SVDResult
+from bindax_numpy.linalg.decompositions import cholesky as cholesky
+from bindax_numpy.linalg.decompositions import eig as eig
+from bindax_numpy.linalg.decompositions import eigh as eigh
+from bindax_numpy.linalg.decompositions import eigvals as eigvals
+from bindax_numpy.linalg.decompositions import eigvalsh as eigvalsh
+from bindax_numpy.linalg.decompositions import qr as qr
+from bindax_numpy.linalg.decompositions import svd as svd
+from bindax_numpy.linalg.decompositions import svdvals as svdvals
+from bindax_numpy.linalg.determinants import SlogdetResult as SlogdetResult
+from bindax_numpy.linalg.determinants import cond as cond
+from bindax_numpy.linalg.determinants import det as det
+from bindax_numpy.linalg.determinants import matrix_rank as matrix_rank
+from bindax_numpy.linalg.determinants import slogdet as slogdet
+from bindax_numpy.linalg.norms import matrix_norm as matrix_norm
+from bindax_numpy.linalg.norms import norm as norm
+from bindax_numpy.linalg.norms import vector_norm as vector_norm
+from bindax_numpy.linalg.powers import cross as cross
+from bindax_numpy.linalg.powers import diagonal as diagonal
+from bindax_numpy.linalg.powers import matrix_power as matrix_power
+from bindax_numpy.linalg.powers import multi_dot as multi_dot
+from bindax_numpy.linalg.powers import outer as outer
+from bindax_numpy.linalg.powers import trace as trace
+from bindax_numpy.linalg.systems import inv as inv
+from bindax_numpy.linalg.systems import lstsq as lstsq
+from bindax_numpy.linalg.systems import pinv as pinv
+from bindax_numpy.linalg.systems import solve as solve
+from bindax_numpy.linalg.systems import tensorinv as tensorinv
+from bindax_numpy.linalg.systems import tensorsolve as tensorsolve
+from bindax_numpy.products import vecdot as vecdot
+from bindax_numpy.reshaping import matrix_transpose as matrix_transpose
+
+__all__ = [
+    "EigResult",
+    "EighResult",
+    "QRResult",
+    "SVDResult",
+    "SlogdetResult",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "tensorinv",
+    "tensorsolve",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]

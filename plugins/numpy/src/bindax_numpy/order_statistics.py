@@ -1,0 +1,235 @@
+"""Quantiles: the elements at given places of the order."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import result_type
+from bindax_lax_basic.extend import axes_argument
+from bindax_numpy._operands import require_real, strong_operand
+from bindax_numpy.comparison import isnan, where
+from bindax_numpy.indexing import take_along_axis
+from bindax_numpy.reductions import refuse_out, sum
+from bindax_numpy.reshaping import broadcast_to, expand_dims, ravel, reshape, transpose
+from bindax_numpy.sorting import sort
+
+_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """The values below which given parts of the elements over axes are; nan if one is.
+
+    Args:
+        a: an array of real numbers.
+        q: the parts, from 0 to 1: a scalar or a vector.
+        axis: an axis, several, or None for all.
+        out: None.
+        overwrite_input: accepted for compatibility; arrays are immutable.
+        method: what is between two elements: "linear" interpolation, the "lower" or the "higher"
+            one, their "midpoint", or the "nearest".
+        keepdims: whether the axes stay, with size 1.
+
+    Returns:
+        The values; those for each of several parts are along a new first axis.
+
+    Raises:
+        ValueError: for any other method.
+
+    >>> jnp.quantile(jnp.array([1.0, 2.0, 3.0, 4.0]), jnp.array([0.0, 0.5]))
+    Array([1. , 2.5], dtype=float32)
+    """
+    refuse_out("quantile", out)
+    return _quantile("quantile", a, q, axis, method, keepdims, ignore_nan=False)
+
+
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """``quantile`` of the elements that are not nan.
+
+    >>> jnp.nanquantile(jnp.array([1.0, jnp.nan, 3.0]), 0.5)
+    Array(2., dtype=float32)
+    """
+    refuse_out("nanquantile", out)
+    return _quantile("nanquantile", a, q, axis, method, keepdims, ignore_nan=True)
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """``quantile`` with parts of a hundred.
+
+    >>> jnp.percentile(jnp.array([1.0, 2.0, 3.0]), 50)
+    Array(2., dtype=float32)
+    """
+    refuse_out("percentile", out)
+    return _quantile("percentile", a, _hundredth(q), axis, method, keepdims, ignore_nan=False)
+
+
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """``percentile`` of the elements that are not nan.
+
+    >>> jnp.nanpercentile(jnp.array([1.0, jnp.nan, 3.0]), 50)
+    Array(2., dtype=float32)
+    """
+    refuse_out("nanpercentile", out)
+    return _quantile("nanpercentile", a, _hundredth(q), axis, method, keepdims, ignore_nan=True)
+
+
+def _hundredth(q: Any) -> Any:
+    return q / 100 if isinstance(q, (int, float)) else strong_operand("percentile", q) / 100
+
+
+def median(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
+    """The middle element over axes, or the mean of the two in the middle; nan if one is.
+
+    Args:
+        a: an array of real numbers.
+        axis: an axis, several, or None for all.
+        out: None.
+        overwrite_input: accepted for compatibility; arrays are immutable.
+        keepdims: whether the axes stay, with size 1.
+
+    >>> jnp.median(jnp.array([3.0, 1.0, 2.0, 9.0]))
+    Array(2.5, dtype=float32)
+    """
+    refuse_out("median", out)
+    return _quantile("median", a, 0.5, axis, "midpoint", keepdims, ignore_nan=False)
+
+
+def nanmedian(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
+    """``median`` of the elements that are not nan.
+
+    >>> jnp.nanmedian(jnp.array([3.0, jnp.nan, 1.0, 2.0]))
+    Array(2., dtype=float32)
+    """
+    refuse_out("nanmedian", out)
+    return _quantile("nanmedian", a, 0.5, axis, "midpoint", keepdims, ignore_nan=True)
+
+
+def _quantile(
+    name: str, a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, ignore_nan: bool
+) -> Any:
+    if method not in _METHODS:
+        raise ValueError(f"{name}: method must be one of {_METHODS}, but it is {method!r}.")
+    x, part = strong_operand(name, a), strong_operand(name, q)
+    require_real(name, x, part)
+    if typeof(part).ndim > 1:
+        raise ValueError(f"{name}: q must be a scalar or a vector, not {typeof(part).str_short()}.")
+    # The default part is a Python number and leaves the dtype as it is.
+    dtype = typeof(x).dtype if type(q) in (int, float) else result_type(x, part)
+    dtype = dtypes.inexact_dtype(dtype)
+    axes = axes_argument(name, axis, typeof(x).ndim, "axis")
+    rows = _rows(convert(x, dtype, False), axes)
+    if not typeof(rows).shape[-1]:
+        raise ValueError(
+            f"{name} over axes {axes} of {typeof(x).str_short()}: there are no elements."
+        )
+    # Places in a long vector are not exact in 16 bits.
+    wide = dtypes.float32 if dtype.itemsize < 4 else dtype
+    parts = ravel(convert(part, wide, False))
+    found = _at_parts(rows, parts, method, ignore_nan)
+    if keepdims:
+        shape = [1 if i in axes else n for i, n in enumerate(typeof(x).shape)]
+        found = reshape(found, (typeof(parts).size, *shape))
+    return found if typeof(part).ndim else reshape(found, typeof(found).shape[1:])
+
+
+def _rows(x: Any, axes: tuple[int, ...]) -> Any:
+    """The elements over axes along the last axis, sorted."""
+    shape = typeof(x).shape
+    kept = [i for i in range(len(shape)) if i not in axes]
+    sizes = tuple(shape[i] for i in kept)
+    count = 1
+    for i in axes:
+        count *= shape[i]
+    flat = reshape(transpose(x, (*kept, *axes)), (*sizes, count))
+    return sort(flat) if count else flat
+
+
+def _at_parts(rows: Any, parts: Any, method: str, ignore_nan: bool) -> Any:
+    """The value at each part of sorted rows; the parts are along a new first axis."""
+    *sizes, n = typeof(rows).shape
+    wide = typeof(parts).dtype
+    missing = sum(convert(isnan(rows), np.dtype(np.int32), False), -1)
+    last = convert(n - 1 - missing, wide, False) if ignore_nan else lax.full(sizes, n - 1, wide)
+    column = reshape(parts, (typeof(parts).size, *(1,) * len(sizes)))
+    place = column * lax.max(last, lax.full_like(last, 0))
+    low = lax.floor(place)
+    weight = place - low
+    below, above = (
+        _elements(rows, convert(v, np.dtype(np.int32), False), n) for v in (low, lax.ceil(place))
+    )
+    out = _between(below, above, weight, method)
+    spoiled = lax.eq(missing, lax.full_like(missing, n)) if ignore_nan else missing > 0
+    return where(broadcast_to(spoiled, typeof(out).shape), np.nan, out)
+
+
+def _elements(rows: Any, places: Any, n: int) -> Any:
+    """The elements of each row at the places of each part."""
+    spread = broadcast_to(rows, (typeof(places).shape[0], *typeof(rows).shape))
+    index = lax.clamp(np.int32(0), places, np.int32(n - 1))
+    return take_along_axis(spread, expand_dims(index, -1), -1)[..., 0]
+
+
+def _between(below: Any, above: Any, weight: Any, method: str) -> Any:
+    dtype = typeof(below).dtype
+    if method == "lower":
+        return below
+    if method == "higher":
+        return above
+    if method == "nearest":
+        return where(weight <= 0.5, below, above)
+    if method == "midpoint":
+        return (below + above) * convert(0.5, dtype, False)
+    weight = convert(weight, dtype, False)
+    # Infinite elements would be multiplied with 0.
+    return where(weight == 0, below, below * (1 - weight) + above * weight)

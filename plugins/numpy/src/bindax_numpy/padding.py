@@ -1,0 +1,234 @@
+"""Arrays with more elements around them."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.extend import axis_argument
+from bindax_numpy._operands import array_operand
+from bindax_numpy.indexing import take
+from bindax_numpy.joining import concatenate
+from bindax_numpy.moving import flip
+from bindax_numpy.order_statistics import median
+from bindax_numpy.ranges import linspace
+from bindax_numpy.reductions import max, min
+from bindax_numpy.rounding import round
+from bindax_numpy.statistics import mean
+
+_STATISTICS: dict[str, Callable[..., Any]] = {
+    "maximum": max,
+    "minimum": min,
+    "mean": mean,
+    "median": median,
+}
+_OPTIONS: dict[str, set[str]] = {
+    "constant": {"constant_values"},
+    "edge": set(),
+    "empty": set(),
+    "linear_ramp": {"end_values"},
+    "reflect": {"reflect_type"},
+    "symmetric": {"reflect_type"},
+    "wrap": set(),
+    **{mode: {"stat_length"} for mode in _STATISTICS},
+}
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
+    """An array with more elements around it.
+
+    Args:
+        array: an array.
+        pad_width: how many: one integer for every side of every axis, a pair (before, after) for
+            every axis, a pair for each axis, or a dict from axes to either.
+        mode: what is added: "constant", "empty" (which is 0), the "edge" elements, "linear_ramp"
+            from them to other values, what they "reflect" (without the edges) or "symmetric" (with
+            them), "wrap" for the other side, or the "maximum", "minimum", "mean" or "median".
+        **kwargs: ``constant_values`` of "constant" and ``end_values`` of "linear_ramp", as many as
+            for ``pad_width``, by default 0; ``stat_length`` of the statistics: how many elements at
+            the edge count, likewise, by default all; ``reflect_type`` of "reflect" and
+            "symmetric": "even", or "odd" for twice the edge minus the mirror image.
+
+    Raises:
+        ValueError: for any other mode, and what cannot be paired with the axes.
+        TypeError: for arguments that a mode does not have.
+
+    >>> jnp.pad(jnp.array([1, 2]), (1, 2), constant_values=9)
+    Array([9, 1, 2, 9, 9], dtype=int32)
+    >>> jnp.pad(jnp.array([1, 2, 3]), 2, mode="reflect")
+    Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
+    """
+    if mode not in _OPTIONS:
+        raise ValueError(f"pad: mode must be one of {sorted(_OPTIONS)}, but it is {mode!r}.")
+    unknown = set(kwargs) - _OPTIONS[mode]
+    if unknown:
+        raise TypeError(
+            f"pad with mode {mode!r} takes {sorted(_OPTIONS[mode]) or 'no further arguments'}, but "
+            f"not {sorted(unknown)}."
+        )
+    x = array_operand("pad", array)
+    widths = _widths(pad_width, typeof(x).ndim)
+    if mode in ("constant", "empty"):
+        return _with_constants(x, widths, kwargs.get("constant_values", 0))
+    if mode == "linear_ramp":
+        return _with_ramps(x, widths, kwargs.get("end_values", 0))
+    if mode in _STATISTICS:
+        return _with_statistics(x, widths, mode, kwargs.get("stat_length"))
+    odd = kwargs.get("reflect_type", "even")
+    if odd not in ("even", "odd"):
+        raise ValueError(f"pad: reflect_type must be 'even' or 'odd', but it is {odd!r}.")
+    for axis, (before, after) in enumerate(widths):
+        if before or after:
+            x = _mirrored(x, axis, before, after, mode, odd == "odd")
+    return x
+
+
+# ---------------------------------------------------------------------------------------- widths
+
+
+def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
+    if isinstance(pad_width, Mapping):
+        widths = [(0, 0)] * ndim
+        for axis, width in pad_width.items():
+            widths[axis_argument("pad", axis, ndim)] = _widths(width, 1)[0]
+        return widths
+    rows = np.asarray(pad_width)
+    legal = rows.shape in ((), (1,), (2,), (1, 2), (ndim, 2), (ndim, 1))
+    if not legal or rows.dtype.kind not in "iu" or (rows < 0).any():
+        raise ValueError(
+            f"pad: pad_width must be an integer, a pair, or a pair for each of {ndim} axes, none "
+            f"of them negative, but it is {pad_width!r}."
+        )
+    return [(int(low), int(high)) for low, high in np.broadcast_to(rows, (ndim, 2))]
+
+
+def _value_per_side(name: str, x: Any, given: Any) -> tuple[Any, bool]:
+    """Values of the dtype of the array, one for each side of each axis, or one for all."""
+    aval = typeof(x)
+    host = np.asarray(given) if isinstance(given, (list, tuple)) else given
+    values = array_operand("pad", host)
+    values = convert(values, aval.dtype, aval.weak_type)
+    shape = typeof(values).shape
+    if not shape:
+        return values, True
+    ndim = aval.ndim
+    if shape in ((1,), (1, 1)):
+        return lax.broadcast(lax.reshape(values, ()), (ndim, 2)), False
+    if shape in ((2,), (1, 2)):
+        return lax.broadcast(lax.reshape(values, (2,)), (ndim,)), False
+    if shape in ((ndim, 2), (ndim, 1)):
+        return lax.broadcast_in_dim(values, (ndim, 2), (0, 1)), False
+    raise ValueError(
+        f"pad: {name} must be a scalar, a pair, or a pair for each of {ndim} axes, but their "
+        f"shape is {shape}."
+    )
+
+
+# ----------------------------------------------------------------------------------------- modes
+
+
+def _with_constants(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
+    values, single = _value_per_side("constant_values", x, given)
+    if single:
+        return lax.pad(x, values, [(low, high, 0) for low, high in widths])
+    for axis, sides in enumerate(widths):
+        for side, width in enumerate(sides):
+            edges = [(0, 0, 0)] * typeof(x).ndim
+            edges[axis] = (0, width, 0) if side else (width, 0, 0)
+            x = lax.pad(x, values[axis, side], edges)
+    return x
+
+
+def _around(x: Any, axis: int, before: Any, after: Any) -> Any:
+    return concatenate([part for part in (before, x, after) if part is not None], axis)
+
+
+def _edges(x: Any, axis: int) -> tuple[Any, Any]:
+    size = typeof(x).shape[axis]
+    if not size:
+        raise ValueError(f"pad: axis {axis} of {typeof(x).str_short()} has no elements to repeat.")
+    first = lax.slice_in_dim(x, 0, 1, axis=axis)
+    return first, lax.slice_in_dim(x, size - 1, size, axis=axis)
+
+
+def _with_ramps(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
+    values, single = _value_per_side("end_values", x, given)
+    dtype = typeof(x).dtype
+    for axis, sides in enumerate(widths):
+        ramps: list[Any] = []
+        for side, (width, edge) in enumerate(zip(sides, _edges(x, axis), strict=True)):
+            end = values if single else values[axis, side]
+            edge = lax.squeeze(edge, (axis,))
+            ramp = linspace(end, edge, width, endpoint=False, dtype=dtype, axis=axis)
+            ramps.append(flip(ramp, axis) if side else ramp)
+        x = _around(x, axis, *ramps)
+    return x
+
+
+def _with_statistics(x: Any, widths: list[tuple[int, int]], mode: str, length: Any) -> Any:
+    aval = typeof(x)
+    counts = None if length is None else _widths(length, aval.ndim)
+    if counts is not None and any(n < 1 for pair in counts for n in pair):
+        raise ValueError(f"pad: stat_length must be positive, but it is {length}.")
+    for axis, sides in enumerate(widths):
+        size = typeof(x).shape[axis]
+        _edges(x, axis)
+        parts: list[Any] = []
+        for side, width in enumerate(sides):
+            n = size if counts is None else sorted((counts[axis][side], size))[0]
+            start = size - n if side else 0
+            found = _STATISTICS[mode](
+                lax.slice_in_dim(x, start, start + n, axis=axis), axis, keepdims=True
+            )
+            if dtypes.is_integer(aval.dtype) and mode in ("mean", "median"):
+                found = round(found)
+            shape = [width if i == axis else m for i, m in enumerate(typeof(x).shape)]
+            parts.append(
+                lax.broadcast_in_dim(convert(found, aval.dtype, False), shape, range(aval.ndim))
+            )
+        x = _around(x, axis, *parts)
+    return x
+
+
+def _mirrored(x: Any, axis: int, before: int, after: int, mode: str, odd: bool) -> Any:
+    """Elements by their places: those of the array, mirrored or wrapped as often as needed."""
+    first, last = _edges(x, axis)
+    size = typeof(x).shape[axis]
+    places = np.arange(-before, size + after)
+    turns = None
+    if mode == "edge":
+        index = np.clip(places, 0, size - 1)
+    elif mode == "wrap":
+        index = places % size
+    elif size == 1:
+        index = np.zeros_like(places)
+    else:
+        # A period goes there and back; "reflect" does not repeat the edges.
+        step = size if mode == "symmetric" else size - 1
+        turns = places // step
+        offset = places - turns * step
+        back = (step - 1 - offset) if mode == "symmetric" else (step - offset)
+        index = np.where(turns % 2 == 0, offset, back)
+    out = take(x, index.astype(np.int32), axis)
+    if not odd or turns is None or not turns.any():
+        return out
+    # Each mirror turns values round an edge: after two of them they have moved by twice the span.
+    moved = _column(np.where(turns % 2 == 0, 1, -1), axis, x)
+    spans = _column(2 * ((turns + 1) // 2), axis, x)
+    # Where a turn is odd, what is mirrored is -x plus twice one edge.
+    firsts = _column(np.where(turns % 2 == 0, 0, 2), axis, x)
+    return moved * out + firsts * first + spans * (last - first)
+
+
+def _column(values: Any, axis: int, x: Any) -> Any:
+    aval = typeof(x)
+    shape = [len(values) if i == axis else 1 for i in range(aval.ndim)]
+    return values.astype(aval.dtype).reshape(shape)

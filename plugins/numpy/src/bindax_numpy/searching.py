@@ -1,0 +1,284 @@
+"""Where elements are: those that are not zero, and places in sorted vectors.
+
+How many elements are not zero depends on values. Where those are traced, ``size`` says how many
+are returned: what is over is left out, and ``fill_value`` stands for what is missing.
+"""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.errors import ConcretizationTypeError
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import default_dtype
+from bindax_lax_basic.extend import promote_dtypes, static_ints
+from bindax_numpy._operands import array_operand, require_real, strong_operand
+from bindax_numpy.index_grids import unravel_index
+from bindax_numpy.indexing import take
+from bindax_numpy.joining import stack
+from bindax_numpy.reductions import refuse_out
+from bindax_numpy.reshaping import moveaxis, ravel
+
+
+def static_size(name: str, count: Any, size: Any) -> int:
+    """How many elements a result has: as many as asked for, or as counted.
+
+    Raises:
+        ConcretizationTypeError: when none is asked for, and the count is traced.
+    """
+    if size is not None:
+        (found,) = static_ints(name, "size", size)
+        return found
+    try:
+        return int(count)
+    except ConcretizationTypeError:
+        raise ConcretizationTypeError(
+            f"{name}: how many elements the result has depends on values, which are traced here; "
+            f"say how many with size."
+        ) from None
+
+
+def true_places(name: str, mask: Any, size: Any) -> tuple[Any, Any]:
+    """The places of the true elements of a vector, and how many there are.
+
+    What is missing to ``size`` is the size of the vector, which is out of bounds.
+    """
+    counts = lax.cumsum(convert(mask, default_dtype("int"), False), 0)
+    length = typeof(mask).size
+    count = counts[-1] if length else lax.full((), 0, default_dtype("int"))
+    n = static_size(name, count, size)
+    index = lax.iota(default_dtype("int"), length)
+    # Each true element is written to its place; the others are written to none.
+    target = lax.select(mask, counts - 1, lax.full_like(counts, n))
+    places = lax.full((n,), length, default_dtype("int"))
+    return places.at[target].set(index, mode="drop"), count
+
+
+def filled_places(index: Any, count: Any, fill_value: Any) -> Any:
+    """Indices with something else from ``count`` on."""
+    aval = typeof(index)
+    filler = convert(fill_value, aval.dtype, False)
+    missing = lax.ge(lax.iota(aval.dtype, aval.size), lax.full_like(index, count))
+    return lax.select(missing, lax.full_like(index, filler), index)
+
+
+def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
+    """The indices of the elements that are not zero, for each axis.
+
+    Args:
+        a: an array.
+        size: how many are returned; needed where ``a`` is traced.
+        fill_value: what stands for those that are missing, 0 by default: an integer, or one for
+            each axis.
+
+    Raises:
+        ConcretizationTypeError: without ``size`` where ``a`` is traced.
+        ValueError: for a scalar.
+
+    >>> jnp.nonzero(jnp.array([0, 5, 0, 7]), size=3, fill_value=-1)
+    (Array([ 1,  3, -1], dtype=int32),)
+    """
+    x = array_operand("nonzero", a)
+    aval = typeof(x)
+    if not aval.shape:
+        raise ValueError("nonzero takes arrays with axes, but got a scalar; use atleast_1d first.")
+    places, count = true_places("nonzero", ravel(convert(x, dtypes.bool_, False)), size)
+    fillers = _fillers("nonzero", fill_value, aval.ndim)
+    if not aval.size:
+        return tuple(lax.full_like(places, filler) for filler in fillers)
+    indices = unravel_index(places, aval.shape)
+    pairs = zip(indices, fillers, strict=True)
+    return tuple(filled_places(index, count, filler) for index, filler in pairs)
+
+
+def _fillers(name: str, fill_value: Any, ndim: int) -> list[Any]:
+    if fill_value is None:
+        return [0] * ndim
+    if not isinstance(fill_value, (tuple, list)):
+        return [fill_value] * ndim
+    if len(fill_value) != ndim:
+        raise ValueError(
+            f"{name}: fill_value must be one integer, or one for each of {ndim} axes, but it is "
+            f"{fill_value}."
+        )
+    return list(fill_value)
+
+
+def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The places of the elements that are not zero, counted in order; as ``nonzero``.
+
+    >>> jnp.flatnonzero(jnp.array([[0, 5], [7, 0]]))
+    Array([1, 2], dtype=int32)
+    """
+    return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
+
+
+def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The indices of the elements that are not zero, each as a row; as ``nonzero``.
+
+    >>> jnp.argwhere(jnp.array([[0, 5], [7, 0]]))
+    Array([[0, 1],
+           [1, 0]], dtype=int32)
+    """
+    x = array_operand("argwhere", a)
+    if not typeof(x).shape:
+        count = static_size("argwhere", convert(x, dtypes.bool_, False), size)
+        return lax.full((count, 0), 0, default_dtype("int"))
+    return stack(nonzero(x, size=size, fill_value=fill_value), 1)
+
+
+def mask_indices(
+    n: int, mask_func: Callable[..., Any], k: Any = 0, *, size: int | None = None
+) -> tuple[Array, ...]:
+    """The rows and columns that a function such as ``triu`` leaves of a square matrix.
+
+    Args:
+        n: the number of rows.
+        mask_func: a function of a matrix and ``k``.
+        k: its second argument.
+        size: how many are returned; needed where the result of the function is traced.
+
+    >>> jnp.mask_indices(2, jnp.triu)
+    (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
+    """
+    return nonzero(mask_func(lax.full((n, n), 1, np.int32), k), size=size)
+
+
+def compress(
+    condition: Any,
+    a: Any,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Any = 0,
+    out: None = None,
+) -> Array:
+    """The slices along an axis for which a condition holds.
+
+    Args:
+        condition: a vector of booleans.
+        a: an array.
+        axis: the axis; None takes from all elements, in order.
+        size: how many are returned; needed where the condition is traced.
+        fill_value: what stands for those that are missing.
+        out: None.
+
+    >>> jnp.compress(jnp.array([True, False, True]), jnp.array([1, 2, 3]))
+    Array([1, 3], dtype=int32)
+    """
+    refuse_out("compress", out)
+    mask = convert(array_operand("compress", condition), dtypes.bool_, False)
+    x = array_operand("compress", a)
+    x, axis = (ravel(x), 0) if axis is None else (x, axis)
+    x = moveaxis(x, axis, 0)
+    if typeof(mask).ndim != 1:
+        raise ValueError(f"compress: condition must be a vector, not {typeof(mask).str_short()}.")
+    length = min(typeof(mask).size, typeof(x).shape[0])
+    places, count = true_places("compress", mask[:length], size)
+    taken = take(x, places, 0, mode="clip") if length else x[:0]
+    present = lax.lt(lax.iota(default_dtype("int"), typeof(places).size), count)
+    shape = typeof(taken).shape
+    present = lax.broadcast_in_dim(present, shape, (0,))
+    filler = lax.full_like(taken, convert(fill_value, typeof(x).dtype, False))
+    return moveaxis(lax.select(present, taken, filler), 0, axis)
+
+
+def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Array:
+    """The elements for which a condition holds, in order; arguments as for ``compress``.
+
+    >>> jnp.extract(jnp.array([True, False, True]), jnp.array([1, 2, 3]))
+    Array([1, 3], dtype=int32)
+    """
+    return compress(ravel(condition), arr, size=size, fill_value=fill_value)
+
+
+# ------------------------------------------------------------------------------- sorted vectors
+
+_PLACE = np.dtype(np.int32)
+
+
+def _precedes(x: Any, y: Any) -> Any:
+    """Whether x comes before y in an order where nan comes last."""
+    less = lax.lt(x, y)
+    if not dtypes.is_inexact(typeof(x).dtype):
+        return less
+    return lax.bitwise_or(less, lax.bitwise_and(lax.eq(x, x), lax.ne(y, y)))
+
+
+def searchsorted(
+    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
+) -> Array:
+    """The places in a sorted vector before which elements keep it sorted.
+
+    Args:
+        a: a vector in ascending order, nan last.
+        v: the elements, real numbers.
+        side: "left" for the first such place, "right" for the last.
+        sorter: the indices that sort ``a``, if it is not sorted.
+        method: accepted for compatibility; the search halves the vector at each step.
+
+    Returns:
+        Indices from 0 to the size of ``a``, int32, of the shape of ``v``.
+
+    Raises:
+        ValueError: for any other side, and when ``a`` is no vector.
+
+    >>> jnp.searchsorted(jnp.array([1, 2, 2, 5]), jnp.array([2, 9]))
+    Array([1, 4], dtype=int32)
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', but it is {side!r}.")
+    x = strong_operand("searchsorted", a)
+    if typeof(x).ndim != 1:
+        raise ValueError(f"searchsorted: a must be a vector, but it is {typeof(x).str_short()}.")
+    if sorter is not None:
+        x = take(x, sorter)
+    x, wanted = promote_dtypes(x, strong_operand("searchsorted", v))
+    require_real("searchsorted", x, wanted)
+    size, shape = typeof(x).size, typeof(wanted).shape
+    low = lax.full(shape, 0, _PLACE)
+    if not size:
+        return low
+    high = lax.full(shape, size, _PLACE)
+    for _ in range(size.bit_length()):
+        middle = (low + high) // 2
+        found = take(x, middle, mode="clip")
+        right = _precedes(found, wanted)
+        if side == "right":
+            right = lax.bitwise_not(_precedes(wanted, found))
+        # Where nothing is left between the bounds, neither moves.
+        right = lax.bitwise_and(right, lax.lt(low, high))
+        low, high = lax.select(right, middle + 1, low), lax.select(right, high, middle)
+    return low
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Array:
+    """The numbers of the intervals between sorted bounds in which elements are.
+
+    Args:
+        x: an array of real numbers.
+        bins: a vector of bounds, ascending or descending.
+        right: whether an interval holds its upper bound rather than its lower one.
+
+    >>> jnp.digitize(jnp.array([0.5, 1.0, 9.0]), jnp.array([1.0, 2.0]))
+    Array([0, 1, 2], dtype=int32)
+    """
+    bounds = strong_operand("digitize", bins)
+    if typeof(bounds).ndim != 1:
+        raise ValueError(f"digitize: bins must be a vector, not {typeof(bounds).str_short()}.")
+    size = typeof(bounds).size
+    if not size:
+        return lax.full(typeof(x).shape, 0, _PLACE)
+    side = "left" if right else "right"
+    up = searchsorted(bounds, x, side)
+    down = size - searchsorted(lax.rev(bounds, (0,)), x, side)
+    ascending = lax.ge(bounds[-1], bounds[0])
+    return lax.select(lax.full_like(up, ascending, dtype=dtypes.bool_), up, down)

@@ -1,0 +1,167 @@
+"""Sorting, and the order in which elements would be."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_numpy._operands import array_operand, strong_operand
+from bindax_numpy.reshaping import ravel
+
+
+def _refuse(name: str, kind: Any, order: Any) -> None:
+    if kind is not None or order is not None:
+        raise ValueError(f"{name}: kind and order must be None; stable says which method is used.")
+
+
+def _along(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
+    """The operand and its axis; without one, all elements, in order."""
+    x = strong_operand(name, a)
+    if axis is None:
+        return ravel(x), 0
+    return x, axis_argument(name, axis, typeof(x).ndim)
+
+
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Array:
+    """The elements in order, along an axis; nan comes last, or first when descending.
+
+    Args:
+        a: an array.
+        axis: the axis; None sorts all elements.
+        kind: None.
+        order: None.
+        stable: whether equal elements keep their order.
+        descending: whether the largest comes first.
+
+    >>> jnp.sort(jnp.array([3, 1, 2]), descending=True)
+    Array([3, 2, 1], dtype=int32)
+    """
+    _refuse("sort", kind, order)
+    x, place = _along("sort", a, axis)
+    out = lax.sort(x, place, stable)
+    return lax.rev(out, (place,)) if descending else out
+
+
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+    dtype: Any = None,
+) -> Array:
+    """The indices at which the elements in order are found; arguments as for ``sort``.
+
+    Args:
+        a: an array.
+        axis: the axis; None sorts all elements.
+        kind: None.
+        order: None.
+        stable: whether equal elements keep their order.
+        descending: whether the largest comes first.
+        dtype: the dtype of the indices; by default the default integer.
+
+    >>> jnp.argsort(jnp.array([3, 1, 2]))
+    Array([1, 2, 0], dtype=int32)
+    """
+    _refuse("argsort", kind, order)
+    x, place = _along("argsort", a, axis)
+    wanted = default_dtype("int") if dtype is None else canonical_dtype(dtype)
+    index = lax.broadcasted_iota(wanted, typeof(x).shape, place)
+    if not descending:
+        return lax.sort_key_val(x, index, place, stable)[1]
+    # Both reversed: equal elements end up in their first order.
+    keys, values = lax.rev(x, (place,)), lax.rev(index, (place,))
+    return lax.rev(lax.sort_key_val(keys, values, place, stable)[1], (place,))
+
+
+def lexsort(keys: Any, axis: int = -1) -> Array:
+    """The order by several keys, of which the last one decides first.
+
+    Args:
+        keys: a sequence of arrays of one shape, or an array, whose first axis counts the keys.
+        axis: the axis along which is sorted.
+
+    >>> jnp.lexsort((jnp.array([1, 0, 1]), jnp.array([2, 2, 1])))
+    Array([2, 1, 0], dtype=int32)
+    """
+    operands = [strong_operand("lexsort", key) for key in keys]
+    if not operands:
+        raise ValueError("lexsort needs at least one key.")
+    aval = typeof(operands[0])
+    if not aval.shape:
+        return lax.full((), 0, default_dtype("int"))
+    place = axis_argument("lexsort", axis, aval.ndim)
+    index = lax.broadcasted_iota(default_dtype("int"), aval.shape, place)
+    outs = lax.sort((*reversed(operands), index), place, num_keys=len(operands))
+    return outs[-1]
+
+
+def sort_complex(a: Any) -> Array:
+    """The elements as complex numbers, in order by real and then by imaginary part.
+
+    >>> jnp.sort_complex(jnp.array([2.0, 1.0]))
+    Array([1.+0.j, 2.+0.j], dtype=complex64)
+    """
+    x = sort(a, 0)
+    dtype = typeof(x).dtype
+    if dtypes.is_complex(dtype):
+        return x
+    return convert(x, dtypes.complex_dtype(dtypes.inexact_dtype(dtype)), False)
+
+
+def _checked(name: str, a: Any, kth: int, axis: int) -> None:
+    x = array_operand(name, a)
+    size = typeof(x).shape[axis_argument(name, axis, typeof(x).ndim)]
+    (place,) = static_ints(name, "kth", kth)
+    if not -size <= place < size:
+        raise ValueError(
+            f"{name}: kth is {place}, but axis {axis} of {typeof(x).str_short()} has {size} "
+            f"elements."
+        )
+
+
+def partition(a: Any, kth: int, axis: int = -1) -> Array:
+    """An order in which one element is where it would be if all were sorted.
+
+    Args:
+        a: an array.
+        kth: the place of the element, known while tracing. Smaller ones come before it, larger ones
+            after it. (Here they are all in order.)
+        axis: the axis.
+
+    Raises:
+        ValueError: when there is no such element.
+
+    >>> jnp.partition(jnp.array([3, 1, 2]), 1)
+    Array([1, 2, 3], dtype=int32)
+    """
+    _checked("partition", a, kth, axis)
+    return sort(a, axis)
+
+
+def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
+    """The indices at which the elements of ``partition`` are found; arguments as there.
+
+    >>> jnp.argpartition(jnp.array([3, 1, 2]), 1)
+    Array([1, 2, 0], dtype=int32)
+    """
+    _checked("argpartition", a, kth, axis)
+    return argsort(a, axis)

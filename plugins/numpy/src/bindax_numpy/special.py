@@ -1,0 +1,282 @@
+"""Signs, neighbours and parts of floats, and further functions of them, elementwise."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from ml_dtypes import finfo
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.dtypes import integer_limits
+from bindax_numpy._operands import (
+    array_operand,
+    as_operand,
+    constant,
+    inexact,
+    inexact_operand,
+    promoted,
+    require_real,
+    require_values,
+)
+from bindax_numpy.arithmetic import maximum, minimum, power
+from bindax_numpy.comparison import isinf, isnan, where
+from bindax_numpy.functions import logaddexp
+from bindax_numpy.rounding import trunc
+
+_BITS: dict[int, np.dtype[Any]] = {
+    2: np.dtype(np.int16),
+    4: np.dtype(np.int32),
+    8: np.dtype(np.int64),
+}
+
+
+def _floats(name: str, *operands: Any) -> tuple[Any, ...]:
+    made = inexact(name, *operands)
+    require_real(name, *made)
+    return made
+
+
+def _bit_pattern(x: Any) -> Any:
+    return lax.bitcast_convert_type(x, _BITS[typeof(x).dtype.itemsize])
+
+
+def signbit(x: Any, /) -> Array:
+    """Whether elements have a minus sign, as also -0.0 has.
+
+    >>> jnp.signbit(jnp.array([-1.0, 0.0, -0.0]))
+    Array([ True, False,  True], dtype=bool)
+    """
+    require_values("signbit", x)
+    x = array_operand("signbit", x)
+    require_real("signbit", x)
+    if dtypes.is_inexact(typeof(x).dtype):
+        x = _bit_pattern(x)
+    if typeof(x).dtype == dtypes.bool_:
+        return lax.ne(x, x)
+    return lax.lt(x, constant(0, x))
+
+
+def copysign(x1: Any, x2: Any, /) -> Array:
+    """The size of ``x1`` with the sign of ``x2``.
+
+    >>> jnp.copysign(jnp.array([1.0, -2.0]), jnp.array([-0.0, 3.0]))
+    Array([-1.,  2.], dtype=float32)
+    """
+    x, y = _floats("copysign", x1, x2)
+    size = lax.abs(x)
+    return where(signbit(y), -size, size)
+
+
+def fmax(x1: Any, x2: Any) -> Array:
+    """The larger of two elements; the other one if one is nan.
+
+    >>> jnp.fmax(jnp.array([1.0, jnp.nan]), 0.5)
+    Array([1. , 0.5], dtype=float32)
+    """
+    return _ignoring_nan("fmax", maximum, x1, x2)
+
+
+def fmin(x1: Any, x2: Any) -> Array:
+    """The smaller of two elements; the other one if one is nan.
+
+    >>> jnp.fmin(jnp.array([1.0, jnp.nan]), 0.5)
+    Array([0.5, 0.5], dtype=float32)
+    """
+    return _ignoring_nan("fmin", minimum, x1, x2)
+
+
+def _ignoring_nan(name: str, choose: Any, x1: Any, x2: Any) -> Any:
+    x, y = (as_operand(v) for v in promoted(name, x1, x2))
+    return where(isnan(x), y, where(isnan(y), x, choose(x, y)))
+
+
+def nextafter(x: Any, y: Any, /) -> Array:
+    """The next float after ``x`` towards ``y``.
+
+    >>> jnp.nextafter(jnp.array(1.0), 2.0) - 1
+    Array(1.1920929e-07, dtype=float32, weak_type=True)
+    """
+    return lax.nextafter(*_floats("nextafter", x, y))
+
+
+def spacing(x: Any, /) -> Array:
+    """The distance of each element to the next float away from 0, with the sign of the element.
+
+    >>> jnp.spacing(jnp.array([1.0, -2.0]))
+    Array([ 1.1920929e-07, -2.3841858e-07], dtype=float32)
+    """
+    (x,) = _floats("spacing", x)
+    away = copysign(constant(math.inf, x), x)
+    return where(isinf(x), math.nan, lax.nextafter(x, away) - x)
+
+
+def frexp(x: Any, /) -> tuple[Array, Array]:
+    """Fractions from 0.5 to below 1, and the powers of 2 to multiply them with.
+
+    Returns:
+        The fractions, with the signs of the elements, and the exponents, int32. 0, infinities and
+        nan are their own fractions, with the exponent 0.
+
+    >>> jnp.frexp(jnp.array([6.0, -0.5]))
+    (Array([ 0.75, -0.5 ], dtype=float32), Array([3, 0], dtype=int32))
+    """
+    (x,) = _floats("frexp", x)
+    info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
+    shift = int(info.nmant) + 2
+    # Subnormal numbers are made normal first.
+    tiny = lax.abs(x) < float(info.smallest_normal)
+    normal = where(tiny, x * 2.0**shift, x)
+    ordinary = lax.is_finite(x) & (x != 0)
+    field = lax.bitwise_and(
+        lax.shift_right_logical(_bit_pattern(normal), constant(int(info.nmant), _bit_pattern(x))),
+        constant(2 ** int(info.nexp) - 1, _bit_pattern(x)),
+    )
+    bias = 2 ** (int(info.nexp) - 1) - 2
+    exponent = convert(field, np.dtype(np.int32), False) - bias
+    exponent = where(ordinary, where(tiny, exponent - shift, exponent), 0)
+    half = where(tiny, exponent + shift, exponent)
+    # Two steps, as the power of 2 itself may be out of range.
+    first = -(half // 2)
+    fraction = normal * _power_of_two(first, x) * _power_of_two(-half - first, x)
+    return where(ordinary, fraction, x), exponent
+
+
+def _power_of_two(exponent: Any, like: Any) -> Any:
+    """2.0 to integer powers that are normal numbers, exactly: the exponent's bits."""
+    dtype = typeof(like).dtype
+    info: Any = finfo(dtype)  # type: ignore[no-untyped-call]
+    field = exponent + (2 ** (int(info.nexp) - 1) - 1)
+    bits = convert(field, _BITS[dtype.itemsize], False)
+    shifted = lax.shift_left(bits, constant(int(info.nmant), bits))
+    return lax.bitcast_convert_type(shifted, dtype)
+
+
+def ldexp(x1: Any, x2: Any, /) -> Array:
+    """``x1 * 2 ** x2``, without overflow on the way.
+
+    Args:
+        x1: an array of real numbers.
+        x2: integers.
+
+    Raises:
+        TypeError: when ``x2`` are not integers.
+
+    >>> jnp.ldexp(jnp.array([0.75, -0.5]), jnp.array([3, 0]))
+    Array([ 6. , -0.5], dtype=float32)
+    """
+    (x,), power_of_two = _floats("ldexp", x1), array_operand("ldexp", x2)
+    if not dtypes.is_integer(typeof(power_of_two).dtype):
+        aval = typeof(power_of_two)
+        raise TypeError(f"ldexp: the exponents must be integers, but they are {aval.str_short()}.")
+    info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
+    normal = 2 ** (int(info.nexp) - 1) - 2
+    # From the least to the greatest number, and what rounding takes, it is four steps at most.
+    limit = 4 * normal
+    low, high = integer_limits(typeof(power_of_two).dtype)
+    left = convert(
+        minimum(maximum(power_of_two, max(-limit, low)), min(limit, high)),
+        np.dtype(np.int32),
+        False,
+    )
+    for _ in range(4):
+        step = minimum(maximum(left, -normal), normal)
+        x, left = x * _power_of_two(step, x), left - step
+    return x
+
+
+def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
+    """The fractional and the integral parts, both with the signs of the elements.
+
+    >>> jnp.modf(jnp.array([2.5, -0.25]))
+    (Array([ 0.5 , -0.25], dtype=float32), Array([ 2., -0.], dtype=float32))
+    """
+    if out is not None:
+        raise TypeError("modf: arrays are immutable, so out must be None; use the results.")
+    (x,) = _floats("modf", x)
+    whole = trunc(x)
+    return where(isinf(x), copysign(constant(0, x), x), x - whole), whole
+
+
+def float_power(x1: Any, x2: Any, /) -> Array:
+    """``x1 ** x2``, a float also for integers.
+
+    >>> jnp.float_power(jnp.array([2, 3]), -1)
+    Array([0.5       , 0.33333334], dtype=float32)
+    """
+    return power(*inexact("float_power", x1, x2))
+
+
+def logaddexp2(x1: Any, x2: Any, /) -> Array:
+    """``log2(2 ** x1 + 2 ** x2)``, without overflow.
+
+    >>> jnp.logaddexp2(jnp.array(3.0), 3.0)
+    Array(4., dtype=float32, weak_type=True)
+    """
+    x, y = _floats("logaddexp2", x1, x2)
+    log2 = math.log(2)
+    return logaddexp(x * log2, y * log2) / log2
+
+
+def fabs(x: Any, /) -> Array:
+    """The absolute value of real numbers, a float also of integers.
+
+    >>> jnp.fabs(jnp.array([1, -3]))
+    Array([1., 3.], dtype=float32)
+    """
+    (x,) = _floats("fabs", x)
+    return lax.abs(x)
+
+
+def sinc(x: Any, /) -> Array:
+    """``sin(pi x) / (pi x)``, 1 at 0.
+
+    >>> jnp.sinc(jnp.array([0.0, 0.5]))
+    Array([1.        , 0.63661975], dtype=float32)
+    """
+    x = as_operand(inexact_operand("sinc", x))
+    angle = x * math.pi
+    # Near 0 the first terms of the series, which have the right derivatives of every order there.
+    info: Any = finfo(dtypes.real_dtype(typeof(x).dtype))  # type: ignore[no-untyped-call]
+    near = lax.abs(angle) < (float(info.eps) * 5040) ** (1 / 6)
+    square = angle * angle
+    series = 1 - square / 6 * (1 - square / 20)
+    safe = where(near, 1.0, angle)
+    return where(near, series, lax.sin(safe) / safe)
+
+
+def i0(x: Any, /) -> Array:
+    """The modified Bessel function of the first kind of order 0.
+
+    >>> jnp.i0(jnp.array([0.0, 1.0]))
+    Array([1.      , 1.266066], dtype=float32)
+    """
+    (x,) = _floats("i0", x)
+    return lax.exp(lax.abs(x)) * lax.bessel_i0e(x)
+
+
+def isreal(x: Any, /) -> Array:
+    """Whether elements have no imaginary part.
+
+    >>> jnp.isreal(jnp.array([1.0, 1j]))
+    Array([ True, False], dtype=bool)
+    """
+    x = array_operand("isreal", x)
+    if dtypes.is_complex(typeof(x).dtype):
+        return lax.eq(x.imag, constant(0, x.imag))
+    return lax.full_like(x, True, dtypes.bool_)
+
+
+def iscomplex(x: Any, /) -> Array:
+    """Whether elements have an imaginary part that is not 0.
+
+    >>> jnp.iscomplex(jnp.array([1.0, 1j]))
+    Array([False,  True], dtype=bool)
+    """
+    return lax.bitwise_not(isreal(x))

@@ -1,0 +1,84 @@
+"""Windows: the factors by which a signal fades in and out."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array
+from bindax_lax_basic.dtypes import default_dtype
+from bindax_lax_basic.extend import static_ints
+from bindax_numpy._operands import array_operand
+from bindax_numpy.special import i0
+
+
+def _window(name: str, M: int, values: Callable[[Any, int], Any]) -> Array:
+    (size,) = static_ints(name, "M", M)
+    dtype = default_dtype("float")
+    if size <= 1:
+        return lax.full((max(size, 0),), 1, dtype)
+    # Known before any program runs, and so computed here, in double precision.
+    return Array.from_numpy(values(np.arange(size), size - 1).astype(dtype))
+
+
+def bartlett(M: int) -> Array:
+    """The triangular window of ``M`` factors.
+
+    >>> jnp.bartlett(3)
+    Array([0., 1., 0.], dtype=float32)
+    """
+    return _window("bartlett", M, lambda n, last: 1 - abs(2 * n - last) / last)
+
+
+def hanning(M: int) -> Array:
+    """The window of von Hann, a raised cosine, of ``M`` factors.
+
+    >>> jnp.hanning(3)
+    Array([0., 1., 0.], dtype=float32)
+    """
+    return _window("hanning", M, lambda n, last: 0.5 - 0.5 * np.cos(2 * math.pi * n / last))
+
+
+def hamming(M: int) -> Array:
+    """Hamming's window, a raised cosine that does not reach 0, of ``M`` factors.
+
+    >>> jnp.hamming(3)
+    Array([0.08, 1.  , 0.08], dtype=float32)
+    """
+    return _window("hamming", M, lambda n, last: 0.54 - 0.46 * np.cos(2 * math.pi * n / last))
+
+
+def blackman(M: int) -> Array:
+    """Blackman's window, of two cosines, of ``M`` factors.
+
+    >>> jnp.round(jnp.blackman(5), 2)
+    Array([-0.  ,  0.34,  1.  ,  0.34, -0.  ], dtype=float32)
+    """
+
+    def values(n: Any, last: int) -> Any:
+        angle = 2 * math.pi * n / last
+        return 0.42 - 0.5 * np.cos(angle) + 0.08 * np.cos(2 * angle)
+
+    return _window("blackman", M, values)
+
+
+def kaiser(M: int, beta: Any) -> Array:
+    """Kaiser's window, by a Bessel function, of ``M`` factors; ``beta`` is how fast it fades.
+
+    >>> jnp.kaiser(3, 2.0)
+    Array([0.43867627, 1.        , 0.43867627], dtype=float32)
+    """
+    (size,) = static_ints("kaiser", "M", M)
+    dtype = default_dtype("float")
+    if size <= 1:
+        return lax.full((max(size, 0),), 1, dtype)
+    places = np.arange(size) * 2.0 / (size - 1) - 1
+    height = Array.from_numpy(np.sqrt(1 - places**2).astype(dtype))
+    width = array_operand("kaiser", beta)
+    return i0(width * height) / i0(width)

@@ -1,0 +1,1 @@
+"""Random programs: typed steps, transformations around them, and how far results may differ."""
