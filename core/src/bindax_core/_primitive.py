@@ -11,11 +11,7 @@ from bindax_core import _rule_kinds as kinds
 from bindax_core._array import Array
 from bindax_core._aval import find_value_type, unknown_type_message, value_types
 from bindax_core._trace import Tracer, escaped_message, full_raise, trace_state
-from bindax_core.errors import (
-    AbstractionError,
-    RuleOutputError,
-    UnexpectedTracerError,
-)
+from bindax_core.errors import AbstractionError, RuleOutputError, UnexpectedTracerError
 from bindax_core.registry import _rules
 from bindax_core.registry._adapters import Planned
 from bindax_core.registry._declared import declare
@@ -60,12 +56,10 @@ class _Signature:
 
     __slots__ = ("compute", "is_shared", "out_aval", "out_avals", "params", "takes_params", "types")
 
-    def __init__(
-        self, primitive: Primitive, avals: tuple[Any, ...], params: dict[str, Any]
-    ) -> None:
+    def __init__(self, primitive: Primitive, avals: Any, params: dict[str, Any]) -> None:
         self.params = params
-        types = (*map(type, params.values()),)
-        self.types = types if any(issubclass(one, _LIKE_DTYPES) for one in types) else None
+        loose = any(isinstance(value, _LIKE_DTYPES) for value in params.values())
+        self.types = (*map(type, params.values()),) if loose else None
         self.out_avals = tuple(kinds.abstract_eval.get(primitive)(*avals, **params))
         self.out_aval = None if primitive.multiple_results else self.out_avals[0]
         self.compute: Any = None

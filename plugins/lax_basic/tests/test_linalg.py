@@ -217,6 +217,17 @@ def test_empty_arrays(name):
         assert_close(bx.jit(function)(x), function(x))
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 2, 2)])
+def test_empty_systems(shape):
+    a, b = np.zeros(shape), np.ones((*shape[:-1], 3))
+    out = linalg.lower_upper.solve(a, b)
+    assert out.shape == b.shape
+    _, tangent = bx.jvp(linalg.lower_upper.solve, (a, b), (a, b))
+    assert tangent.shape == b.shape
+    _, tangents = bx.jvp(linalg.lu, (a,), (a,))
+    assert tangents[0].shape == a.shape
+
+
 def test_empty_columns():
     for x in (np.zeros((3, 0)), np.zeros((0, 3))):
         for function in (linalg.qr, linalg.svd, linalg.lu):

@@ -1,5 +1,6 @@
 """Values, dtypes, derivatives and transformations of families of functions, beside JAX's."""
 
+import functools
 import warnings
 
 import pytest
@@ -25,30 +26,38 @@ def no_warnings():
         yield
 
 
-def every(attribute):
-    return [(name, call) for name, f in FAMILIES.items() for call in getattr(f, attribute)]
-
-
-@pytest.mark.parametrize("bits", [32, 64])
-@pytest.mark.parametrize(("name", "call"), every("calls"))
-def test_evaluated(name, call, bits):
-    family = FAMILIES[name]
+def check_evaluated(bits, family, call):
     check_same(evaluated(call, family.operands(bits), bits), family.expected(bits)[call])
 
 
-@pytest.mark.parametrize("backend", ["numpy", None], ids=["interpreted", "compiled"])
-@pytest.mark.parametrize(("name", "call"), every("calls"))
-def test_staged(name, call, backend):
-    family = FAMILIES[name]
+def check_staged(backend, family, call):
     check_same(family.staged(backend)[call], family.expected(32)[call])
 
 
-@pytest.mark.parametrize(("name", "call"), every("gradients"))
-def test_gradients(name, call):
-    family = FAMILIES[name]
+def check_gradient(family, call):
     check_close(family.gradient(call), family.expected_gradients()[call])
 
 
-@pytest.mark.parametrize(("name", "call"), every("mapped"))
-def test_mapping_is_a_loop(name, call):
-    check_mapped(FAMILIES[name], call)
+CHECKS = {
+    "32 bits": ("calls", functools.partial(check_evaluated, 32)),
+    "64 bits": ("calls", functools.partial(check_evaluated, 64)),
+    "interpreted": ("calls", functools.partial(check_staged, "numpy")),
+    "compiled": ("calls", functools.partial(check_staged, None)),
+    "gradient": ("gradients", check_gradient),
+    "mapped": ("mapped", check_mapped),
+}
+
+
+# One test for all checks, family by family: a process that runs some of them compiles the programs
+# of few families.
+@pytest.mark.parametrize(
+    ("name", "check", "call"),
+    [
+        (name, check, call)
+        for name, family in FAMILIES.items()
+        for check, (calls, _) in CHECKS.items()
+        for call in getattr(family, calls)
+    ],
+)
+def test_family(name, check, call):
+    CHECKS[check][1](FAMILIES[name], call)

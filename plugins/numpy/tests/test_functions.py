@@ -214,9 +214,10 @@ def test_what_has_arrays_of_its_own_is_accepted():
 
 
 def test_every_public_function_has_an_example():
-    for name in jnp.__all__:
-        if callable(value := getattr(jnp, name)) and not isinstance(value, type):
-            assert ">>> " in value.__doc__, name
+    for module in (jnp, jnp.linalg, jnp.fft):
+        for name in module.__all__:
+            if callable(value := getattr(module, name)) and not isinstance(value, type):
+                assert ">>> " in value.__doc__, name
 
 
 # ------------------------------------------------------------------------------------------ errors
@@ -238,7 +239,8 @@ def test_every_public_function_has_an_example():
         (lambda: bx.jit(jnp.arange)(3), TypeError, "known while tracing"),
         (lambda: jnp.arange(0, 3, 0), ValueError, "step must not be 0"),
         (lambda: jnp.linspace(0, 1, -1), ValueError, "num must not be negative"),
-        (lambda: jnp.where(A > 1), TypeError, "needs x and y"),
+        (lambda: jnp.where(A > 1, A), ValueError, "both x and y to choose from, or neither"),
+        (lambda: jnp.where(A > 1, A, A, size=2), ValueError, "takes no size and fill_value"),
         (lambda: jnp.max(jnp.zeros((0, 2)), 0), ValueError, r"max over axes \(0,\).*initial"),
         (lambda: jnp.sum(A, 2), ValueError, "axis 2 is out of bounds"),
         (lambda: jnp.sum(A, out=A), TypeError, "out must be None"),
@@ -254,7 +256,7 @@ def test_every_public_function_has_an_example():
         (lambda: jnp.stack(1.0), TypeError, "takes a sequence of arrays"),
         (lambda: jnp.split(V, 2), ValueError, "cannot be cut into 2 equal parts"),
         (lambda: jnp.repeat(V, [1, 2]), ValueError, "one for each of the 3 slices"),
-        (lambda: jnp.pad(V, 1, mode="edge"), ValueError, "mode must be 'constant'"),
+        (lambda: jnp.pad(V, 1, mode="near"), ValueError, "mode must be one of .*'constant'.*near"),
         (lambda: jnp.pad(V, -1), ValueError, "none of them negative"),
         (lambda: jnp.matmul(1.0, A), TypeError, "for scalars use multiply"),
         (lambda: jnp.dot(A, A), TypeError, "axis 1 of .* and axis 0 of .* 3 and 2"),
@@ -263,7 +265,7 @@ def test_every_public_function_has_an_example():
         (lambda: jnp.einsum("i", A), ValueError, "names 1 axes, but the operand has 2"),
         (lambda: jnp.einsum("ij->k", A), ValueError, "must name axes of the operands"),
         (lambda: jnp.einsum("ij,ij", A, A.T), ValueError, "axes 'i' .* have sizes 2 and 3"),
-        (lambda: jnp.linalg.norm(A, 2), ValueError, "needs singular values"),
+        (lambda: jnp.linalg.norm(A, 7), ValueError, "7 is no norm of matrices; use 'fro', 'nuc'"),
         (lambda: jnp.linalg.norm(A[None], 1), ValueError, "name one or two axes"),
         (lambda: jnp.floor(1j), TypeError, "not defined for complex numbers"),
         (lambda: jnp.average(A, 0, jnp.ones(3)), ValueError, "weights must have the shape"),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+from bindax_core import device_put
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.conversion import convert
@@ -337,35 +338,41 @@ def _two(name: str, axes: Any) -> tuple[int, ...]:
 # ----------------------------------------------------------------------------------- frequencies
 
 
-def _frequencies(name: str, n: int, d: Any, dtype: Any, counts: Any) -> Array:
+def _frequencies(name: str, n: int, d: Any, dtype: Any, device: Any, counts: Any) -> Array:
     (size,) = static_ints(name, "n", n)
     if size < 1:
         raise ValueError(f"{name}: n must be positive, but it is {size}.")
     wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)
-    return Array.from_numpy(counts(size).astype(wanted)) / (d * size)
+    out = Array.from_numpy(counts(size).astype(wanted)) / (d * size)
+    return out if device is None else device_put(out, device)
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None) -> Array:
+def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of the results of ``fft``, in cycles per unit of ``d``.
 
     Args:
         n: the number of elements.
         d: the distance of samples.
         dtype: the dtype of the result; by default the default float.
+        device: where the result is to be.
 
     >>> jnp.fft.fftfreq(4)
     Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
-    return _frequencies("fftfreq", n, d, dtype, lambda m: (np.arange(m) + m // 2) % m - m // 2)
+
+    def counts(m: int) -> Any:
+        return (np.arange(m) + m // 2) % m - m // 2
+
+    return _frequencies("fftfreq", n, d, dtype, device, counts)
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None) -> Array:
+def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of the results of ``rfft``; arguments as for ``fftfreq``.
 
     >>> jnp.fft.rfftfreq(4)
     Array([0.  , 0.25, 0.5 ], dtype=float32)
     """
-    return _frequencies("rfftfreq", n, d, dtype, lambda m: np.arange(m // 2 + 1))
+    return _frequencies("rfftfreq", n, d, dtype, device, lambda m: np.arange(m // 2 + 1))
 
 
 def fftshift(x: Any, axes: Any = None) -> Array:

@@ -49,7 +49,7 @@ def bincount(
         raise ValueError(f"bincount takes a vector, but got {typeof(index).str_short()}.")
     if length is None:
         greatest = max(index, initial=-1) + 1 if typeof(index).size else 0
-        size = sorted((static_size("bincount", greatest, None), int(minlength)))[-1]
+        size = sorted((static_size("bincount", greatest, None, "length"), int(minlength)))[-1]
     else:
         (size,) = static_ints("bincount", "length", length)
     counted = 1 if weights is None else strong_operand("bincount", weights)
@@ -115,10 +115,9 @@ def histogram(
     >>> jnp.histogram(jnp.array([0.0, 1.0, 4.0]), bins=2)
     (Array([2., 1.], dtype=float32), Array([0., 2., 4.], dtype=float32))
     """
+    x = strong_operand("histogram", a)
     counts, edges = histogramdd(
-        reshape(ravel(a), (-1, 1))
-        if typeof(array_operand("histogram", a)).size
-        else reshape(a, (0, 1)),
+        reshape(x, (typeof(x).size, 1)),
         [bins],
         None if range is None else [range],
         None if weights is None else ravel(weights),

@@ -15,7 +15,7 @@ from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import integer_limits
 from bindax_lax_basic.extend import axis_argument, static_ints
 from bindax_numpy._operands import array_operand, promoted
-from bindax_numpy.arithmetic import abs, remainder
+from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import where
 from bindax_numpy.joining import concatenate
 from bindax_numpy.reductions import sum
@@ -74,13 +74,16 @@ def gcd(x1: Any, x2: Any, /) -> Array:
     Array([6, 5], dtype=int32)
     """
     x, y = promoted("gcd", *_integers("gcd", x1, x2))
-    x, y = abs(x), abs(y)
+    shape = lax.broadcast_shapes(typeof(x).shape, typeof(y).shape)
+    x, y = (lax.broadcast(v, shape) if not typeof(v).shape else v for v in (abs(x), abs(y)))
+    zero, one = lax.full_like(y, 0), lax.full_like(y, 1)
     bits = int(integer_limits(typeof(x).dtype)[1]).bit_length()
     # Neighbours in Fibonacci's sequence, which grows as powers of 1.618, take the most steps.
     for _ in range(3 * bits // 2 + 1):
-        rest = remainder(x, where(y == 0, 1, y))
-        x, y = where(y == 0, x, y), where(y == 0, 0, rest)
-    return x
+        done = lax.eq(y, zero)
+        x, y = lax.select(done, x, y), lax.rem(x, lax.select(done, one, y))
+    # The least signed integer has no absolute value.
+    return abs(x)
 
 
 def lcm(x1: Any, x2: Any, /) -> Array:

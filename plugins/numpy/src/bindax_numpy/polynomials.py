@@ -314,12 +314,18 @@ def polyfit(
     if not cov:
         return found
     spread = inv(left.T @ left)
-    if cov != "unscaled":
-        if a.size <= degree + 1:
-            raise ValueError(
-                f"polyfit: the covariance of {degree + 1} coefficients needs more points than "
-                f"{a.size}; give cov='unscaled'."
-            )
-        factor = residuals / (a.size - degree - 1)
-        spread = spread[:, :, None] * factor if b.ndim == 2 else spread * factor[0]
-    return found, spread
+    if cov == "unscaled":
+        return found, spread
+    factors = _squared_errors_per_freedom(left, residuals)
+    return found, spread[:, :, None] * factors if b.ndim == 2 else spread * factors[0]
+
+
+def _squared_errors_per_freedom(left: Any, residuals: Any) -> Any:
+    """What scales covariances: the squared errors by the number of spare points."""
+    points, coefficients = typeof(left).shape
+    if points <= coefficients:
+        raise ValueError(
+            f"polyfit: the covariance of {coefficients} coefficients needs more points than "
+            f"{points}; give cov='unscaled'."
+        )
+    return residuals / (points - coefficients)

@@ -28,21 +28,21 @@ from bindax_numpy.reductions import refuse_out
 from bindax_numpy.reshaping import moveaxis, ravel
 
 
-def static_size(name: str, count: Any, size: Any) -> int:
+def static_size(name: str, count: Any, size: Any, argument: str = "size") -> int:
     """How many elements a result has: as many as asked for, or as counted.
 
     Raises:
         ConcretizationTypeError: when none is asked for, and the count is traced.
     """
     if size is not None:
-        (found,) = static_ints(name, "size", size)
+        (found,) = static_ints(name, argument, size)
         return found
     try:
         return int(count)
     except ConcretizationTypeError:
         raise ConcretizationTypeError(
             f"{name}: how many elements the result has depends on values, which are traced here; "
-            f"say how many with size."
+            f"say how many with {argument}."
         ) from None
 
 
@@ -86,12 +86,15 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     >>> jnp.nonzero(jnp.array([0, 5, 0, 7]), size=3, fill_value=-1)
     (Array([ 1,  3, -1], dtype=int32),)
     """
-    x = array_operand("nonzero", a)
+    return _nonzero("nonzero", array_operand("nonzero", a), size, fill_value)
+
+
+def _nonzero(name: str, x: Any, size: Any, fill_value: Any) -> tuple[Array, ...]:
     aval = typeof(x)
     if not aval.shape:
-        raise ValueError("nonzero takes arrays with axes, but got a scalar; use atleast_1d first.")
-    places, count = true_places("nonzero", ravel(convert(x, dtypes.bool_, False)), size)
-    fillers = _fillers("nonzero", fill_value, aval.ndim)
+        raise ValueError(f"{name} takes arrays with axes, but got a scalar; use atleast_1d first.")
+    places, count = true_places(name, ravel(convert(x, dtypes.bool_, False)), size)
+    fillers = _fillers(name, fill_value, aval.ndim)
     if not aval.size:
         return tuple(lax.full_like(places, filler) for filler in fillers)
     indices = unravel_index(places, aval.shape)
@@ -118,7 +121,7 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
     >>> jnp.flatnonzero(jnp.array([[0, 5], [7, 0]]))
     Array([1, 2], dtype=int32)
     """
-    return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
+    return _nonzero("flatnonzero", ravel(a), size, fill_value)[0]
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
@@ -132,7 +135,7 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Arra
     if not typeof(x).shape:
         count = static_size("argwhere", convert(x, dtypes.bool_, False), size)
         return lax.full((count, 0), 0, default_dtype("int"))
-    return stack(nonzero(x, size=size, fill_value=fill_value), 1)
+    return stack(_nonzero("argwhere", x, size, fill_value), 1)
 
 
 def mask_indices(

@@ -218,6 +218,8 @@ def resized(x: Any, rows: int, columns: int) -> Any:
 def take_rows(x: Any, index: Any) -> Any:
     """The rows of matrices that vectors of integers name."""
     *lead, _, columns = typeof(x).shape
+    if typeof(index).size == 0:  # `gather` takes no window of something from nothing
+        return filled(typeof(x).update(shape=(*lead, typeof(index).shape[-1], columns)), 0)
     n = len(lead)
     batch = tuple(range(n))
     numbers = GatherDimensionNumbers((n + 1,), (n,), (n,), batch, batch)

@@ -62,7 +62,8 @@ def solve(a: Any, b: Any) -> Array:
         )
     columns = expand_dims(y, -1) if vector else y
     lead = lax.broadcast_shapes(matrices.shape[:-2], typeof(columns).shape[:-2])
-    out = solve_by_lu(broadcast_leading(x, lead, 2), broadcast_leading(columns, lead, 2))
+    columns = broadcast_leading(columns, lead, 2)
+    out = solve_by_lu(broadcast_leading(x, lead, 2), columns) if typeof(columns).size else columns
     return out[..., 0] if vector else out
 
 
