@@ -185,7 +185,10 @@ def test_traced_and_evaluated_applications_do_not_mix() -> None:
 
     jaxpr = make_jaxpr(lambda x: p.bind(p.bind(X, X), x))(X)
     assert [eqn.primitive.name for eqn in jaxpr.eqns] == ["evaluation.mixed"] * 2
-    np.testing.assert_array_equal(vmap(lambda x: p.bind(X, X))(X), [[6, 2, 4]] * 3)
+    evaluated = []
+    batched = vmap(lambda x: (evaluated.append(p.bind(X, X)), p.bind(x, 1.0))[1])(X)
+    np.testing.assert_array_equal(batched, X)  # by the rule above
+    np.testing.assert_array_equal(evaluated, [[6, 2, 4]])
 
 
 def test_tracer_of_a_finished_trace_is_refused_beside_an_array() -> None:
