@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import bindax
 import bindax_lax_basic as lax
-from bindax_core.extend import Primitive, ShapedArray
+from bindax_core.extend import Primitive, ShapedArray, vmap
 from bindax_core.testing import Sample, check_plugin
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.formulas import DERIVATIVES
@@ -220,6 +220,7 @@ def rule_lines(names: Iterable[str], record: Mapping[str, Any]) -> Iterator[str]
     rows = []
     reasons: dict[str, dict[str, list[str]]] = {}
     for name in names:
+        vmap.find(bindax.find_primitive(name))  # what is derived shows after its first use
         rules = {rule["kind"]: rule for rule in bindax.rule_coverage(name)["rules"]}
         row = [f"`{name}`"]
         for kind in RULES:
