@@ -58,7 +58,7 @@ exp2_p: Primitive = primitive(
 
 
 def _expm1(x: NumPyArray) -> NumPyArray:
-    out = np.expm1(x)
+    out = np.asarray(np.expm1(x))  # an array also of no axes, where NumPy gives a scalar
     if out.dtype.kind == "c":  # NumPy multiplies an infinite power with the sine of 0
         out.imag[...] = np.where(x.imag == 0, x.imag, out.imag)
     return out

@@ -1,0 +1,34 @@
+"""Functions of arrays without axes, for which NumPy gives scalars: as those of one element."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bindax_lax_basic as lax
+
+REAL = """
+abs acos acosh asin asinh atan atanh bessel_i0e bessel_i1e cbrt ceil cos cosh digamma erf erf_inv
+erfc exp exp2 expm1 floor is_finite lgamma log log1p logistic neg reciprocal round rsqrt sign sin
+sinh sqrt square tan tanh
+"""
+COMPLEX = """
+abs acos acosh asin asinh atan atanh conj cos cosh exp exp2 expm1 imag log log1p logistic neg real
+reciprocal rsqrt sign sin sinh sqrt square tan tanh
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [(name, dtype) for name in REAL.split() for dtype in ("float16", "float32", "float64")]
+    + [(name, dtype) for name in COMPLEX.split() for dtype in ("complex64", "complex128")],
+)
+def test_like_one_element(name: str, dtype: str) -> None:
+    function = getattr(lax, name)
+    for value in (0.25, 0.0, -0.5, 2.0):
+        scalar = lax.full((), value, dtype)
+        with np.errstate(all="ignore"):
+            out, expected = function(scalar), function(lax.full((1,), value, dtype))
+
+        assert (out.shape, out.dtype) == ((), expected.dtype)
+        np.testing.assert_allclose(out, expected.numpy()[0], rtol=1e-6)
