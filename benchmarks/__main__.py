@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import os
 
-# Read by the libraries when they are imported: one thread, on the CPU, whatever the machine has.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Read by the libraries when they are imported.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ.setdefault(
-    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-)
 
 import sys
 from importlib import import_module
@@ -53,6 +48,21 @@ def collect(only: tuple[str, ...], failures: dict[str, str]) -> list[Case]:
     return [case for case in found if not only or any(word in case.name for word in only)]
 
 
+def restrict(cores: int) -> None:
+    """Leave the process so many cores, before any library starts its threads.
+
+    XLA has no setting that holds for all of its threads; to take the cores away holds for all.
+
+    Args:
+        cores: how many; 0 for those that there are.
+    """
+    if not cores:
+        return
+    os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = str(cores)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-cores:])
+
+
 def describe(error: Exception) -> str:
     """Say in one line what went wrong."""
     return f"{type(error).__name__}: {error}".partition("\n")[0]
@@ -61,6 +71,7 @@ def describe(error: Exception) -> str:
 @click.command()
 @click.option("--quick", is_flag=True, help="One sample of each, to see that everything runs.")
 @click.option("--only", multiple=True, help="Only cases whose name contains this; repeatable.")
+@click.option("--cores", default=1, show_default=True, help="Cores to run on; 0 for all.")
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
@@ -68,8 +79,9 @@ def describe(error: Exception) -> str:
     show_default=True,
     help="The directory for benchmarks.json and benchmarks.png.",
 )
-def main(quick: bool, only: tuple[str, ...], output: Path) -> None:
+def main(quick: bool, only: tuple[str, ...], cores: int, output: Path) -> None:
     """Measure bindax beside JAX."""
+    restrict(cores)
     console = Console()
     console.print(", ".join(f"{name} {value}" for name, value in environment().items()))
     results: list[Result] = []
@@ -80,7 +92,7 @@ def main(quick: bool, only: tuple[str, ...], output: Path) -> None:
             results.append(measure(case, 1, 0.0) if quick else measure(case, 15, 30.0))
         except Exception as error:
             failures[case.name] = describe(error)
-    console.print(table(results, failures))
+    console.print(table(results, failures, cores))
     output.mkdir(parents=True, exist_ok=True)
     (output / "benchmarks.json").write_text(as_json(results, failures), encoding="utf-8")
     if results:

@@ -68,9 +68,10 @@ def difference(seconds: float) -> str:
     return f"{'-' if seconds < 0 else '+'}{quantity(abs(seconds))}"
 
 
-def table(results: Sequence[Result], failures: dict[str, str]) -> Table:
+def table(results: Sequence[Result], failures: dict[str, str], cores: int) -> Table:
     """Tabulate the ratios beside what they should be."""
-    title = "Time (or memory) of bindax divided by that of JAX (single thread, medians)"
+    where = {0: "all cores", 1: "one core"}.get(cores, f"{cores} cores")
+    title = f"Time (or memory) of bindax divided by that of JAX ({where}, medians)"
     printed = Table(title=title, box=SIMPLE_HEAD)
     printed.add_column("")
     for column in ("bindax", "beside", "ratio", "target", "then"):

@@ -66,6 +66,14 @@ def check_types(program: Program, arguments: Any, reverse: bool) -> None:
     assert found[0] == found[1]
 
 
+def compiled_by_jax(function: Any, arguments: Any) -> Any:
+    """What JAX computes, compiled quickly, or step by step where XLA cannot compile it."""
+    try:
+        return jax.jit(function, compiler_options=COMPILER_OPTIONS)(*arguments)
+    except jax.errors.JaxRuntimeError:  # XLA has no code for `mulhi` inside of a fusion
+        return function(*arguments)
+
+
 def check_case(case: Case) -> float:
     """Compare the three, and return how far apart they might have been, relatively."""
     program, chain, data = case
@@ -76,7 +84,7 @@ def check_case(case: Case) -> float:
     ours = transformed(bindax, program.function(bindax, reverse=reverse), chain)
     theirs = transformed(jax, program.function(jax, reverse=reverse), chain)
     compiled = bindax.jit(ours)(*arguments)
-    expected = jax.jit(theirs, compiler_options=COMPILER_OPTIONS)(*arguments)
+    expected = compiled_by_jax(theirs, arguments)
     assert value.dtype == compiled.dtype == expected.dtype == program.result_dtype
     if not np.isclose(float(value), float(expected)):
         # Without its passes XLA computes the branches of some conditionals wrong.

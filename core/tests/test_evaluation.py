@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bindax_core import config, make_jaxpr, vmap
+from bindax_core._trace import staging
 from bindax_core.errors import RuleOutputError, UnexpectedTracerError
 from bindax_core.extend import (
     Array,
@@ -100,6 +101,17 @@ def test_no_dtype_is_not_the_dtype_that_numpy_takes_for_it() -> None:
             assert p.bind(X, to=to).dtype == (to or np.float32), to
 
 
+def test_no_dtype_inside_of_a_tuple_is_not_a_dtype_either() -> None:
+    def run(x: Any, to: tuple[Any, ...]) -> Any:
+        return x.astype(to[0] or np.float32)
+
+    p = declare("to", impl(run), abstract_eval(lambda x, to: x.update(dtype=to[0] or np.float32)))
+
+    for to in ((None,), (np.dtype(np.float64),), (None,), ("float64",), (None,)):
+        for _ in range(2):
+            assert p.bind(X, to=to).dtype == (to[0] or np.float32), to
+
+
 def test_names_of_parameters_count() -> None:
     p = declare("named", impl(lambda x, a, b: a * x - b), abstract_eval(same_type))
 
@@ -189,6 +201,18 @@ def test_traced_and_evaluated_applications_do_not_mix() -> None:
     batched = vmap(lambda x: (evaluated.append(p.bind(X, X)), p.bind(x, 1.0))[1])(X)
     np.testing.assert_array_equal(batched, X)  # by the rule above
     np.testing.assert_array_equal(evaluated, [[6, 2, 4]])
+
+
+def test_no_dynamic_trace_stays_behind() -> None:
+    def fails(x: Any) -> Any:
+        make_jaxpr(lambda y: y)(x)
+        raise ValueError("in the function")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="in the function"):
+            make_jaxpr(fails)(X)
+
+    assert not staging
 
 
 def test_tracer_of_a_finished_trace_is_refused_beside_an_array() -> None:

@@ -10,16 +10,16 @@ import numpy as np
 from bindax_core import _rule_kinds as kinds
 from bindax_core._array import Array
 from bindax_core._aval import find_value_type, unknown_type_message, value_types
-from bindax_core._trace import Tracer, escaped_message, full_raise, trace_state
-from bindax_core.errors import AbstractionError, RuleOutputError, UnexpectedTracerError
+from bindax_core._trace import Tracer, find_top_trace, full_raise, staging, trace_state
+from bindax_core.errors import AbstractionError, RuleOutputError
 from bindax_core.registry import _rules
-from bindax_core.registry._adapters import Planned
+from bindax_core.registry._adapters import planned
 from bindax_core.registry._declared import declare
 from bindax_core.registry._site import Site, caller_site
 
 _SIGNATURE_LIMIT = 4096
-_LIKE_DTYPES = (np.dtype, str, type, type(None))
-_asarray, _ndarray = np.asarray, np.ndarray
+_NUMBERS = frozenset((bool, int, float, complex))
+_asarray, _ndarray, _new_array = np.asarray, np.ndarray, Array.__new__
 
 run_compiled: Callable[..., Sequence[Any]] | None = None
 """Runs one primitive through a backend; set by what knows backends."""
@@ -46,7 +46,7 @@ class _Signature:
 
     Attributes:
         params: the parameters.
-        types: their types where these count, because NumPy's dtypes equal names and even None.
+        exact: the names and values of those that only the same object stands for.
         out_avals: the types of the results.
         out_aval: the type of the result, of a primitive that has one.
         compute: the ``impl`` rule, or what it planned; set at the first evaluation.
@@ -54,12 +54,12 @@ class _Signature:
         is_shared: whether the primitive remembers it.
     """
 
-    __slots__ = ("compute", "is_shared", "out_aval", "out_avals", "params", "takes_params", "types")
+    __slots__ = ("compute", "exact", "is_shared", "out_aval", "out_avals", "params", "takes_params")
 
     def __init__(self, primitive: Primitive, avals: Any, params: dict[str, Any]) -> None:
         self.params = params
-        loose = any(isinstance(value, _LIKE_DTYPES) for value in params.values())
-        self.types = (*map(type, params.values()),) if loose else None
+        # NumPy's dtypes equal names and even None, wherever in a parameter they are.
+        self.exact = tuple([item for item in params.items() if not _has_numbers(item[1])])
         self.out_avals = tuple(kinds.abstract_eval.get(primitive)(*avals, **params))
         self.out_aval = None if primitive.multiple_results else self.out_avals[0]
         self.compute: Any = None
@@ -109,70 +109,58 @@ class Primitive:
         Returns:
             The result, or with ``multiple_results`` the list of results.
         """
-        if trace_state.dynamic is None:
+        if not staging or trace_state.dynamic is None:
             # On few numbers all the time goes into what happens here: hence the two cases.
-            key: Any = None
+            host = other = None
             if len(operands) == 2:
                 x, y = operands
-                if type(x) is Array and type(y) is Array and y._host is not None:
-                    key = x.aval, y.aval
+                if type(x) is Array and type(y) is Array and (other := y._host) is not None:
+                    host = x._host
+                    key: Any = (x.aval, y.aval)
             elif len(operands) == 1:
                 (x,) = operands
                 if type(x) is Array:
+                    host = x._host
                     key = x.aval
-            if key is not None and (host := x._host) is not None:
-                known: Any = self._latest.get(key)
+            if host is not None:
                 try:
-                    is_known = known is not None and known.params == params
-                    if is_known and known.types is not None:
-                        is_known = known.types == (*map(type, params.values()),)
-                except ValueError:  # a parameter that is an array
-                    is_known = False
-                if not is_known:
+                    known = self._latest[key]
+                    if known.params != params:
+                        return self._interpret(operands, params)
+                except (KeyError, ValueError):  # not known; a parameter that is an array
                     return self._interpret(operands, params)
+                for name, value in known.exact:
+                    if params[name] is not value:
+                        return self._interpret(operands, params)
                 if known.takes_params:
                     out = known.compute(*[x._host for x in operands], **params)
-                elif len(operands) == 2:
-                    out = known.compute(host, y._host)
                 else:
-                    out = known.compute(host)
-                aval = known.out_aval
-                if aval is None:
+                    out = known.compute(host) if other is None else known.compute(host, other)
+                if (aval := known.out_aval) is None:
                     return self._wrap_all(out, known.out_avals, ())
                 if type(out) is not _ndarray:
                     out = _asarray(out)
                 if out.dtype is not aval.dtype or out.shape != aval.shape:
                     self._require_type(out, aval)
-                return Array(aval, out)
+                array = _new_array(Array)
+                array.aval, array._host = aval, out
+                array._buffer = array._backend = None
+                return array
         return self._interpret(operands, params)
 
     def _interpret(self, operands: Sequence[Any], params: dict[str, Any]) -> Any:
         """``bind``, in general."""
-        state = trace_state
-        top = None
-        for x in operands:
-            if isinstance(x, Tracer):
-                main = x._trace.main
-                if not main.alive or main.stack is not state.stack:
-                    raise UnexpectedTracerError(escaped_message(x))
-                if top is None or main.level > top.level:
-                    top = main
-        dynamic = state.dynamic
-        if dynamic is not None and (top is None or dynamic.level > top.level):
-            top = dynamic
-        if top is None:
+        trace = find_top_trace(operands)
+        if trace.main.level == 0:
             outs = self.evaluate(operands, params)
             return outs if self.multiple_results else outs[0]
-        trace = top.trace
         tracers = [
             x if isinstance(x, Tracer) and x._trace is trace else full_raise(trace, x)
             for x in operands
         ]
         outs = trace.process_primitive(self, tracers, params)
-        if self.multiple_results:
-            return [x.full_lower() if isinstance(x, Tracer) else x for x in outs]
-        out = outs[0]
-        return out.full_lower() if isinstance(out, Tracer) else out
+        outs = [x.full_lower() if isinstance(x, Tracer) else x for x in outs]
+        return outs if self.multiple_results else outs[0]
 
     def evaluate(self, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
         """Compute the results now, by the ``impl`` rule on the host or through a backend."""
@@ -207,9 +195,8 @@ class Primitive:
         known = self._signature(types, params)
         compute = known.compute
         if compute is None:
-            plan = function.plan if isinstance(function, Planned) else None
-            compute = known.compute = plan(*avals, **params) if plan else function
-            known.takes_params = bool(params) and plan is None
+            compute = known.compute = planned(function, avals, params)
+            known.takes_params = bool(params) and compute is function
         if known.is_shared and not self.prefers_compiler:
             self._latest[types[0] if len(types) == 1 else types] = known
         out = compute(*arrays, **params) if known.takes_params else compute(*arrays)
@@ -298,6 +285,11 @@ def _is_shared(value: Any) -> bool:
         return all(map(_is_shared, value))
     by_identity: Any = object.__hash__
     return value is None or type(value).__hash__ is not by_identity
+
+
+def _has_numbers(value: Any) -> bool:
+    """Whether a parameter is a number, or a tuple of such, whose equals stand for it."""
+    return type(value) in _NUMBERS or (type(value) is tuple and all(map(_has_numbers, value)))
 
 
 def _is_out_of_reach(x: Array) -> bool:

@@ -253,6 +253,9 @@ class TraceState(threading.local):
 
 trace_state = TraceState()
 
+staging: list[MainTrace] = []
+"""The dynamic traces of all threads: while there are none, none need be looked for."""
+
 
 class new_main:
     """Push an interpreter on the trace stack inside a ``with`` block.
@@ -285,6 +288,7 @@ class new_main:
         main.level = len(self.state.stack)
         self.state.stack.append(main)
         if self.dynamic:
+            staging.append(main)
             self.previous, self.state.dynamic = self.state.dynamic, main
         return main
 
@@ -300,6 +304,7 @@ class new_main:
         del self.state.stack[main.level :]
         if self.dynamic:
             self.state.dynamic = self.previous
+            staging.remove(main)
 
 
 class new_base:

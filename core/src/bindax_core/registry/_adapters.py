@@ -6,7 +6,7 @@ interpreters all deal in sequences of results. The adapters here stand between t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core._aval import typeof
@@ -32,6 +32,11 @@ def impl(primitive: Primitive, function: Function, options: dict[str, Any]) -> F
     primitive.takes_values = bool(options.get("on_values", False))
     primitive.prefers_compiler = bool(options.get("slow", False))
     return Planned(function) if options.get("planned", False) else function
+
+
+def planned(function: Function, avals: Sequence[Any], params: dict[str, Any]) -> Function:
+    """What an ``impl`` rule plans for arrays of some types; the rule itself if it plans nothing."""
+    return function.plan(*avals, **params) if isinstance(function, Planned) else function
 
 
 def list_result(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from bindax_core import trace_to_jaxpr
 from bindax_core.extend import LoweringContext, Origin, Rule, abstract_eval, impl
 from bindax_lax_basic._batching import elementwise_batch
+from bindax_lax_basic._large_arrays import on_all_cores
 from bindax_lax_basic._lowering import Lowering
 from bindax_lax_basic._numpy import exact, exact_binary, exact_unary, quiet
 from bindax_lax_basic._types import Kinds, ResultDType, elementwise_type
@@ -41,7 +44,10 @@ def elementwise(
     if result is not None:
         computed = impl(quiet(numpy_function), slow=slow)
     elif len(accepts) == 1:
-        computed = impl(exact_unary(numpy_function), planned=True, slow=slow)
+        plan = exact_unary(numpy_function)
+        if isinstance(numpy_function, np.ufunc):
+            plan = on_all_cores(numpy_function, plan)
+        computed = impl(plan, planned=True, slow=slow)
     elif len(accepts) == 2:
         computed = impl(exact_binary(numpy_function), planned=True, slow=slow)
     else:

@@ -27,7 +27,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import multilinear
-from bindax_lax_basic._numpy import NumPyArray, quiet_binary
+from bindax_lax_basic._numpy import NumPyArray, NumPyFunction, quiet_binary
 from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic._types import describe, require_kind, require_same_dtype, static_ints
 from bindax_lax_basic._wider_lowering import in_wider
@@ -296,6 +296,11 @@ def _numbers_of_dot(lhs: ShapedArray, rhs: ShapedArray) -> DimensionNumbers | No
     return (((lhs.ndim - 1,), (0,)), ((), ()))
 
 
+# The product of real vectors; unlike `dot` it has no floating-point errors to silence. It is taken
+# without NumPy's search for operands of other libraries.
+_inner_product: NumPyFunction = getattr(np.vdot, "_implementation", np.vdot)
+
+
 def _dot_plan(
     lhs: ShapedArray,
     rhs: ShapedArray,
@@ -308,7 +313,8 @@ def _dot_plan(
     wide = dtypes.accumulator_dtype(dtype)
     plain = dimension_numbers == _numbers_of_dot(lhs, rhs)
     if plain and lhs.dtype == wide == dtype:
-        return quiet_binary(np.ndarray.dot)
+        is_inner = lhs.ndim == rhs.ndim == 1 and dtype.kind != "c"
+        return _inner_product if is_inner else quiet_binary(np.ndarray.dot)
 
     def run(x: NumPyArray, y: NumPyArray) -> Any:
         x, y = x.astype(wide, copy=False), y.astype(wide, copy=False)

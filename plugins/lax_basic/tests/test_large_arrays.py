@@ -1,0 +1,172 @@
+"""Large arrays are computed in parts on several cores, and summed by products with ones."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Array
+from bindax_lax_basic import _large_arrays
+
+SIZE = 3 * _large_arrays._PART + 5
+FUNCTIONS = ("exp", "exp2", "log", "log1p", "sin", "cos", "tan", "tanh", "sqrt", "cbrt", "atan")
+
+
+@pytest.fixture
+def three_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(_large_arrays, "cores", lambda: 3)
+    _large_arrays._workers.cache_clear()
+    yield
+    _large_arrays._workers.cache_clear()
+
+
+def numbers(dtype: Any, size: int = SIZE) -> Any:
+    return np.random.default_rng(0).normal(size=size).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        (name, dtype)
+        for name in FUNCTIONS
+        for dtype in ("float16", "float32", "float64", "complex64", "complex128")
+        if (name, dtype[:3]) != ("cbrt", "com")  # of real numbers alone
+    ],
+)
+def test_parts_are_those_of_the_whole(three_cores: None, name: str, dtype: str) -> None:
+    function = getattr(lax, name)
+    x = np.abs(numbers(dtype)).astype(dtype)
+    out = function(Array.from_numpy(x))
+
+    assert out.dtype == dtype
+    pieces = [function(piece) for piece in np.array_split(x, 8)]
+    np.testing.assert_array_equal(out, np.concatenate(pieces))
+
+
+def test_other_layouts(three_cores: None) -> None:
+    x = numbers(np.float64, 700 * 701).reshape(700, 701)
+    for layout in (x, x.T, x[:, ::-1], np.asfortranarray(x), x.reshape(70, 10, 701)):
+        np.testing.assert_array_equal(lax.sin(layout), np.sin(layout))
+
+
+def test_parts_are_silent(three_cores: None) -> None:
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        assert np.isnan(lax.log(Array.from_numpy(np.full(SIZE, -1.0)))).all()
+        assert np.isinf(lax.exp(Array.from_numpy(np.full(SIZE, 1e3)))).all()
+        assert lax.reduce_sum(Array.from_numpy(np.full(SIZE, 1e308)), (0,)) == np.inf
+
+
+def test_many_threads_share_the_workers(three_cores: None) -> None:
+    x = Array.from_numpy(numbers(np.float32))
+    expected, results = np.cos(x.numpy()), dict[int, Any]()
+
+    def run(number: int) -> None:
+        for _ in range(5):
+            results[number] = lax.cos(x)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(results) == len(threads)
+    for result in results.values():
+        np.testing.assert_array_equal(result, expected)
+
+
+def _sine(x: Any) -> Any:
+    return lax.sin(x).numpy()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:This process.*fork:DeprecationWarning")
+def test_forked_process_has_workers_of_its_own(three_cores: None) -> None:
+    x = numbers(np.float64)
+    expected = lax.sin(x).numpy()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for result in pool.map(_sine, [x, x]):
+            np.testing.assert_array_equal(result, expected)
+
+
+def run_python(code: str, **environment: str) -> str:
+    finished = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert not finished.stderr
+    return finished.stdout
+
+
+def test_while_the_interpreter_ends() -> None:
+    code = f"""
+import atexit
+import numpy as np
+import bindax_lax_basic as lax
+from bindax_lax_basic import _large_arrays
+
+_large_arrays.cores = lambda: 3
+x = np.ones({SIZE})
+lax.exp(x)
+atexit.register(lambda: print(lax.sin(x).numpy().sum() / np.sin(1) / {SIZE}))
+"""
+    assert float(run_python(code)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("limit", ["1", "0", "", "many", "100000"])
+def test_number_of_cores(limit: str) -> None:
+    code = "from bindax_lax_basic._large_arrays import cores; print(cores())"
+    has_affinity = hasattr(os, "sched_getaffinity")
+    available = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count()
+
+    found = int(run_python(code, OMP_NUM_THREADS=limit))
+
+    assert found == (1 if limit == "1" else available)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1 << 15, (1 << 15) + 1, 999_999])
+def test_large_sums_are_exact(dtype: Any, size: int) -> None:
+    x = numbers(dtype, size) + dtype(1)
+    exact = math.fsum(x.astype(np.float64))
+
+    for layout in (x, x[::-1], np.repeat(x, 2)[::2]):
+        out = lax.reduce_sum(layout, (0,))
+        assert out.dtype == dtype
+        assert float(out) == pytest.approx(exact, rel=4 * float(np.finfo(dtype).eps))
+
+
+def test_large_sums_over_some_and_over_all_axes() -> None:
+    x = numbers(np.float64, 1 << 18).reshape(64, 64, 64)
+
+    np.testing.assert_allclose(lax.reduce_sum(x, (0, 1, 2)), x.sum(), rtol=1e-12)
+    np.testing.assert_allclose(lax.reduce_sum(x, (0, 2)), x.sum((0, 2)), rtol=1e-12)
+    np.testing.assert_allclose(lax.reduce_sum(x.T, (2, 1, 0)), x.sum(), rtol=1e-12)
+    np.testing.assert_array_equal(lax.reduce_sum(x, ()), x)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_large_sums_of_special_values(value: float) -> None:
+    for place in (0, 5000, SIZE - 1):
+        x = np.ones(SIZE)
+        x[place] = value
+        np.testing.assert_array_equal(lax.reduce_sum(x, (0,)), value)
+    both = np.zeros(SIZE)
+    both[:2] = np.inf, -np.inf
+    assert np.isnan(lax.reduce_sum(both, (0,)))
