@@ -10,17 +10,25 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import bindax_lax_basic as lax
+from bindax_core import config
 from bindax_core.extend import Array
 from bindax_lax_basic import _large_arrays
 
 SIZE = 3 * _large_arrays._PART + 5
-FUNCTIONS = ("exp", "exp2", "log", "log1p", "sin", "cos", "tan", "tanh", "sqrt", "cbrt", "atan")
+REAL = ("cbrt", "erf", "lgamma")
+FUNCTIONS = (
+    *REAL,
+    *("exp", "exp2", "log", "log1p", "logistic"),
+    *("sin", "cos", "tan", "tanh", "atan"),
+    *("sqrt", "rsqrt", "sign"),
+)
 
 
 @pytest.fixture
@@ -35,23 +43,64 @@ def numbers(dtype: Any, size: int = SIZE) -> Any:
     return np.random.default_rng(0).normal(size=size).astype(dtype)
 
 
+def evaluated(function: Any, x: Any) -> Any:
+    with config.override(backend="numpy"):
+        return function(x)
+
+
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
         (name, dtype)
         for name in FUNCTIONS
         for dtype in ("float16", "float32", "float64", "complex64", "complex128")
-        if (name, dtype[:3]) != ("cbrt", "com")  # of real numbers alone
+        if name not in REAL or dtype.startswith("float")
     ],
 )
 def test_parts_are_those_of_the_whole(three_cores: None, name: str, dtype: str) -> None:
-    function = getattr(lax, name)
+    function = partial(evaluated, getattr(lax, name))
     x = np.abs(numbers(dtype)).astype(dtype)
     out = function(Array.from_numpy(x))
 
     assert out.dtype == dtype
     pieces = [function(piece) for piece in np.array_split(x, 8)]
     np.testing.assert_array_equal(out, np.concatenate(pieces))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.uint8, np.complex64])
+def test_accumulations_in_parts(three_cores: None, name: str, dtype: Any) -> None:
+    ufunc = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
+    rng = np.random.default_rng(1)
+    x = rng.integers(-3, 4, SIZE) if name != "cumprod" else rng.choice([-1, 1], SIZE)
+    x = x.astype(dtype)  # what is computed of these is exact, in any order
+
+    for layout in (x, x[::-1], np.repeat(x, 2)[::2]):
+        for reverse in (False, True):
+            source = np.flip(layout) if reverse else layout
+            expected = ufunc[name].accumulate(source, 0, dtype)
+            expected = np.flip(expected) if reverse else expected
+            np.testing.assert_array_equal(getattr(lax, name)(layout, reverse=reverse), expected)
+
+
+def test_accumulations_do_not_depend_on_the_number_of_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = np.abs(numbers(np.float32))
+    results = []
+    for count in (1, 2, 5):
+        monkeypatch.setattr(_large_arrays, "cores", lambda count=count: count)
+        _large_arrays._workers.cache_clear()
+        results.append(lax.cumsum(x).numpy())
+    _large_arrays._workers.cache_clear()
+
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+    assert (np.diff(results[0]) >= 0).all()
+    np.testing.assert_allclose(results[0], np.cumsum(x, dtype=np.float64), rtol=2e-5)
+    x[1000] = np.nan
+    assert np.isfinite(lax.cumsum(x)[:1000]).all()
+    assert np.isnan(lax.cumsum(x)[1000:]).all()
 
 
 def test_other_layouts(three_cores: None) -> None:
@@ -159,6 +208,18 @@ def test_large_sums_over_some_and_over_all_axes() -> None:
     np.testing.assert_allclose(lax.reduce_sum(x, (0, 2)), x.sum((0, 2)), rtol=1e-12)
     np.testing.assert_allclose(lax.reduce_sum(x.T, (2, 1, 0)), x.sum(), rtol=1e-12)
     np.testing.assert_array_equal(lax.reduce_sum(x, ()), x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(5000, 8), (300, 1000), (40, 1024), (100, 3000), (7, 20001)])
+def test_large_sums_over_last_axes(dtype: Any, shape: tuple[int, int]) -> None:
+    x = np.random.default_rng(0).random((*shape, 1)).astype(dtype)
+    expected = x.astype(np.longdouble).sum((1, 2))
+
+    for layout in (x, np.asfortranarray(x), x[::-1][::-1]):
+        out = lax.reduce_sum(layout, (2, 1))
+        assert out.dtype == dtype
+        np.testing.assert_allclose(out, expected.astype(dtype), rtol=6 * float(np.finfo(dtype).eps))
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from bindax_core import trace_to_jaxpr
 from bindax_core.extend import LoweringContext, Origin, Rule, abstract_eval, impl
 from bindax_lax_basic._batching import elementwise_batch
@@ -44,9 +42,7 @@ def elementwise(
     if result is not None:
         computed = impl(quiet(numpy_function), slow=slow)
     elif len(accepts) == 1:
-        plan = exact_unary(numpy_function)
-        if isinstance(numpy_function, np.ufunc):
-            plan = on_all_cores(numpy_function, plan)
+        plan = on_all_cores(numpy_function, exact_unary(numpy_function))
         computed = impl(plan, planned=True, slow=slow)
     elif len(accepts) == 2:
         computed = impl(exact_binary(numpy_function), planned=True, slow=slow)

@@ -253,11 +253,23 @@ def gather(operand: NumPyArray, found: Windows) -> NumPyArray:
     """Read windows."""
     if math.prod(found.shape) == 0 or operand.size == 0:
         out = np.zeros(found.shape, operand.dtype)
-    elif found.indices:
-        out = np.broadcast_to(operand[found.indices], found.shape)
     else:
-        out = np.broadcast_to(operand, found.shape)
+        whole = _whole_axes(operand, found)
+        places = found.indices[: operand.ndim - whole]
+        indices = tuple([place.reshape(place.shape[: place.ndim - whole]) for place in places])
+        out = np.broadcast_to(operand[indices] if indices else operand, found.shape)
     return out.transpose(found.order)
+
+
+def _whole_axes(operand: NumPyArray, found: Windows) -> int:
+    """How many of the last axes are taken whole by every window; NumPy copies these at once."""
+    count = 0
+    while count < len(found.shape) - found.valid.ndim:
+        places, size = found.indices[-1 - count], operand.shape[-1 - count]
+        if size == 1 or not places.size == places.shape[-1 - count] == size:
+            break
+        count += 1
+    return count
 
 
 def _shift(axes: Dims) -> Dims:

@@ -29,7 +29,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
-from bindax_lax_basic._large_arrays import total
+from bindax_lax_basic._large_arrays import trailing_sums
 from bindax_lax_basic._linear import linear
 from bindax_lax_basic._numpy import NumPyArray, quiet_unary
 from bindax_lax_basic._types import (
@@ -347,8 +347,8 @@ def _sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
 
 def _sum_plan(x: ShapedArray, *, axes: tuple[int, ...]) -> Any:
     dtype, wide = x.dtype, dtypes.accumulator_dtype(x.dtype)
-    if len(axes) == x.ndim and (sum_of_all := total(x)) is not None:
-        return sum_of_all
+    if (sums := trailing_sums(x, axes)) is not None:
+        return sums
     if wide == dtype:
         return quiet_unary(lambda x: np.add.reduce(x, axes, wide))
     return quiet_unary(lambda x: np.add.reduce(x.astype(wide), axes).astype(dtype))

@@ -27,6 +27,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import composition
+from bindax_lax_basic._large_arrays import LARGE, in_large_parts
 from bindax_lax_basic._linear import linear, zero_tangent
 from bindax_lax_basic._numpy import NumPyArray, quiet_unary
 from bindax_lax_basic._operands import constant
@@ -140,7 +141,12 @@ def _accumulate(function: Function) -> Rule:
 
 
 def _of_ufunc(ufunc: np.ufunc) -> Rule:
-    return _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype))
+    def run(x: NumPyArray, axis: int) -> Any:
+        if x.ndim == 1 and x.size >= LARGE and x.dtype.kind in "iufc":
+            return in_large_parts(ufunc, x)
+        return ufunc.accumulate(x, axis, x.dtype)
+
+    return _accumulate(run)
 
 
 def _cumulative_batch(which: Callable[[], Primitive]) -> Rule:

@@ -301,6 +301,8 @@ def _clamp_type(low: ShapedArray, x: ShapedArray, high: ShapedArray) -> ShapedAr
 
 
 def _clamp_impl(low: NumPyArray, x: NumPyArray, high: NumPyArray) -> Any:
+    if x.dtype.kind in "iuf":
+        return np.clip(x, low, high)
     return np.minimum(np.maximum(x, low), high)
 
 
