@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import _jax_reference
 import jax
 import numpy as np
+from _dtype_cases import UNSIGNED_FLOATS
 
 import bindax_core as bx
 import bindax_lax_basic as lax
@@ -99,6 +100,8 @@ def inputs_of(subject: Subject, value: Any) -> Inputs:
         aval = typeof(leaf)
         if is_differentiable(aval.dtype):
             drawn = rng.standard_normal(aval.shape)
+            if aval.dtype.name in UNSIGNED_FLOATS:
+                drawn = np.abs(drawn)
             if aval.dtype.kind == "c":
                 drawn = drawn + 1j * rng.standard_normal(aval.shape)
             cotangents.append(np.asarray(drawn).astype(aval.dtype))

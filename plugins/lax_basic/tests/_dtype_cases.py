@@ -19,6 +19,7 @@ NARROW_FLOATS = (
     *("float4_e2m1fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn"),
     *("float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
+UNSIGNED_FLOATS = ("float8_e8m0fnu",)
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
@@ -58,6 +59,8 @@ def operand(dtype: str, number: int) -> np.ndarray:
         values = np.roll([1, 0, 2, 3, -1, -2], number)
         return np.clip(values, *integer_limits(found)).reshape(2, 3).astype(found)
     floats = np.roll([0.5, 1.0, -1.5, 2.0, -0.25, 3.0], number).reshape(2, 3)
+    if dtype in UNSIGNED_FLOATS:
+        floats = np.abs(floats)
     return (floats + 1j * np.roll(floats, 1) if kind == "complex" else floats).astype(found)
 
 

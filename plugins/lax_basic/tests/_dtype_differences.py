@@ -77,6 +77,7 @@ VALUES: Table = {
         (
             *("asin", "atanh", "lgamma", "igamma", "igammac", "random_gamma_grad", "pow_integer"),
             *("cummax", "cummin", "cumsum", "argmax", "argmin", "conv_transpose", "scatter_sub"),
+            *("betainc", "reduce_max", "reduce_min", "reduce_sum"),
         ),
         Known(E8, NO_ZERO),
     ),
@@ -90,10 +91,84 @@ VALUES: Table = {
 
 COMPILED_VALUES: Table = {
     **dict.fromkeys(("asin", "acos"), Known(("float4_e2m1fn", *E8), f"{NO_NAN}; {NO_ZERO}")),
-    **dict.fromkeys(("atanh", "lgamma", "logistic", "conv_transpose"), Known(E8, NO_ZERO)),
+    **dict.fromkeys(
+        ("atanh", "lgamma", "logistic", "conv_transpose", "reduce_sum"), Known(E8, NO_ZERO)
+    ),
     "schur": VALUES["schur"],
 }
 """Results of compiled programs of bindax differ from evaluated ones."""
+
+FLOATS_OF_FEW_BITS = (*NARROW_FLOATS, "bfloat16", "float16")
+JAX_HAS_NO_RULE = "JAX has no derivative; that of bindax is checked by differences"
+REPEATED = "JAX has none where positions may be repeated"
+GENERAL = "JAX has no reverse mode of windows of functions that it does not know"
+NO_INITIAL = f"{GENERAL}, and knows the function by its initial value, which is nan there"
+
+DERIVATIVES_FAIL_IN_JAX: Table = {
+    "bessel_i0e": Known(NARROW_FLOATS, "the derivative is made of bessel_i1e: XLA has no kernel"),
+}
+"""JAX traces the derivatives of a case, and fails after that."""
+
+DERIVATIVES_REFUSED_BY_JAX: Table = {
+    **{
+        f"{part} of {name}": Known(FLOATS_OF_FEW_BITS, reason)
+        for part in ("jvp", "vjp")
+        for name, reason in (
+            ("nextafter", JAX_HAS_NO_RULE),
+            ("select_and_scatter", JAX_HAS_NO_RULE),
+            ("scatter_mul", REPEATED),
+        )
+    },
+    "vjp of reduce_window": Known(FLOATS_OF_FEW_BITS, GENERAL),
+    **dict.fromkeys(
+        (f"vjp of reduce_window_{name}" for name in ("max", "min", "sum")), Known(E8, NO_INITIAL)
+    ),
+}
+"""JAX has no such derivative, bindax has."""
+
+DERIVATIVES_TAKEN_BY_JAX: Table = {
+    "jvp of random_gamma_grad": Known(
+        FLOATS_OF_FEW_BITS,
+        "JAX differentiates a loop of its approximation; bindax knows no closed form in a",
+    ),
+}
+"""JAX has a derivative, bindax raises an error."""
+
+OUTSIDE_DOMAIN: Table = {
+    **dict.fromkeys(
+        ("acosh", "igamma", "igammac"),
+        Known(FLOATS_OF_FEW_BITS, "JAX's derivative is a number where the function itself is nan"),
+    ),
+}
+"""Derivatives of bindax are nan outside of the function's domain, JAX's are not."""
+
+ORDER = "products of three factors, each rounded, are multiplied in another order"
+ON_THE_WAY = (
+    "x / y² is greater than all numbers; JAX multiplies with the cotangent before it divides"
+)
+AT_ZERO = "the derivative at 0 is 0, in JAX 1"
+NEGATION = "JAX negates, which gives nan where there is no sign"
+SHARES = "JAX takes each update's share away from the operand, and the shares are rounded to zero"
+FLOAT4 = ("float4_e2m1fn",)
+
+DERIVATIVES: Table = {
+    **dict.fromkeys(("acos", "acosh", "asin", "sqrt", "rsqrt"), Known(FLOAT4, NO_NAN)),
+    **dict.fromkeys(("igamma", "igammac"), Known(FLOAT4, NO_NAN)),
+    "abs": Known((*FLOAT4, *E8), f"{AT_ZERO}; {NEGATION}"),
+    "div": Known(("float8_e4m3b11fnuz",), ON_THE_WAY),
+    "exp2": Known(FLOAT4, ORDER),
+    "triangular_solve": VALUES["triangular_solve"],
+    **dict.fromkeys(("scatter_min", "scatter_max"), Known((*FLOAT4, *E8), f"{SHARES}; {NO_ZERO}")),
+    **dict.fromkeys(
+        (
+            *("erf", "pow_integer", "broadcast_in_dim", "tile", "reduce_sum", "scatter"),
+            *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "scatter_sub"),
+            *("reduce_window_sum", "reduce_window_max", "reduce_window_min"),
+        ),
+        Known(E8, NO_ZERO),
+    ),
+}
+"""Derivatives differ."""
 
 
 def has(table: Table, name: str, dtype: str) -> bool:

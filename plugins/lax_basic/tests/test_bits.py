@@ -111,7 +111,22 @@ def test_bitcast_strips_weak_type_and_has_zero_derivative():
     assert batched.shape == (2, 3, 4)
 
 
-ROUNDED = [1.1, -3.14159, 1e30, -1e-30, np.nan, np.inf, -0.0, 65519, 65520, 6e-8, 6.1e-5, 6.09e-5]
+ROUNDED = [
+    1.1,
+    -3.14159,
+    0.75,
+    -1.5,
+    1e30,
+    -1e-30,
+    np.nan,
+    np.inf,
+    -0.0,
+    65519,
+    65520,
+    6e-8,
+    6.1e-5,
+    6.09e-5,
+]
 
 
 @pytest.mark.parametrize("bits", [(5, 10), (8, 7), (4, 3), (1, 0), (11, 52), (2, 0), (5, 2)])
@@ -123,6 +138,20 @@ def test_reduce_precision_is_jaxs(dtype, bits):
     got = np.asarray(lax.reduce_precision(x, *bits)).astype(float)
     np.testing.assert_array_equal(got, wanted)
     np.testing.assert_array_equal(np.signbit(got), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("bits", [(5, 2), (4, 3), (4, 2), (3, 4), (3, 0), (2, 1), (8, 0)])
+@pytest.mark.parametrize(
+    "dtype", ["float4_e2m1fn", "float8_e3m4", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e8m0fnu"]
+)
+def test_reduce_precision_of_all_narrow_floats(dtype, bits):
+    count = 16 if dtype.startswith("float4") else 256
+    x = np.arange(count).astype(np.uint8).view(dtype_of(dtype))
+    wanted = np.asarray(jax.lax.reduce_precision(x, *bits)).astype(float)
+    for backend in ("numpy", "xla"):
+        with bx.config.override(backend=backend):
+            got = bx.jit(lambda x: lax.reduce_precision(x, *bits))(x)
+        np.testing.assert_array_equal(np.asarray(got).astype(float), wanted)
 
 
 def test_operators_shift_like_jaxs():

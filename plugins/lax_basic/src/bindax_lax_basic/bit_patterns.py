@@ -183,7 +183,9 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Ar
         mantissa_bits: the bits of its mantissa, without the implicit one.
 
     Values are rounded to the nearest, halves to even; what is too large becomes infinite, what is
-    below the least normal number zero. The derivative rounds the tangent likewise, as in JAX.
+    below the least normal number zero. The derivative rounds the tangent likewise, as in JAX. As in
+    XLA, floats narrower than float16 are rounded as numbers of float16, and float8_e8m0fnu as
+    numbers of float32; the least normal number is that of a format with the usual bias.
 
     Raises:
         ValueError: when a number of bits is out of range.
@@ -202,21 +204,40 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Ar
     return reduce_precision_p.bind(operand, exponent_bits=exponent, mantissa_bits=mantissa)
 
 
+def _computed_in(dtype: DType) -> DType:
+    """The dtype whose bits are reduced: XLA reduces the bits of narrower floats in float16.
+
+    So their subnormal numbers are normal ones there, which fewer bits of exponent make zero.
+    """
+    if dtype.itemsize > 1:
+        return dtype
+    return dtypes.float32 if dtype == ml_dtypes.float8_e8m0fnu else np.dtype(np.float16)
+
+
 def _reduce_precision(x: NumPyArray, *, exponent_bits: int, mantissa_bits: int) -> Any:
-    info: Any = ml_dtypes.finfo(x.dtype)  # type: ignore[no-untyped-call]
-    wide = x.astype(np.float64)
-    out = wide
+    out = x.astype(_computed_in(x.dtype))
+    info: Any = ml_dtypes.finfo(out.dtype)  # type: ignore[no-untyped-call]
     if mantissa_bits < info.nmant:
-        # By scale, so that subnormal numbers keep as many bits as normal ones of their exponent.
-        _, exponent = np.frexp(wide)
-        least = int(info.minexp) + 1
-        scale = mantissa_bits + 1 - np.maximum(exponent, least)
-        out = np.where(np.isfinite(wide), np.ldexp(np.rint(np.ldexp(wide, scale)), -scale), wide)
+        out = _without_last_bits(out, int(info.nmant) - mantissa_bits)
+    out = out.astype(np.float64)
     if exponent_bits < info.nexp:
         bias = (1 << (exponent_bits - 1)) - 1
         out = np.where(np.abs(out) >= 2.0 ** (bias + 1), np.copysign(np.inf, out), out)
         out = np.where(np.abs(out) < 2.0 ** (1 - bias), np.copysign(0.0, out), out)
-    return np.where(np.isnan(wide), wide, out).astype(x.dtype)
+    return np.where(np.isnan(x), x.astype(np.float64), out).astype(x.dtype)
+
+
+def _without_last_bits(x: NumPyArray, count: int) -> NumPyArray:
+    """Floats rounded so that their last bits are zero; of halves the even pattern of bits.
+
+    The bits of exponent and mantissa together count up, so carrying from one to the other is right.
+    """
+    bits = x.view(f"u{x.dtype.itemsize}")
+    one, places = bits.dtype.type(1), bits.dtype.type(count)
+    last = (bits >> places) & one
+    half = (one << bits.dtype.type(count - 1)) - one
+    kept = ((bits + half + last) >> places) << places
+    return np.asarray(kept, bits.dtype).view(x.dtype)
 
 
 def _bind_reduce_precision(x: Any, **params: Any) -> Any:

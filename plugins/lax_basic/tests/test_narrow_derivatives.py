@@ -1,0 +1,105 @@
+"""Derivatives of every function with floats of few bits beside JAX's: who has them, and which.
+
+One dtype is tried; with BINDAX_DIFFERENTIAL=all each one is.
+"""
+
+import os
+
+import pytest
+
+pytest.importorskip("jax")
+
+import _differential as differential
+import numpy as np
+from _dtype_cases import CASES, NARROW_FLOATS, operand
+from _dtype_differences import (
+    DERIVATIVES,
+    DERIVATIVES_FAIL_IN_JAX,
+    DERIVATIVES_REFUSED_BY_JAX,
+    DERIVATIVES_TAKEN_BY_JAX,
+    FAILS_IN_JAX,
+    OUTSIDE_DOMAIN,
+    REFUSED_BY_JAX,
+    has,
+)
+
+import bindax_core as bx
+import bindax_lax_basic as lax
+from bindax_core.extend import tree_leaves
+
+ALL = os.environ.get("BINDAX_DIFFERENTIAL") == "all"
+DTYPES = (*NARROW_FLOATS, "bfloat16", "float16")
+UNITS = 2.0
+NO_BATCHES = {f"vmap {i}": "not asked for" for i in range(3)}
+pytestmark = [
+    pytest.mark.timeout(600),
+    pytest.mark.parametrize("dtype", DTYPES if ALL else ("float8_e4m3fn",)),
+]
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    """Both libraries with 64-bit defaults, bindax evaluates."""
+    with differential.wide_types(), bx.config.override(default_dtype_bits=64, backend="numpy"):
+        yield
+
+
+def subjects(dtype):
+    """The calls that both libraries take, and what goes into their derivatives."""
+    found = []
+    for name, case in CASES.items():
+        if has(REFUSED_BY_JAX, name, dtype) or has(FAILS_IN_JAX, name, dtype):
+            continue
+        arrays = [operand(dtype, number) for number in range(case.count + 1)]
+        subject = differential.Subject(name, name, arrays[:-1], arrays[1:], case.call)
+        try:
+            value = subject.call(lax, *subject.operands)
+        except (TypeError, ValueError):
+            continue
+        found.append((subject, differential.inputs_of(subject, value)))
+    return found
+
+
+def by_jax(pairs, dtype):
+    refused = [dict(NO_BATCHES) for _ in pairs]
+    for (subject, _), parts in zip(pairs, refused, strict=True):
+        if has(DERIVATIVES_FAIL_IN_JAX, subject.name, dtype):
+            parts |= {"jvp": "fails", "vjp": "fails"}
+    moving = [differential.moving_arrays(inputs) for _, inputs in pairs]
+    return differential.program_of_jax(*zip(*pairs, strict=True), refused)(moving)
+
+
+def derivatives(parts):
+    return {"jvp": parts.tangent, "vjp": parts.gradients}
+
+
+def differences(name, part, got, wanted, dtype):
+    """What differs in a derivative that both libraries have."""
+    ours, theirs = tree_leaves(got), tree_leaves(wanted)
+    if has(OUTSIDE_DOMAIN, name, dtype):
+        pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(ours, theirs, strict=True)]
+        theirs = [np.where(np.isnan(a), a, b) for a, b in pairs]
+    return [text for _, text in differential.differences(part, ours, theirs, UNITS, 0.0)]
+
+
+def listed(table, dtype):
+    return {name for name in table if has(table, name, dtype)}
+
+
+def test_derivatives_like_jax(dtype):
+    pairs = subjects(dtype)
+    ours = [differential.parts_of(bx, lax, *pair, dict(NO_BATCHES)) for pair in pairs]
+    only_ours, only_theirs, different = set(), set(), {}
+    for (subject, _), got, wanted in zip(pairs, ours, by_jax(pairs, dtype), strict=True):
+        if has(DERIVATIVES_FAIL_IN_JAX, subject.name, dtype):
+            continue
+        theirs = derivatives(wanted)
+        for part, mine in derivatives(got).items():
+            label = f"{part} of {subject.name}"
+            if (mine is None) != (theirs[part] is None):
+                (only_theirs if mine is None else only_ours).add(label)
+            elif mine is not None and not has(DERIVATIVES, subject.name, dtype):
+                different[label] = differences(subject.name, part, mine, theirs[part], dtype)
+    assert not {label: texts for label, texts in different.items() if texts}
+    assert only_ours == listed(DERIVATIVES_REFUSED_BY_JAX, dtype)
+    assert only_theirs == listed(DERIVATIVES_TAKEN_BY_JAX, dtype)
