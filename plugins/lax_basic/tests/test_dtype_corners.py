@@ -5,7 +5,7 @@ import itertools
 import ml_dtypes
 import numpy as np
 import pytest
-from _dtype_cases import NARROW_FLOATS, NARROW_INTEGERS
+from _dtype_cases import NARROW_FLOATS, NARROW_INTEGERS, UNSIGNED_FLOATS
 
 import bindax_core as bx
 import bindax_lax_basic as lax
@@ -182,3 +182,35 @@ def test_products_of_floats_are_not_returned_as_integers(dtype):
     message = f"a product of {x.dtype.name} cannot be returned as int32.*convert the result"
     with pytest.raises(TypeError, match=message):
         lax.dot_general(x, x, DOT, preferred_element_type=np.int32)
+
+
+REDUCTIONS = {
+    "sum": (lambda x: lax.reduce_sum(x, (0,)), lambda x: x.sum(0)),
+    "prod": (lambda x: lax.reduce_prod(x, (0,)), lambda x: x.prod(0)),
+    "cumsum": (lambda x: lax.cumsum(x), lambda x: x.cumsum(0)),
+    "cumprod": (lambda x: lax.cumprod(x), lambda x: x.cumprod(0)),
+    "window sum": (
+        lambda x: lax.reduce_window(x, x.dtype.type(0), lax.add, (40,), (40,), "VALID"),
+        lambda x: x.reshape(-1, 40).sum(1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [n for n in NARROW_FLOATS if n not in UNSIGNED_FLOATS])
+@pytest.mark.parametrize("backend", ["numpy", "xla"])
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_many_narrow_floats_are_rounded_once(name, backend, reduction):
+    if backend == "xla":
+        pytest.importorskip("jaxlib")
+    function, wanted = REDUCTIONS[reduction]
+    rng = np.random.default_rng(0)
+    values = rng.choice([-1.0, 1.0, 1.0], 1000) if "prod" in reduction else rng.normal(size=1000)
+    x = values.astype(canonical_dtype(name))
+    with bx.config.override(backend=backend):
+        out = bx.jit(function)(x) if backend == "xla" else function(x)
+
+    assert out.dtype == x.dtype
+    exact = wanted(x.astype(np.float64))
+    np.testing.assert_array_equal(
+        np.asarray(out).astype(np.float64), np.asarray(exact).astype(x.dtype).astype(np.float64)
+    )

@@ -39,6 +39,7 @@ from bindax_lax_basic._types import (
     shape_argument,
     static_ints,
 )
+from bindax_lax_basic._wider_lowering import in_wider
 
 # ------------------------------------------------------------------------------- transpose
 
@@ -409,5 +410,7 @@ reduce_sum_p: Primitive = primitive(
     linear(lambda t, **params: reduce_sum_p.bind(t, **params)),
     vmap(_sum_vmap),
     transpose_rule(_sum_transpose),
-    lowering["stablehlo"](reduction_lowering("stablehlo.add", 0)),
+    lowering["stablehlo"](
+        in_wider(lambda: reduce_sum_p, reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype)
+    ),
 )

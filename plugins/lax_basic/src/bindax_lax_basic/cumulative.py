@@ -33,6 +33,7 @@ from bindax_lax_basic._numpy import NumPyArray, quiet_unary
 from bindax_lax_basic._operands import constant
 from bindax_lax_basic._scans import Values, prefix_scan
 from bindax_lax_basic._types import Kinds, axis_argument, rank_of, require_kind
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.comparison import eq_p, is_finite_p, ne_p
 from bindax_lax_basic.complex_numbers import real_p
@@ -168,6 +169,10 @@ def _by_scan(step: Step) -> Function:
     return function
 
 
+def _scan_lowering(which: Callable[[], Primitive], step: Step) -> Rule:
+    return lowering["stablehlo"](in_wider(which, composition(_by_scan(step)), dtypes.summing_dtype))
+
+
 def _scan_jvp(which: Callable[[], Primitive], step_jvp: Function) -> Rule:
     """The tangents are scanned together with the values, by the derivative of one step.
 
@@ -201,7 +206,7 @@ def _choosing(name: str, which: Callable[[], Primitive], ufunc: np.ufunc, step: 
         _scan_jvp(which, _derivative_of(step)),
         _cumulative_batch(which),
         transpose.absent("not linear"),
-        lowering["stablehlo"](composition(_by_scan(step))),
+        _scan_lowering(which, step),
     )
 
 
@@ -212,7 +217,7 @@ cumsum_p: Primitive = primitive(
     linear(lambda t, **params: cumsum_p.bind(t, **params)),
     _cumulative_batch(lambda: cumsum_p),
     transpose(lambda ct, x, *, axis, reverse: [cumsum_p.bind(ct, axis=axis, reverse=not reverse)]),
-    lowering["stablehlo"](composition(_by_scan(lambda a, b: add_p.bind(a, b)))),
+    _scan_lowering(lambda: cumsum_p, lambda a, b: add_p.bind(a, b)),
 )
 cumprod_p: Primitive = _choosing(
     "cumprod", lambda: cumprod_p, np.multiply, lambda a, b: mul_p.bind(a, b)
@@ -278,5 +283,5 @@ cumlogsumexp_p: Primitive = primitive(
     _scan_jvp(lambda: cumlogsumexp_p, _logaddexp_jvp),
     _cumulative_batch(lambda: cumlogsumexp_p),
     transpose.absent("not linear"),
-    lowering["stablehlo"](composition(_by_scan(_logaddexp))),
+    _scan_lowering(lambda: cumlogsumexp_p, _logaddexp),
 )

@@ -148,6 +148,15 @@ def accumulator_dtype(dtype: DType) -> DType:
     return _ACCUMULATOR.get(dtype, dtype)
 
 
+def summing_dtype(dtype: DType) -> DType:
+    """The dtype in which compiled sums and products of many are formed.
+
+    XLA rounds floats of a byte at each step; evaluation rounds them once, and so do programs then.
+    """
+    is_narrow = dtype.itemsize == 1 and is_inexact(dtype)
+    return accumulator_dtype(dtype) if is_narrow else dtype
+
+
 def byte_dtype(dtype: DType) -> DType:
     """The dtype of at least a byte that has all values of a dtype: int8 for int2 and int4."""
     return _BYTE.get(dtype, dtype)

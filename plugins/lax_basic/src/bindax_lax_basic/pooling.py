@@ -32,6 +32,7 @@ from bindax_lax_basic._linear import linear, zero_tangent
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic._sliding import Geometry, check_geometry, window_attributes
 from bindax_lax_basic._types import Kinds, require_kind
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.comparison import ge_p, le_p
 from bindax_lax_basic.creation import filled
 from bindax_lax_basic.slicing import pad_array
@@ -93,7 +94,7 @@ def _pool_batch(which: Callable[[], Primitive]) -> Rule:
     return vmap(rule)
 
 
-def _pool_lowering(operation: str, initial: Initial) -> Rule:
+def _pool_lowering(operation: str, initial: Initial) -> lower.Lowering:
     def rule(ctx: LoweringContext, x: Any, **params: Any) -> Any:
         scalar = ShapedArray((), ctx.avals_in[0].dtype)
 
@@ -107,7 +108,7 @@ def _pool_lowering(operation: str, initial: Initial) -> Rule:
             regions=[Region((scalar, scalar), body)],
         )[0]
 
-    return lowering["stablehlo"](rule)
+    return rule
 
 
 # -------------------------------------------------------------------------------------- sum
@@ -145,7 +146,13 @@ reduce_window_sum_p: Primitive = primitive(
     linear(lambda t, **params: reduce_window_sum_p.bind(t, **params)),
     _pool_batch(lambda: reduce_window_sum_p),
     transpose(_sum_transpose),
-    _pool_lowering("stablehlo.add", lambda dtype: 0),
+    lowering["stablehlo"](
+        in_wider(
+            lambda: reduce_window_sum_p,
+            _pool_lowering("stablehlo.add", lambda dtype: 0),
+            dtypes.summing_dtype,
+        )
+    ),
 )
 
 # ------------------------------------------------------------------------------------ extrema
@@ -178,7 +185,7 @@ def _extremum(
         _extremum_jvp(which, select_prim),
         _pool_batch(which),
         transpose.absent("not linear"),
-        _pool_lowering(f"stablehlo.{name}imum", initial),
+        lowering["stablehlo"](_pool_lowering(f"stablehlo.{name}imum", initial)),
     )
 
 

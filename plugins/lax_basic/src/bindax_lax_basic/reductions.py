@@ -29,6 +29,7 @@ from bindax_lax_basic._linear import no_derivative, zero_tangent
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic._operands import constant
 from bindax_lax_basic._types import Kinds, axes_argument, require_kind
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.arithmetic import add_p, mul_p
 from bindax_lax_basic.axes import (
     broadcast_in_dim_p,
@@ -233,7 +234,11 @@ reduce_prod_p: Primitive = primitive(
     jvp(_prod_jvp, symbolic_zeros=True),
     reduction_batch(lambda x, *, axes: reduce_prod_p.bind(x, axes=axes)),
     NOT_LINEAR,
-    lowering["stablehlo"](reduction_lowering("stablehlo.multiply", 1)),
+    lowering["stablehlo"](
+        in_wider(
+            lambda: reduce_prod_p, reduction_lowering("stablehlo.multiply", 1), dtypes.summing_dtype
+        )
+    ),
 )
 
 # ---------------------------------------------------------------- conjunction and disjunction
