@@ -136,6 +136,26 @@ def test_many_threads_share_the_workers(three_cores: None) -> None:
         np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.parametrize("allowed", [0, 1])
+def test_system_without_threads(
+    three_cores: None, monkeypatch: pytest.MonkeyPatch, allowed: int
+) -> None:
+    start, started = threading.Thread.start, list[threading.Thread]()
+
+    def limited(thread: threading.Thread) -> None:
+        if len(started) == allowed:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    x = numbers(np.float64)
+
+    np.testing.assert_array_equal(lax.sin(x), np.sin(x))
+    np.testing.assert_array_equal(lax.cummax(x), np.maximum.accumulate(x))
+    assert len(started) == allowed
+
+
 def _sine(x: Any) -> Any:
     return lax.sin(x).numpy()
 
@@ -208,6 +228,7 @@ def test_large_sums_over_some_and_over_all_axes() -> None:
     np.testing.assert_allclose(lax.reduce_sum(x, (0, 2)), x.sum((0, 2)), rtol=1e-12)
     np.testing.assert_allclose(lax.reduce_sum(x.T, (2, 1, 0)), x.sum(), rtol=1e-12)
     np.testing.assert_array_equal(lax.reduce_sum(x, ()), x)
+    np.testing.assert_array_equal(lax.reduce_sum(x[..., None], (3,)), x)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

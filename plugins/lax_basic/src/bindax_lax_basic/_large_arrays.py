@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,23 @@ def cores() -> int:
 
 
 @cache
-def _workers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cores() - 1, thread_name_prefix="bindax-elementwise")
+def _workers() -> ThreadPoolExecutor | None:
+    """The other threads, all of them started; None where the system gives no more threads.
+
+    A pool that starts a thread when work comes would keep the work if the thread does not start.
+    """
+    count = cores() - 1
+    pool = ThreadPoolExecutor(count, thread_name_prefix="bindax-large-arrays")
+    started = Barrier(count + 1)
+    try:
+        for _ in range(count):
+            pool.submit(started.wait)
+    except RuntimeError:
+        started.abort()
+        pool.shutdown(wait=False, cancel_futures=True)
+        return None
+    started.wait()
+    return pool
 
 
 if hasattr(os, "register_at_fork"):
@@ -116,12 +132,15 @@ def _side_by_side(compute: NumPyFunction, pairs: Sequence[tuple[Any, NumPyArray]
 
 
 def _begin(function: Callable[[Any], None], argument: Any) -> Future[None] | None:
-    """Call in another thread; here, while the interpreter ends and starts no threads."""
+    """Call in another thread; here, where there is none, and while the interpreter ends."""
+    pool = _workers()
     try:
-        return _workers().submit(function, argument)
+        if pool is not None:
+            return pool.submit(function, argument)
     except RuntimeError:
-        function(argument)
-        return None
+        pass
+    function(argument)
+    return None
 
 
 def trailing_sums(x: ShapedArray, axes: tuple[int, ...]) -> NumPyFunction | None:
@@ -134,7 +153,8 @@ def trailing_sums(x: ShapedArray, axes: tuple[int, ...]) -> NumPyFunction | None
     kept = x.ndim - len(axes)
     length = math.prod(x.shape[kept:])
     is_last = set(axes) == set(range(kept, x.ndim))
-    if x.dtype not in (np.float32, np.float64) or not is_last or x.size < _LARGE_SUM:
+    is_large = x.size >= _LARGE_SUM and length > 1
+    if x.dtype not in (np.float32, np.float64) or not is_last or not is_large:
         return None
     if length > _ROW:
         return _sums_of_blocks(x.shape[:kept], length)
