@@ -67,11 +67,16 @@ def check_types(program: Program, arguments: Any, reverse: bool) -> None:
 
 
 def compiled_by_jax(function: Any, arguments: Any) -> Any:
-    """What JAX computes, compiled quickly, or step by step where XLA cannot compile it."""
+    """What JAX computes, compiled quickly, or step by step where XLA cannot; None if JAX fails."""
     try:
         return jax.jit(function, compiler_options=COMPILER_OPTIONS)(*arguments)
     except jax.errors.JaxRuntimeError:  # XLA has no code for `mulhi` inside of a fusion
         return function(*arguments)
+    except TypeError as error:
+        # JAX's reverse mode takes an absent cotangent of a loop for a value.
+        if "The problematic value is of type <class 'NoneType'>" not in str(error):
+            raise
+        return None
 
 
 def check_case(case: Case) -> float:
@@ -85,6 +90,8 @@ def check_case(case: Case) -> float:
     theirs = transformed(jax, program.function(jax, reverse=reverse), chain)
     compiled = bindax.jit(ours)(*arguments)
     expected = compiled_by_jax(theirs, arguments)
+    if expected is None:
+        expected = value
     assert value.dtype == compiled.dtype == expected.dtype == program.result_dtype
     if not np.isclose(float(value), float(expected)):
         # Without its passes XLA computes the branches of some conditionals wrong.
@@ -136,6 +143,8 @@ def test_random_programs(part: int) -> None:
     @given(number=st.integers(0, 2**64 - 1))
     def check(number: int) -> None:
         case = random_case(number)
+        if len(sharpness) % 50 == 49:
+            jax.clear_caches()  # code that nobody calls; a process cannot hold all of it
         try:
             sharpness.append(check_case(case))
         except Exception as error:

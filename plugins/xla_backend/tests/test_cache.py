@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from bindax_xla_backend.extend import (
     set_compilation_cache_dir,
 )
 
+MAPPINGS = Path("/proc/self/maps")
 AVAL = ShapedArray((5,), np.float32)
 
 
@@ -111,7 +113,7 @@ def test_limit_and_threads():
 
     found = []
     threads = [
-        threading.Thread(target=lambda: found.append(cache.get(b"k", make))) for _ in range(16)
+        threading.Thread(target=lambda: found.append(cache.get(b"k", 10, make))) for _ in range(16)
     ]
     for thread in threads:
         thread.start()
@@ -120,17 +122,46 @@ def test_limit_and_threads():
     assert len(made) == 1
     assert len(set(map(id, found))) == 1
     for key in (b"1", b"2", b"3"):
-        cache.get(key, object)
+        cache.get(key, 10, object)
     assert len(cache) == 2
     cache.clear()
     assert len(cache) == 0
 
 
+def test_limit_of_the_size_of_all_programs():
+    cache = _cache.MemoryCache(size_limit=100)
+    for key, size, kept in ((b"1", 60, 1), (b"2", 40, 2), (b"3", 30, 2), (b"4", 500, 1)):
+        cache.get(key, size, object)
+        assert len(cache) == kept
+    cache.get(b"5", 70, object)
+    cache.get(b"6", 30, object)
+    assert len(cache) == 2
+    cache.clear()
+    cache.get(b"7", 100, object)
+    assert len(cache) == 1
+
+
+@pytest.mark.skipif(not MAPPINGS.exists(), reason="the system does not show them")
+def test_programs_that_nobody_uses_give_their_memory_mappings_back(ops):
+    def grown(size_limit):
+        backend = XlaBackend()
+        backend.compiled = _cache.MemoryCache(size_limit=size_limit)
+        found = []
+        for size in range(3, 33):
+            aval = ShapedArray((size,), np.float32)
+            backend.compile(make_jaxpr(lambda x: ops.sin(ops.sin(x)))(aval), name="f")
+            found.append(len(MAPPINGS.read_text().splitlines()))
+        return found[-1] - found[4]
+
+    assert grown(1 << 20) > 25
+    assert grown(1) < 5
+
+
 def test_failure_is_not_kept():
     cache = _cache.MemoryCache()
     with pytest.raises(ZeroDivisionError):
-        cache.get(b"k", lambda: 1 / 0)
-    assert cache.get(b"k", lambda: 3) == 3
+        cache.get(b"k", 10, lambda: 1 / 0)
+    assert cache.get(b"k", 10, lambda: 3) == 3
 
 
 def test_key_depends_on_everything(monkeypatch):

@@ -110,7 +110,9 @@ class XlaBackend:
                 options.SerializeAsString(),
                 f"jaxlib {_jaxlib.VERSION} {self.platform} {len(self._devices)}",
             )
-            loaded = self.compiled.get(key, lambda: self._load_or_compile(program, options, key))
+            loaded = self.compiled.get(
+                key, len(program.bytecode), lambda: self._load_or_compile(program, options, key)
+            )
         return Executable(self, program, loaded, device)
 
     def put(
