@@ -71,7 +71,13 @@ def describe(error: Exception) -> str:
 @click.command()
 @click.option("--quick", is_flag=True, help="One sample of each, to see that everything runs.")
 @click.option("--only", multiple=True, help="Only cases whose name contains this; repeatable.")
-@click.option("--cores", default=1, show_default=True, help="Cores to run on; 0 for all.")
+@click.option(
+    "--cores",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Cores to run on; 0 for all.",
+)
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),

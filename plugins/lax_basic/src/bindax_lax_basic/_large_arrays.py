@@ -79,12 +79,16 @@ def on_all_cores(function: NumPyFunction, plan: Plan) -> Plan:
         function: of one array, elementwise; it must keep these dtypes.
         plan: for all other arrays.
     """
-    split = _in_parts(function)
-    return lambda x: split if x.size >= LARGE and x.dtype.kind in "fc" else plan(x)
+
+    def choose(x: ShapedArray) -> NumPyFunction:
+        whole = plan(x)
+        is_large = x.size >= LARGE and x.dtype.kind in "fc"
+        return _in_parts(function, whole) if is_large else whole
+
+    return choose
 
 
-def _in_parts(function: NumPyFunction) -> NumPyFunction:
-    whole = quiet_unary(function)
+def _in_parts(function: NumPyFunction, whole: NumPyFunction) -> NumPyFunction:
     writes = isinstance(function, np.ufunc)
     compute = quiet(function if writes else lambda x, out: np.copyto(out, function(x)))
 
