@@ -26,6 +26,7 @@ INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "ui
 INEXACT = (*FLOATS, *COMPLEX)
 LARGEST = 24  # elements of a value
 HIGHEST = 3  # axes of a value
+_INSIDE = 1000  # the place, for roundings, of what is no result of a step
 
 
 def real_dtype(dtype: Any) -> np.dtype[Any]:
@@ -118,6 +119,10 @@ class Operands:
             self.perturb((self._seed, place), tame(self.ops, x)) if str(x.dtype) in INEXACT else x
             for place, x in enumerate(values)
         ]
+
+    def rounded(self, x: Any) -> Any:
+        """A value inside of a step whose rounding counts, since it cancels against another."""
+        return self.perturb((self._seed, _INSIDE), x)
 
     # ------------------------------------------------------------------------------- choices
 

@@ -145,7 +145,8 @@ def softmax(p: Operands) -> Any:
     axis = p.axis(x)
     high = p.ops.stop_gradient(x.max(axis, keepdims=True))
     powers = p.ops.exp(x - high)
-    return tame(p.ops, powers / powers.sum(axis, keepdims=True))
+    # Over one element the quotient is 1, and its derivative 0 but for roundings.
+    return tame(p.ops, powers / p.rounded(powers.sum(axis, keepdims=True)))
 
 
 STEPS: dict[str, Step] = {

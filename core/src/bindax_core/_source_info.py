@@ -111,7 +111,8 @@ def api_boundary(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def bounded(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return function(*args, **kwargs)
+            # An empty dictionary takes longer to pass than few numbers to add.
+            return function(*args, **kwargs) if kwargs else function(*args)  # type: ignore[call-arg]
         except Exception as error:
             hide_internal_frames(error)
             raise

@@ -102,6 +102,21 @@ def test_accumulations_do_not_depend_on_the_number_of_cores(
     assert np.isnan(lax.cumsum(x)[1000:]).all()
 
 
+@pytest.mark.parametrize("name", ["cumsum", "cummax"])
+@pytest.mark.parametrize("rest", range(6))
+def test_accumulations_of_any_length(name: str, rest: int) -> None:
+    accumulation = {"cumsum": np.add, "cummax": np.maximum}[name]
+    x = np.random.default_rng(rest).integers(-3, 4, 2 * _large_arrays._PART + rest).astype(float)
+    expected = accumulation.accumulate(x)
+
+    np.testing.assert_array_equal(getattr(lax, name)(x), expected)
+    place = 1000 + rest
+    x[place] = np.nan
+    out = getattr(lax, name)(x).numpy()
+    np.testing.assert_array_equal(out[:place], expected[:place])
+    assert np.isnan(out[place:]).all()
+
+
 def test_other_layouts(three_cores: None) -> None:
     x = numbers(np.float64, 700 * 701).reshape(700, 701)
     for layout in (x, x.T, x[:, ::-1], np.asfortranarray(x), x.reshape(70, 10, 701)):

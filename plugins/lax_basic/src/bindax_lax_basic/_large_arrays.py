@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from threading import Barrier
 from typing import Any
@@ -34,6 +34,9 @@ _BLOCK = 1 << 9
 
 _LARGE_SUM = 1 << 15
 """The fewest elements of an array that is summed by scalar products."""
+
+_GROUP = 4
+"""The elements that are accumulated at a time, for many groups side by side."""
 
 
 @cache
@@ -112,12 +115,36 @@ def in_large_parts(accumulation: np.ufunc, x: NumPyArray) -> NumPyArray:
     """
     out = np.empty_like(x)
     parts = [slice(start, start + _PART) for start in range(0, x.size, _PART)]
-    accumulate = quiet(lambda x, out: accumulation.accumulate(x, 0, x.dtype, out))
-    _side_by_side(accumulate, [(x[part], out[part]) for part in parts])
+    accumulate = _in_groups if x.dtype.kind == "f" else _in_order
+    compute = quiet(partial(accumulate, accumulation))
+    _side_by_side(compute, [(x[part], out[part]) for part in parts])
     before = accumulation.accumulate(out[_PART - 1 :: _PART], 0, x.dtype)
     combine = quiet(lambda last, out: accumulation(last, out, out=out))
     _side_by_side(combine, [(before[i], out[part]) for i, part in enumerate(parts[1:])])
     return out
+
+
+def _in_order(accumulation: np.ufunc, x: NumPyArray, out: NumPyArray) -> None:
+    accumulation.accumulate(x, 0, x.dtype, out)
+
+
+def _in_groups(accumulation: np.ufunc, x: NumPyArray, out: NumPyArray) -> None:
+    """Accumulate in groups, then the groups: a sum of floats waits for the one before.
+
+    Sums of what is not negative do not fall, as they would by trees.
+    """
+    cut = x.size - x.size % _GROUP
+    columns, results = (array[:cut].reshape(-1, _GROUP).T for array in (x, out))
+    inside = [columns[0]]
+    for column in columns[1:]:
+        inside.append(accumulation(inside[-1], column))
+    before = accumulation.accumulate(inside[-1], 0, x.dtype, results[-1])[:-1]
+    for values, result in zip(inside[:-1], results[:-1], strict=True):
+        result[:1] = values[:1]
+        accumulation(before, values[1:], out=result[1:])
+    _in_order(accumulation, x[cut:], out[cut:])
+    if 0 < cut < x.size:
+        accumulation(out[cut - 1], out[cut:], out=out[cut:])
 
 
 def _side_by_side(compute: NumPyFunction, pairs: Sequence[tuple[Any, NumPyArray]]) -> None:

@@ -38,6 +38,7 @@ from bindax_lax_basic.precision import (
     DotAlgorithm,
     PrecisionLike,
     ProductPrecision,
+    element_type_argument,
     of_one_dtype,
     precision_attributes,
     product_precision,
@@ -54,6 +55,8 @@ DotDimensionNumbers = tuple[
     tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
 ]
 """What ``dimension_numbers`` of ``dot_general`` may be."""
+
+_INNER: DimensionNumbers = (((0,), (0,)), ((), ()))
 
 
 def dot_general(
@@ -141,11 +144,6 @@ def _product(
     return convert(out, dtype, wanted is None and avals[0].weak_type and avals[1].weak_type)
 
 
-def element_type_argument(value: Any) -> DType | None:
-    """The dtype of a result, from what users write; None for that of the operands."""
-    return None if value is None else dtypes.canonical_dtype(value)
-
-
 def dot(
     lhs: Any,
     rhs: Any,
@@ -168,7 +166,9 @@ def dot(
     """
     plain = dimension_numbers is None and precision is None and preferred_element_type is None
     if plain and type(lhs) is Array and type(rhs) is Array:
-        numbers = _numbers_of_dot(lhs.aval, rhs.aval)
+        aval = lhs.aval
+        is_inner = aval is rhs.aval and len(aval.shape) == 1
+        numbers = _INNER if is_inner else _numbers_of_dot(aval, rhs.aval)
         if numbers is not None:  # the usual case
             return dot_general_p.bind(
                 lhs, rhs, dimension_numbers=numbers, precision=None, preferred_element_type=None
@@ -293,7 +293,7 @@ def _numbers_of_dot(lhs: ShapedArray, rhs: ShapedArray) -> DimensionNumbers | No
     """
     if lhs.ndim not in (1, 2) or rhs.ndim not in (1, 2) or lhs.dtype != rhs.dtype:
         return None
-    return (((lhs.ndim - 1,), (0,)), ((), ()))
+    return _INNER if lhs.ndim == 1 else (((1,), (0,)), ((), ()))
 
 
 # The product of real vectors; unlike `dot` it has no floating-point errors to silence. It is taken

@@ -41,8 +41,7 @@ from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic._types import static_int, static_ints
 from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.axes import transpose_p
-from bindax_lax_basic.contraction import element_type_argument
-from bindax_lax_basic.precision import precision_argument
+from bindax_lax_basic.precision import element_type_argument, precision_argument
 from bindax_lax_basic.shape import rev
 
 _NAME = "conv_general_dilated"

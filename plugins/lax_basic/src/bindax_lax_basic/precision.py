@@ -239,6 +239,11 @@ def precision_attribute(precision: PrecisionPair) -> str:
     return f"[{', '.join(f'#stablehlo<precision {p.name}>' for p in names)}]"
 
 
+def element_type_argument(value: Any) -> DType | None:
+    """The dtype of a result, from what users write; None for that of the operands."""
+    return None if value is None else dtypes.canonical_dtype(value)
+
+
 def of_one_dtype(lhs: Any, rhs: Any, wanted: DType | None) -> tuple[Any, Any]:
     """Operands in the dtype of the result, or in the wider one of their own."""
     own = typeof(lhs).dtype, typeof(rhs).dtype
