@@ -173,6 +173,8 @@ REFUSED = {
     ),
     "axis of sort": (lambda m: m.sort(F, dimension=2), "2"),
     "keys of sort": (lambda m: m.sort((F, F), num_keys=3), "3"),
+    "fraction of keys of sort": (lambda m: m.sort(m.neg(V), num_keys=1.0), "num_keys.*1.0"),
+    "fraction of an axis of sort": (lambda m: m.sort(m.neg(V), -1.0), r"dimension.*-1\.0"),
     "shapes of sort": (lambda m: m.sort((F, F[0]), num_keys=1), r"3"),
     "count of top_k": (lambda m: m.top_k(V, 6), "6"),
     "negative top_k": (lambda m: m.top_k(V, -1), "-1"),
@@ -286,6 +288,7 @@ REFUSED = {
 }
 
 ACCEPTED_BY_JAX = {
+    "fraction of keys of sort": "a float that happens to be whole counts nothing",
     "order of broadcast_in_dim": "it transposes then; in bindax that is said by transpose",
 }
 """What JAX accepts and bindax refuses on purpose."""

@@ -42,7 +42,10 @@ INDEX = np.dtype(np.int32)
 # -------------------------------------------------------------------------------------- sort
 
 
-def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+_LAST, _ONE = -1, 1
+
+
+def sort(operand: Any, dimension: int = _LAST, is_stable: bool = True, num_keys: int = _ONE) -> Any:
     """Sort along an axis, ascending.
 
     Args:
@@ -66,7 +69,8 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     >>> sort([np.array([2, 1, 2]), np.array([5, 6, 4])], num_keys=2)
     (Array([1, 2, 2], dtype=int64), Array([6, 4, 5], dtype=int64))
     """
-    if type(operand) is Array and dimension == -1 and is_stable is True and num_keys == 1:
+    # Equality would take 1.0 for an integer.
+    if type(operand) is Array and dimension is _LAST and is_stable is True and num_keys is _ONE:
         shape = operand.aval.shape
         if shape:  # the usual case
             return sort_p.bind(operand, dimension=len(shape) - 1, is_stable=True, num_keys=1)[0]
