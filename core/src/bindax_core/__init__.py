@@ -21,11 +21,6 @@ from bindax_core._jaxpr_check import JaxprType as JaxprType
 from bindax_core._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
-from bindax_core._transfer import block_until_ready as block_until_ready
-from bindax_core._transfer import default_backend as default_backend
-from bindax_core._transfer import device_get as device_get
-from bindax_core._transfer import device_put as device_put
-from bindax_core._transfer import devices as devices
 from bindax_core.interpreters import _custom_primitives as _custom_primitives
 from bindax_core.interpreters import checkpoint_policies as checkpoint_policies
 from bindax_core.interpreters._callables import check_function as check_function
@@ -43,6 +38,7 @@ from bindax_core.interpreters.custom_jvp import custom_jvp as custom_jvp
 from bindax_core.interpreters.custom_vjp import CustomVJPPrimal as CustomVJPPrimal
 from bindax_core.interpreters.custom_vjp import custom_vjp as custom_vjp
 from bindax_core.interpreters.custom_vmap import custom_vmap as custom_vmap
+from bindax_core.interpreters.direct import direct as direct
 from bindax_core.interpreters.effects import check_repeatable as check_repeatable
 from bindax_core.interpreters.effects import check_unordered as check_unordered
 from bindax_core.interpreters.effects import without_effects as without_effects
@@ -67,6 +63,11 @@ from bindax_core.interpreters.partial_eval import partial_eval_jaxpr as partial_
 from bindax_core.interpreters.saved_residuals import print_saved_residuals as print_saved_residuals
 from bindax_core.interpreters.saved_residuals import saved_residuals as saved_residuals
 from bindax_core.interpreters.staging import trace_to_jaxpr as trace_to_jaxpr
+from bindax_core.interpreters.transfer import block_until_ready as block_until_ready
+from bindax_core.interpreters.transfer import default_backend as default_backend
+from bindax_core.interpreters.transfer import device_get as device_get
+from bindax_core.interpreters.transfer import device_put as device_put
+from bindax_core.interpreters.transfer import devices as devices
 from bindax_core.interpreters.transposition import linear_transpose as linear_transpose
 from bindax_core.interpreters.transposition import transpose_jaxpr as transpose_jaxpr
 from bindax_core.registry import _wiring

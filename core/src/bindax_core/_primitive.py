@@ -76,6 +76,7 @@ class Primitive:
     __slots__ = (
         "__weakref__",
         "_latest",
+        "_memories",
         "_signatures",
         "multiple_results",
         "name",
@@ -94,6 +95,7 @@ class Primitive:
         self.prefers_compiler = False
         self._signatures: dict[Any, _Signature] = {}
         self._latest: dict[Any, _Signature] = {}
+        self._memories: list[dict[Any, Any]] = [self._signatures, self._latest]
         declare(self)
 
     def __repr__(self) -> str:
@@ -261,10 +263,30 @@ class Primitive:
                 self._signatures[key] = known
         return known
 
+    def new_memory(self) -> dict[Any, Any]:
+        """A dictionary for what ``evaluation`` says; it is emptied when a rule is exchanged."""
+        self._memories.append({})
+        return self._memories[-1]
+
+    def evaluation(
+        self, avals: tuple[Any, ...], params: dict[str, Any] | None
+    ) -> tuple[Callable[..., Any], Any] | None:
+        """How ``bind`` evaluates arrays on the host, and the type of its one result.
+
+        None unless the last that were evaluated of these types were so with these parameters.
+        """
+        known = self._latest.get(avals[0] if len(avals) == 1 else avals)
+        if known is None or params is None or known.params != params or known.takes_params:
+            return None
+        if any(params[name] is not x for name, x in known.exact) or len(known.out_avals) != 1:
+            return None
+        compute, aval = known.compute, known.out_avals[0]
+        return (lambda *xs: compute(*xs)[0]) if self.multiple_results else compute, aval
+
     def forget_signatures(self) -> None:
         """Forget the remembered result types (after a rule was exchanged for a test)."""
-        self._signatures.clear()
-        self._latest.clear()
+        for memory in self._memories:
+            memory.clear()
 
     def _wrong_output(self, got: str, promised: Any) -> str:
         rules = (kinds.impl.rule_of(self), kinds.abstract_eval.rule_of(self))

@@ -80,6 +80,7 @@ from bindax_core._trace import full_lower as full_lower
 from bindax_core._trace import full_raise as full_raise
 from bindax_core._trace import new_base as new_base
 from bindax_core._trace import new_main as new_main
+from bindax_core._trace import staging as staging
 from bindax_core._trace import trace_state as trace_state
 from bindax_core._tree import NodeDefinition as NodeDefinition
 from bindax_core._tree import PyTreeDef as PyTreeDef

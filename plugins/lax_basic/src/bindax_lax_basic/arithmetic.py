@@ -74,8 +74,6 @@ def add(x: Any, y: Any) -> Array:
     >>> add(np.array([1.0, 2.0]), 0.5)
     Array([1.5, 2.5], dtype=float64)
     """
-    if type(x) is Array and type(y) is Array and x.aval is y.aval:
-        return add_p.bind(x, y)
     return add_p.bind(*adopt_type(x, y))
 
 
@@ -122,8 +120,6 @@ def sub(x: Any, y: Any) -> Array:
     >>> sub(np.array([1.0, 2.0]), 0.5)
     Array([0.5, 1.5], dtype=float64)
     """
-    if type(x) is Array and type(y) is Array and x.aval is y.aval:
-        return sub_p.bind(x, y)
     return sub_p.bind(*adopt_type(x, y))
 
 
@@ -165,8 +161,6 @@ def mul(x: Any, y: Any) -> Array:
     >>> mul(2.0, np.array([1.0, 2.0]))
     Array([2., 4.], dtype=float64)
     """
-    if type(x) is Array and type(y) is Array and x.aval is y.aval:
-        return mul_p.bind(x, y)
     return mul_p.bind(*adopt_type(x, y))
 
 

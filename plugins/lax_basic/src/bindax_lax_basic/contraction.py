@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,8 +54,6 @@ DotDimensionNumbers = tuple[
     tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
 ]
 """What ``dimension_numbers`` of ``dot_general`` may be."""
-
-_INNER: DimensionNumbers = (((0,), (0,)), ((), ()))
 
 
 def dot_general(
@@ -164,15 +161,6 @@ def dot(
     >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array(11., dtype=float64)
     """
-    plain = dimension_numbers is None and precision is None and preferred_element_type is None
-    if plain and type(lhs) is Array and type(rhs) is Array:
-        aval = lhs.aval
-        is_inner = aval is rhs.aval and len(aval.shape) == 1
-        numbers = _INNER if is_inner else _numbers_of_dot(aval, rhs.aval)
-        if numbers is not None:  # the usual case
-            return dot_general_p.bind(
-                lhs, rhs, dimension_numbers=numbers, precision=None, preferred_element_type=None
-            )
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     ranks = typeof(lhs).ndim, typeof(rhs).ndim
@@ -285,15 +273,12 @@ def _parts(lhs: Dims, rhs: Dims, numbers: DimensionNumbers) -> tuple[Dims, Dims,
 # ------------------------------------------------------------------------------------- rules
 
 
-@lru_cache(maxsize=1024)
-def _numbers_of_dot(lhs: ShapedArray, rhs: ShapedArray) -> DimensionNumbers | None:
-    """The axes that ``dot`` contracts: the last of the left and the first of the right operand.
-
-    None where there is more to decide.
-    """
+def plain_product(lhs: ShapedArray, rhs: ShapedArray) -> dict[str, Any] | None:
+    """The parameters that ``dot`` binds for two arrays of one dtype; None for other operands."""
     if lhs.ndim not in (1, 2) or rhs.ndim not in (1, 2) or lhs.dtype != rhs.dtype:
         return None
-    return _INNER if lhs.ndim == 1 else (((1,), (0,)), ((), ()))
+    numbers = (((lhs.ndim - 1,), (0,)), ((), ()))
+    return {"dimension_numbers": numbers, "precision": None, "preferred_element_type": None}
 
 
 # The product of real vectors; unlike `dot` it has no floating-point errors to silence. It is taken
@@ -311,14 +296,15 @@ def _dot_plan(
 ) -> Any:
     dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
     wide = dtypes.accumulator_dtype(dtype)
-    plain = dimension_numbers == _numbers_of_dot(lhs, rhs)
-    if plain and lhs.dtype == wide == dtype:
+    plain = plain_product(lhs, rhs)
+    is_plain = plain is not None and dimension_numbers == plain["dimension_numbers"]
+    if is_plain and lhs.dtype == wide == dtype:
         is_inner = lhs.ndim == rhs.ndim == 1 and dtype.kind != "c"
         return _inner_product if is_inner else quiet_binary(np.ndarray.dot)
 
     def run(x: NumPyArray, y: NumPyArray) -> Any:
         x, y = x.astype(wide, copy=False), y.astype(wide, copy=False)
-        out = np.dot(x, y) if plain else _contract(x, y, dimension_numbers)
+        out = np.dot(x, y) if is_plain else _contract(x, y, dimension_numbers)
         return out.astype(dtype, copy=False)
 
     return quiet_binary(run)

@@ -105,6 +105,11 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
     return _bind(cumlogsumexp_p, operand, axis, reverse)
 
 
+def first_axis(aval: ShapedArray) -> dict[str, Any] | None:
+    """The parameters that these functions bind for an array alone; None where there is no axis."""
+    return {"axis": 0, "reverse": False} if aval.ndim else None
+
+
 def _bind(which: Primitive, operand: Any, axis: int, reverse: bool) -> Any:
     place = axis_argument(which.name, axis, rank_of(operand))
     return which.bind(operand, axis=place, reverse=bool(reverse))

@@ -69,11 +69,6 @@ def sort(operand: Any, dimension: int = _LAST, is_stable: bool = True, num_keys:
     >>> sort([np.array([2, 1, 2]), np.array([5, 6, 4])], num_keys=2)
     (Array([1, 2, 2], dtype=int64), Array([6, 4, 5], dtype=int64))
     """
-    # Equality would take 1.0 for an integer.
-    if type(operand) is Array and dimension is _LAST and is_stable is True and num_keys is _ONE:
-        shape = operand.aval.shape
-        if shape:  # the usual case
-            return sort_p.bind(operand, dimension=len(shape) - 1, is_stable=True, num_keys=1)[0]
     several = isinstance(operand, (list, tuple))
     operands = list(operand) if several else [operand]
     if not operands:
@@ -85,6 +80,11 @@ def sort(operand: Any, dimension: int = _LAST, is_stable: bool = True, num_keys:
         num_keys=static_int("sort", "num_keys", num_keys),
     )
     return tuple(outs) if several else outs[0]
+
+
+def last_axis(aval: ShapedArray) -> dict[str, Any] | None:
+    """The parameters that ``sort`` binds for an array alone; None where there is no axis."""
+    return {"dimension": aval.ndim - 1, "is_stable": True, "num_keys": 1} if aval.ndim else None
 
 
 def sort_key_val(

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core._array import Array
-from bindax_core._aval import typeof
-from bindax_core._backend import find_backend
-from bindax_core._primitive import _host_operand
-from bindax_core._trace import Tracer
-from bindax_core._tree import tree_leaves, tree_map
+from bindax_core.extend import (
+    Array,
+    Tracer,
+    as_array,
+    find_backend,
+    tree_leaves,
+    tree_map,
+    typeof,
+)
 
 
 def block_until_ready(x: Any) -> Any:
@@ -54,8 +57,8 @@ def device_put(x: Any, device: Any = None) -> Any:
     def put(leaf: Any) -> Any:
         if isinstance(leaf, Tracer):
             return leaf
-        aval, host = typeof(leaf), _host_operand(leaf)[1]
-        return Array.from_buffer(aval, backend.put(np.array(host), aval, device), backend)
+        aval, host = typeof(leaf), np.array(as_array(leaf))
+        return Array.from_buffer(aval, backend.put(host, aval, device), backend)
 
     return tree_map(put, x)
 
