@@ -34,8 +34,12 @@ def direct(function: F, primitive: Primitive, params: Parameters | None = None) 
             alone; None for types with which it does something else. By default there are none.
 
     >>> from bindax_core import direct
-    >>> from bindax_core.extend import Array, abstract_eval, impl, primitive
-    >>> twice_p = primitive("twice", impl(lambda x: x + x), abstract_eval(lambda x: x))
+    >>> from bindax_core.extend import Array, abstract_eval, impl, jvp, lowering, primitive
+    >>> from bindax_core.extend import transpose, vmap
+    >>> kinds = jvp, vmap, transpose, lowering["stablehlo"]
+    >>> others = [kind.absent("an example") for kind in kinds]
+    >>> rules = impl(lambda x: x + x), abstract_eval(lambda x: x), *others
+    >>> twice_p = primitive("twice", *rules)
     >>> twice = direct(lambda x: twice_p.bind(x), twice_p)
     >>> x = Array.from_numpy(np.ones(2))
     >>> twice(x), twice(x)
