@@ -47,10 +47,10 @@ def direct(function: F, primitive: Primitive, params: Parameters | None = None) 
     """
     met = primitive.new_memory()
 
-    def first(*operands: Any, **named: Any) -> Any:
-        """Call the function, and remember what it did."""
-        out = function(*operands, **named)
-        if type(out) is Array and not named and all(type(x) is Array for x in operands):
+    def first(*operands: Any) -> Any:
+        """Call the function with arrays, and remember what it did."""
+        out = function(*operands)
+        if type(out) is Array:
             avals = tuple([x.aval for x in operands])
             evaluation = primitive.evaluation(avals, params(*avals) if params else {})
             if evaluation is not None:
@@ -58,14 +58,14 @@ def direct(function: F, primitive: Primitive, params: Parameters | None = None) 
         return out
 
     count = function.__code__.co_argcount - len(function.__defaults__ or ())
-    call: F = wraps(function)((_of_one if count == 1 else _of_two)(met, first))  # type: ignore[assignment]
+    call: F = wraps(function)((_of_one if count == 1 else _of_two)(met, first, function))  # type: ignore[assignment]
     return call
 
 
 # The two are written out, since each word of theirs counts.
 
 
-def _of_one(met: dict[Any, Any], first: F) -> F:
+def _of_one(met: dict[Any, Any], first: F, function: F) -> F:
     def call(x: Any = _ABSENT, /, *more: Any, **named: Any) -> Any:
         try:
             if type(x) is Array and not more and not named:
@@ -80,7 +80,10 @@ def _of_one(met: dict[Any, Any], first: F) -> F:
                         array.aval, array._host = aval, out
                         array._buffer = array._backend = None
                         return array
-            return first(*_given(x), *more, **named)
+                return first(x)
+            if more or named or x is _ABSENT:
+                return function(*_given(x), *more, **named)
+            return function(x)
         except Exception as error:
             hide_internal_frames(error)
             raise
@@ -88,7 +91,7 @@ def _of_one(met: dict[Any, Any], first: F) -> F:
     return call  # type: ignore[return-value]
 
 
-def _of_two(met: dict[Any, Any], first: F) -> F:
+def _of_two(met: dict[Any, Any], first: F, function: F) -> F:
     def call(x: Any = _ABSENT, y: Any = _ABSENT, /, *more: Any, **named: Any) -> Any:
         try:
             if type(x) is Array and type(y) is Array and not more and not named:
@@ -105,7 +108,10 @@ def _of_two(met: dict[Any, Any], first: F) -> F:
                         array.aval, array._host = aval, out
                         array._buffer = array._backend = None
                         return array
-            return first(*_given(x, y), *more, **named)
+                return first(x, y)
+            if more or named or y is _ABSENT:
+                return function(*_given(x, y), *more, **named)
+            return function(x, y)
         except Exception as error:
             hide_internal_frames(error)
             raise
