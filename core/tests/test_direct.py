@@ -120,6 +120,14 @@ def test_wrong_arguments_are_those_of_the_function() -> None:
         minus(X, X, z=1)
 
 
+def test_functions_of_other_numbers_of_arrays_are_refused() -> None:
+    which = declare("counts", np.negative)
+    for function, count in ((lambda *xs: xs, 0), (lambda x, y, z: x, 3), (lambda x=1: x, 0)):
+        message = rf"one or two arrays, but <lambda> \(.*test_direct.py:\d+\) has {count} arguments"
+        with pytest.raises(TypeError, match=message):
+            direct(function, which)
+
+
 def test_errors_show_the_users_frames() -> None:
     def refuse(x: Any) -> Any:
         raise ValueError("not today")

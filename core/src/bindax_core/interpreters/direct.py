@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, hide_internal_frames, staging, trace_state
+from bindax_core.extend import (
+    Array,
+    Primitive,
+    describe_function,
+    hide_internal_frames,
+    staging,
+    trace_state,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 Parameters = Callable[..., dict[str, Any] | None]
@@ -32,6 +40,9 @@ def direct(function: F, primitive: Primitive, params: Parameters | None = None) 
         primitive: the primitive, whose ``impl`` rule is planned or takes no parameters.
         params: from the types of the operands to the parameters that the function binds for them
             alone; None for types with which it does something else. By default there are none.
+
+    Raises:
+        TypeError: when the function has not one or two arguments without a default.
 
     >>> from bindax_core import direct
     >>> from bindax_core.extend import Array, abstract_eval, impl, jvp, lowering, primitive
@@ -57,9 +68,20 @@ def direct(function: F, primitive: Primitive, params: Parameters | None = None) 
                 met[avals[0] if len(avals) == 1 else avals] = evaluation
         return out
 
-    count = function.__code__.co_argcount - len(function.__defaults__ or ())
-    call: F = wraps(function)((_of_one if count == 1 else _of_two)(met, first, function))  # type: ignore[assignment]
+    of_count = {1: _of_one, 2: _of_two}.get(_count_operands(function))
+    if of_count is None:
+        raise TypeError(
+            f"direct takes a function of one or two arrays, but {describe_function(function)} has "
+            f"{_count_operands(function)} arguments without a default; call bind there instead."
+        )
+    call: F = wraps(function)(of_count(met, first, function))  # type: ignore[assignment]
     return call
+
+
+def _count_operands(function: Callable[..., Any]) -> int:
+    positional = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = signature(function).parameters.values()
+    return sum(one.kind in positional and one.default is one.empty for one in parameters)
 
 
 # The two are written out, since each word of theirs counts.

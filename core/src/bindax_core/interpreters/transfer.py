@@ -57,7 +57,8 @@ def device_put(x: Any, device: Any = None) -> Any:
     def put(leaf: Any) -> Any:
         if isinstance(leaf, Tracer):
             return leaf
-        aval, host = typeof(leaf), np.array(as_array(leaf))
+        aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
+        host = np.array(own) if own is leaf else own.numpy()
         return Array.from_buffer(aval, backend.put(host, aval, device), backend)
 
     return tree_map(put, x)

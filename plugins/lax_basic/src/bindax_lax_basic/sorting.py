@@ -42,10 +42,7 @@ INDEX = np.dtype(np.int32)
 # -------------------------------------------------------------------------------------- sort
 
 
-_LAST, _ONE = -1, 1
-
-
-def sort(operand: Any, dimension: int = _LAST, is_stable: bool = True, num_keys: int = _ONE) -> Any:
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """Sort along an axis, ascending.
 
     Args:
