@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import bindax_lax_basic as lax
 from bindax_core import config
 from bindax_core.extend import Array
-from bindax_lax_basic import _large_arrays
+from bindax_lax_basic import _large_arrays, selection
 
 SIZE = 3 * _large_arrays._PART + 5
 REAL = ("cbrt", "erf", "lgamma")
@@ -189,7 +190,7 @@ def test_forked_process_has_workers_of_its_own() -> None:
 import multiprocessing
 import numpy as np
 import bindax_lax_basic as lax
-from bindax_lax_basic import _large_arrays
+from bindax_lax_basic import _large_arrays, selection
 
 _large_arrays.cores = lambda: 3
 x = np.random.default_rng(0).normal(size={SIZE})
@@ -210,7 +211,7 @@ def test_while_the_interpreter_ends() -> None:
 import atexit
 import numpy as np
 import bindax_lax_basic as lax
-from bindax_lax_basic import _large_arrays
+from bindax_lax_basic import _large_arrays, selection
 
 _large_arrays.cores = lambda: 3
 x = np.ones({SIZE})
@@ -274,3 +275,42 @@ def test_large_sums_of_special_values(value: float) -> None:
     both = np.zeros(SIZE)
     both[:2] = np.inf, -np.inf
     assert np.isnan(lax.reduce_sum(both, (0,)))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int4", "uint8", "float8_e4m3fn", "int16", "bfloat16"])
+@pytest.mark.parametrize("size", [selection._MANY - 1, selection._MANY, selection._MANY + 3])
+def test_choices_among_many_narrow_elements(dtype: str, size: int) -> None:
+    random = np.random.default_rng(size)
+    x, y = random.integers(0, 2, (2, size)).astype(getattr(ml_dtypes, dtype, dtype))
+    which = random.random(size) > 0.5
+
+    for value in (which, which.astype(np.int32)):
+        out = np.asarray(lax.select_n(value, x, y))
+        assert out.dtype == x.dtype
+        np.testing.assert_array_equal(out, np.where(which, y, x))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64, np.complex64, np.complex128])
+def test_choices_keep_all_bits_in_every_layout(dtype: Any) -> None:
+    random = np.random.default_rng(0)
+    shape = (2 * selection._MANY // 100, 100)
+    bits = f"V{np.dtype(dtype).itemsize}"
+    x, y = (
+        np.frombuffer(random.bytes(math.prod(shape) * np.dtype(dtype).itemsize), dtype)
+        for _ in range(2)
+    )  # NaNs with every payload among them
+    x, y, which = x.reshape(shape), y.reshape(shape), random.random(shape) > 0.5
+
+    for turn in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2], np.asfortranarray):
+        out = np.asarray(lax.select_n(turn(which), turn(x), turn(y)))
+        expected = np.where(turn(which), turn(y), turn(x))
+        assert out.dtype == dtype
+        assert (np.ascontiguousarray(out).view(bits) == expected.view(bits)).all()
+    assert (np.asarray(lax.select_n(which, x, x)).view(bits) == x.view(bits)).all()
+
+
+def test_one_choice_for_many_elements() -> None:
+    x, y = np.zeros(selection._MANY, np.float32), np.ones(selection._MANY, np.float32)
+
+    assert np.asarray(lax.select_n(True, x, y)).all()
+    assert not np.asarray(lax.select_n(False, x, y)).any()
