@@ -113,17 +113,18 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     if len(cases) == 1:
         return cases[0]
     if len(cases) == 2:
-        return _choose(which > np.zeros((), which.dtype), *cases)
+        choose = np.where if which.size < _MANY else _choose_many
+        return choose(which > np.zeros((), which.dtype), cases[1], cases[0])
     chosen = np.clip(which, 0, len(cases) - 1)
     if not which.shape:
         return cases[int(chosen)]
     return np.choose(chosen, cases) if len(cases) < 32 else _take_case(chosen, cases)
 
 
-def _choose(which: NumPyArray, on_false: NumPyArray, on_true: NumPyArray) -> Any:
-    """``np.where``, which branches at each element: bits are faster, where there are many."""
+def _choose_many(which: NumPyArray, on_true: NumPyArray, on_false: NumPyArray) -> Any:
+    """``np.where`` by bits where elements are narrow: it branches at each."""
     size = on_true.itemsize
-    if which.size < _MANY or which.shape != on_true.shape or size > _NARROW:
+    if which.shape != on_true.shape or size > _NARROW:
         return np.where(which, on_true, on_false)
     chosen = np.empty_like(on_true)
     true, false, bits = (array.view(f"i{size}") for array in (on_true, on_false, chosen))
