@@ -19,7 +19,7 @@ import pytest
 import bindax_lax_basic as lax
 from bindax_core import config
 from bindax_core.extend import Array
-from bindax_lax_basic import _large_arrays, selection
+from bindax_lax_basic import _large_arrays, division, rounding, selection
 
 SIZE = 3 * _large_arrays._PART + 5
 REAL = ("cbrt", "erf", "lgamma")
@@ -278,7 +278,7 @@ def test_large_sums_of_special_values(value: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int4", "uint8", "float8_e4m3fn", "int16", "bfloat16"])
-@pytest.mark.parametrize("size", [selection._MANY - 1, selection._MANY, selection._MANY + 3])
+@pytest.mark.parametrize("size", [selection._FEWEST - 1, selection._FEWEST, selection._BLOCK + 3])
 def test_choices_among_many_narrow_elements(dtype: str, size: int) -> None:
     random = np.random.default_rng(size)
     x, y = random.integers(0, 2, (2, size)).astype(getattr(ml_dtypes, dtype, dtype))
@@ -293,7 +293,8 @@ def test_choices_among_many_narrow_elements(dtype: str, size: int) -> None:
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64, np.complex64, np.complex128])
 def test_choices_keep_all_bits_in_every_layout(dtype: Any) -> None:
     random = np.random.default_rng(0)
-    shape = (2 * selection._MANY // 100 + 1, 100)  # many also where every other is taken
+    many = selection._MANY.get(np.dtype(dtype).itemsize, selection._FEWEST)
+    shape = (2 * many // 100 + 1, 100)  # many also where every other is taken
     bits = f"V{np.dtype(dtype).itemsize}"
     x, y = (
         np.frombuffer(random.bytes(math.prod(shape) * np.dtype(dtype).itemsize), dtype)
@@ -310,7 +311,46 @@ def test_choices_keep_all_bits_in_every_layout(dtype: Any) -> None:
 
 
 def test_one_choice_for_many_elements() -> None:
-    x, y = np.zeros(selection._MANY, np.float32), np.ones(selection._MANY, np.float32)
+    x, y = np.zeros(selection._FEWEST, np.float32), np.ones(selection._FEWEST, np.float32)
 
     assert np.asarray(lax.select_n(True, x, y)).all()
     assert not np.asarray(lax.select_n(False, x, y)).any()
+
+
+def special_floats(dtype: Any, size: int) -> Any:
+    """Random bits, and all pairs of numbers that are special."""
+    info = np.finfo(dtype)
+    values = [0.0, info.smallest_subnormal, info.tiny, 1.0, info.max, np.inf, np.nan]
+    values = np.array([*values, *np.negative(values)], dtype)
+    first, second = (grid.ravel() for grid in np.meshgrid(values, values))
+    random = np.random.default_rng(0)
+    more = [np.frombuffer(random.bytes(size * np.dtype(dtype).itemsize), dtype) for _ in range(2)]
+    return np.concatenate([first, more[0]]), np.concatenate([second, more[1]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_neighbours_of_many_floats(dtype: Any) -> None:
+    x, y = special_floats(dtype, 2 * division._MANY)
+
+    for turn in (lambda a: a, lambda a: a[::2], lambda a: a[:-4].reshape(2, -1).T):
+        for target in (turn(y), turn(x).copy(), -turn(x)):
+            out = np.asarray(evaluated(lambda x, y=target: lax.nextafter(x, y), turn(x)))
+            with np.errstate(all="ignore"):
+                expected = np.nextafter(turn(x), target)
+            assert out.dtype == dtype
+            np.testing.assert_array_equal(out, expected)
+            number = ~np.isnan(expected)
+            np.testing.assert_array_equal(np.signbit(out[number]), np.signbit(expected[number]))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_signs_of_many_floats(dtype: Any) -> None:
+    x, _ = special_floats(dtype, rounding._MANY)
+
+    for layout in (x, x[:-2].reshape(-1, 2).T):
+        few = [evaluated(lax.sign, part) for part in np.array_split(layout.ravel(), 9)]
+        out, expected = np.asarray(evaluated(lax.sign, layout)), np.concatenate(few)
+        assert out.dtype == dtype
+        np.testing.assert_array_equal(out.ravel(), expected)
+        number = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(out.ravel()[number]), np.signbit(expected[number]))

@@ -4,12 +4,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from bindax_core.extend import Array, Primitive, lowering, primitive, transpose, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    lowering,
+    primitive,
+    transpose,
+    typeof,
+)
 from bindax_lax_basic._derivatives import derivative, partials
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._lowering import operation
+from bindax_lax_basic._lowering import full, operation
 from bindax_lax_basic._operands import adopt_type, constant
 from bindax_lax_basic._special import evaluation
 from bindax_lax_basic._special import polygamma as polygamma_function
@@ -17,6 +26,7 @@ from bindax_lax_basic._special import zeta as zeta_function
 from bindax_lax_basic._special._lax import program
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p
 from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.conversion import compare
 from bindax_lax_basic.dtypes import FLOAT
 
 
@@ -42,7 +52,7 @@ lgamma_p: Primitive = primitive(
 
 
 def digamma(x: Any) -> Array:
-    """Elementwise derivative of ``lgamma``; nan at its poles 0, -1, -2, and so on.
+    """Elementwise derivative of ``lgamma``; nan at its poles -1, -2, ..., minus infinity at 0.
 
     Evaluated by its asymptotic series, recurrence, the Taylor series at its zero, and reflection.
 
@@ -57,12 +67,20 @@ def _trigamma(x: Any, out: Any) -> Any:
     return polygamma(broadcast_to(constant(1.0, x), typeof(x).shape), x)
 
 
+def _digamma_lowering(ctx: LoweringContext, x: Any) -> Any:
+    (aval,) = ctx.avals_in
+    (out,) = ctx.op("chlo.digamma", [x])
+    # Of compilers some give nan there.
+    at_zero = compare(ctx, "EQ", x, full(ctx, aval, 0), aval)
+    return ctx.op("stablehlo.select", [at_zero, full(ctx, aval, -math.inf), out])[0]
+
+
 digamma_p: Primitive = primitive(
     "digamma",
     *elementwise("digamma", digamma, evaluation.digamma, FLOAT, slow=True),
     derivative(digamma, _trigamma),
     transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.digamma")),
+    lowering["stablehlo"](_digamma_lowering),
 )
 
 

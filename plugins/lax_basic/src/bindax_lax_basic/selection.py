@@ -46,11 +46,14 @@ from bindax_lax_basic.comparison import and_p, eq_p, gt_p, lt_p
 from bindax_lax_basic.conversion import compare, convert
 from bindax_lax_basic.dtypes import ANY
 
-_MANY = 1 << 14
-"""The fewest elements that are chosen by their bits."""
+_FEWEST = 1 << 14
+"""The fewest elements that are chosen by their bits, if they are narrow."""
 
-_NARROW = 4
-"""The most bytes of an element that is chosen by its bits: of more, memory takes the time."""
+_MANY = {1: _FEWEST, 2: _FEWEST, 4: _FEWEST, 8: 1 << 16}
+"""The same by the bytes of an element; wider ones are not chosen so."""
+
+_BLOCK = 1 << 17
+"""Elements that are chosen at a time, so that they stay in the cache between passes."""
 
 # -------------------------------------------------------------------------------- select_n
 
@@ -113,7 +116,7 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     if len(cases) == 1:
         return cases[0]
     if len(cases) == 2:
-        choose = np.where if which.size < _MANY else _choose_many
+        choose = np.where if which.size < _FEWEST else _choose_many
         return choose(which > np.zeros((), which.dtype), cases[1], cases[0])
     chosen = np.clip(which, 0, len(cases) - 1)
     if not which.shape:
@@ -122,15 +125,18 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
 
 
 def _choose_many(which: NumPyArray, on_true: NumPyArray, on_false: NumPyArray) -> Any:
-    """``np.where`` by bits where elements are narrow: it branches at each."""
-    size = on_true.itemsize
-    if which.shape != on_true.shape or size > _NARROW:
+    """``np.where`` by bits: it branches at each element."""
+    width = on_true.itemsize
+    if which.shape != on_true.shape or which.size < _MANY.get(width, which.size + 1):
         return np.where(which, on_true, on_false)
-    chosen = np.empty_like(on_true)
-    true, false, bits = (array.view(f"i{size}") for array in (on_true, on_false, chosen))
-    np.bitwise_xor(true, false, out=bits)
-    np.multiply(bits, which, out=bits)
-    np.bitwise_xor(bits, false, out=bits)
+    chosen = np.empty(which.shape, on_true.dtype)
+    true, false, out = (x.reshape(-1).view(f"i{width}") for x in (on_true, on_false, chosen))
+    which = which.reshape(-1)
+    for start in range(0, which.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        bits = np.bitwise_xor(true[block], false[block], out=out[block])
+        np.multiply(bits, which[block], out=bits)
+        np.bitwise_xor(bits, false[block], out=bits)
     return chosen
 
 

@@ -123,7 +123,8 @@ def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
         avals = [typeof(x) for x in operands]
         shape = max((aval.shape for aval in avals), key=len)
         wide = [broadcast_to(convert(x, _DOUBLE, False), shape) for x in operands]
-        return convert(function(functions(), *wide), avals[0].dtype, False)
+        narrow = avals[0].dtype
+        return convert(function(functions().rounded_to(narrow), *wide), narrow, False)
 
     return run
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,11 @@ NUMPY = Functions(
 
 
 def _by_numpy(function: Any) -> Any:
-    return in_double(lambda *arrays: function(NUMPY, *arrays))
+    def run(*arrays: Any) -> Any:
+        functions = NUMPY.rounded_to(arrays[0].dtype)
+        return in_double(partial(function, functions))(*arrays)
+
+    return run
 
 
 erf = in_double(error.erf)
@@ -44,4 +49,4 @@ igamma_grad_a = _by_numpy(incomplete_gamma.lower_slope)
 random_gamma_grad = _by_numpy(incomplete_gamma.sample_slope)
 betainc = _by_numpy(incomplete_beta.incomplete_beta)
 bessel_i0e = _by_numpy(lambda f, x: bessel.scaled_bessel(f, 0, x))
-bessel_i1e = in_double(lambda x: np.copysign(bessel.scaled_bessel(NUMPY, 1, x), x))
+bessel_i1e = _by_numpy(lambda f, x: np.copysign(bessel.scaled_bessel(f, 1, x), x))

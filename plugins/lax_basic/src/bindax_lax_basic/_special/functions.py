@@ -18,12 +18,16 @@ from bindax_lax_basic._numpy import NumPyArray, quiet
 State = tuple[Any, ...]
 EPSILON = 2.0**-53
 """Terms below this fraction of a sum do not change it."""
+_NARROW_EPSILON = 2.0**-34
+"""The same for sums that are rounded to float32 or less: a thousandth of its last digit."""
 _BLOCK = 1 << 14
 """Elements that are computed at a time, so that what is computed on the way stays in the cache."""
 
 
 class Functions(NamedTuple):
-    """Elementary functions of arrays.
+    """Elementary functions of arrays, and how precise sums must be.
+
+    Terms below the fraction ``epsilon`` of a sum do not change the result.
 
     ``where(condition, x, y)`` chooses; ``loop(condition, body, state)`` replaces the state by
     ``body(*state)`` as long as ``condition(*state)`` holds for any element. Neither of the two may
@@ -41,6 +45,11 @@ class Functions(NamedTuple):
     digamma: Callable[[Any], Any]
     where: Callable[[Any, Any, Any], Any]
     loop: Callable[[Callable[..., Any], Callable[..., State], State], State]
+    epsilon: float = EPSILON
+
+    def rounded_to(self, dtype: np.dtype[Any]) -> Functions:
+        """The same functions, for results that are rounded to a dtype."""
+        return self if dtype.itemsize > 4 else self._replace(epsilon=_NARROW_EPSILON)
 
 
 def polynomial(x: Any, coefficients: Sequence[float]) -> Any:

@@ -127,7 +127,7 @@ def _lgamma_negative(x: NumPyArray) -> Any:
 
 
 def digamma(x: NumPyArray) -> NumPyArray:
-    """The derivative of the logarithm of the gamma function; nan at its poles."""
+    """The derivative of the logarithm of the gamma function; nan at its poles but 0."""
     pole = (x <= 0) & (np.floor(x) == x)
     out = choose(
         x,
@@ -137,7 +137,7 @@ def digamma(x: NumPyArray) -> NumPyArray:
         ((x > 0.0) & (x < 10.0), _digamma_moderate),
         ((x < 0.0) & (x > -np.inf), lambda x: digamma(1.0 - x) - _cotangent(x)),
     )
-    return np.where(pole, np.nan, out)
+    return np.where(pole, np.where(x == 0, -np.inf, np.nan), out)
 
 
 def _cotangent(x: NumPyArray) -> Any:

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 from bindax_lax_basic._special import gamma
-from bindax_lax_basic._special.functions import EPSILON, Functions, State
+from bindax_lax_basic._special.functions import Functions, State
 
-_SETTLED = 6 * EPSILON
 _MOST_STEPS = 20000.0
 
 
@@ -47,8 +46,9 @@ def _fraction(f: Functions, a: Any, b: Any, x: Any) -> Any:
         c, d = 1.0 + odd / c, 1.0 / (1.0 + odd * d)
         # What has settled stays: further factors are one but for rounding, which would add up.
         ratio = f.where(moves, ratio * (c * d), 1.0)
-        return m, c, d, h * ratio, f.abs(ratio - 1.0) > _SETTLED, a, b, x
+        return m, c, d, h * ratio, f.abs(ratio - 1.0) > settled, a, b, x
 
+    settled = 6.0 * f.epsilon
     zero, one = a * 0.0, a * 0.0 + 1.0
     d = 1.0 / (1.0 - (a + b) / (a + 1.0) * x)
     state = f.loop(

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from bindax_lax_basic._special import gamma
 from bindax_lax_basic._special.coefficients import temme_table
-from bindax_lax_basic._special.functions import EPSILON, Functions, State, polynomial
+from bindax_lax_basic._special.functions import Functions, State, polynomial
 
 _UNIFORM_FROM = 200.0
 _UNIFORM_WIDTH = 0.3
-_SETTLED = 6 * EPSILON
-"""The relative change of a continued fraction that is rounding alone."""
+_SETTLED = 6.0
+"""The relative change of a continued fraction that is rounding alone, in ``Functions.epsilon``."""
 _MOST_STEPS = 5000.0
 """A bound for loops that converge in far fewer steps, should a value never settle."""
 
@@ -58,8 +58,25 @@ def _poisson(f: Functions, a: Any, x: Any) -> Any:
     return f.where(large, above, below)
 
 
-def _series(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
-    """The sum of ``x^n / ((a + 1) ... (a + n))`` and its derivative in ``a`` (DLMF 8.11.4)."""
+def _series(f: Functions, a: Any, x: Any) -> Any:
+    """The sum of ``x^n / ((a + 1) ... (a + n))`` (DLMF 8.11.4)."""
+
+    def body(n: Any, term: Any, total: Any, a: Any, x: Any) -> Any:
+        n = n + 1.0
+        term = term * (x / (a + n))
+        return n, term, total + term, a, x
+
+    zero, one = a * 0.0, a * 0.0 + 1.0
+    state = f.loop(
+        lambda n, term, total, a, x: (term > f.epsilon * total) & (n < _MOST_STEPS),
+        body,
+        (zero, one, one, a, x),
+    )
+    return state[2]
+
+
+def _differentiated_series(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
+    """The same sum, and its derivative in ``a``."""
 
     def body(n: Any, term: Any, rate: Any, total: Any, slope: Any, a: Any, x: Any) -> Any:
         n = n + 1.0
@@ -67,25 +84,44 @@ def _series(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
         rate = rate - 1.0 / (a + n)
         return n, term, rate, total + term, slope + term * rate, a, x
 
+    def moves(n: Any, term: Any, rate: Any, total: Any, slope: Any, a: Any, x: Any) -> Any:
+        changes = f.abs(term * rate) > f.epsilon * f.abs(slope)
+        return ((term > f.epsilon * total) | changes) & (n < _MOST_STEPS)
+
     zero, one = a * 0.0, a * 0.0 + 1.0
-    state = (zero, one, zero, one, zero, a, x)
-    state = f.loop(
-        lambda n, term, rate, total, slope, a, x: (
-            ((term > EPSILON * total) | (f.abs(term * rate) > EPSILON * f.abs(slope)))
-            & (n < _MOST_STEPS)
-        ),
-        body,
-        body(*state),
-    )
+    state = f.loop(moves, body, body(zero, one, zero, one, zero, a, x))
     return state[3], state[4]
 
 
-def _fraction(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
-    """Legendre's continued fraction (DLMF 8.9.2) and its logarithmic derivative in ``a``.
+def _fraction(f: Functions, a: Any, x: Any) -> Any:
+    """Legendre's continued fraction (DLMF 8.9.2).
 
     By the modified algorithm of Lentz: W. J. Thompson, A. R. Barnett, Coulomb and Bessel functions
     of complex arguments and order, Journal of Computational Physics 64 (1986).
     """
+
+    def body(n: Any, b: Any, c: Any, d: Any, h: Any, moves: Any, a: Any) -> State:
+        n, b = n + 1.0, b + 2.0
+        factor = n * (a - n)
+        c, d = b + factor / c, 1.0 / (factor * d + b)
+        # What has settled stays: further factors are one but for rounding, which would add up.
+        ratio = f.where(moves, c * d, 1.0)
+        return n, b, c, d, h * ratio, f.abs(ratio - 1.0) > _SETTLED * f.epsilon, a
+
+    first = x + 1.0 - a
+    d = 1.0 / first
+    zero = a * 0.0
+    # The numerators start from infinity, so the first step has no factor / c.
+    state = f.loop(
+        lambda n, b, c, d, h, moves, a: moves & (n < _MOST_STEPS),
+        body,
+        (zero, first, zero + 1e300, d, d, zero == 0.0, a),
+    )
+    return state[4]
+
+
+def _differentiated_fraction(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
+    """The same continued fraction, and its logarithmic derivative in ``a``."""
 
     def step(n: Any, b: Any, c: Any, dc: Any, d: Any, dd: Any, a: Any) -> State:
         """The next quotients of numerators ``c`` and denominators ``1 / d``, and their rates."""
@@ -103,10 +139,11 @@ def _fraction(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
         # What has settled stays: further factors are one but for rounding, which would add up.
         ratio = f.where(moves, c * d, 1.0)
         more = f.where(moves, more, 0.0)
-        moves = f.abs(ratio - 1.0) > _SETTLED
-        moves = moves | (f.abs(more) > _SETTLED * (f.abs(slope) + f.abs(dc / c)))
+        moves = f.abs(ratio - 1.0) > settled
+        moves = moves | (f.abs(more) > settled * (f.abs(slope) + f.abs(dc / c)))
         return n, b, c, dc, d, dd, h * ratio, slope + more, moves, a
 
+    settled = _SETTLED * f.epsilon
     first = x + 1.0 - a
     d = 1.0 / first
     zero = a * 0.0
@@ -158,10 +195,8 @@ def lower_and_upper(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
     r = _regions(f, a, x)
     lower, upper, _, _ = _uniform(f, *r.uniform_at)
     poisson = _poisson(f, a, x)
-    total, _ = _series(f, *r.series_at)
-    by_series = poisson * total
-    fraction, _ = _fraction(f, *r.fraction_at)
-    by_fraction = poisson * a * fraction
+    by_series = poisson * _series(f, *r.series_at)
+    by_fraction = poisson * a * _fraction(f, *r.fraction_at)
     low = (a < 1.0) & (x <= 1.1)
     complement = _complement_series(f, f.where(low, a, 0.5), f.where(low, x, 0.5))
     lower = f.where(r.uniform, lower, f.where(r.series, by_series, 1.0 - by_fraction))
@@ -225,10 +260,10 @@ def _slopes(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
     r = _regions(f, a, x)
     _, _, bracket, density = _uniform(f, *r.uniform_at)
     poisson = _poisson(f, a, x)
-    total, slope = _series(f, *r.series_at)
+    total, slope = _differentiated_series(f, *r.series_at)
     log, psi = f.log(x), f.digamma(a + 1.0)
     by_series = (log - psi) * total + slope
-    fraction, rate = _fraction(f, *r.fraction_at)
+    fraction, rate = _differentiated_fraction(f, *r.fraction_at)
     by_fraction = -a * fraction * (log - psi + 1.0 / a + rate)
     scaled = f.where(r.series, by_series, by_fraction)
     near = bracket * f.exp(gamma.stirling_correction(f.where(r.uniform, a, 400.0)))
