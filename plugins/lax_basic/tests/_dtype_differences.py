@@ -149,6 +149,7 @@ ON_THE_WAY = (
 AT_ZERO = "the derivative at 0 is 0, in JAX 1"
 NEGATION = "JAX negates, which gives nan where there is no sign"
 SHARES = "JAX takes each update's share away from the operand, and the shares are rounded to zero"
+DIGAMMA_AT_ZERO = "digamma(0) is minus infinity; in JAX before 0.12 nan"
 FLOAT4 = ("float4_e2m1fn",)
 
 DERIVATIVES: Table = {
@@ -159,6 +160,7 @@ DERIVATIVES: Table = {
     "abs": Known((*FLOAT4, *E8), f"{AT_ZERO}; {NEGATION}"),
     "div": Known(("float8_e4m3b11fnuz",), ON_THE_WAY),
     "exp2": Known(FLOAT4, ORDER),
+    "lgamma": Known(FLOAT4, f"{DIGAMMA_AT_ZERO}; {NO_NAN}"),
     "triangular_solve": VALUES["triangular_solve"],
     **dict.fromkeys(("scatter_min", "scatter_max"), Known((*FLOAT4, *E8), f"{SHARES}; {NO_ZERO}")),
     **dict.fromkeys(
