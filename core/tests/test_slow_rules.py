@@ -15,6 +15,7 @@ from bindax_core.extend import (
     InterpretedProgram,
     ShapedArray,
     abstract_eval,
+    as_array,
     impl,
     jvp,
     lowering,
@@ -24,14 +25,14 @@ from bindax_core.extend import (
 )
 
 
-def declare(calls: list[str]) -> Any:
+def declare(calls: list[str], slow: Any = True) -> Any:
     def run(x: Any) -> Any:
         calls.append("impl")
         return 2 * x
 
     return primitive(
         "tests.slow",
-        impl(run, slow=True),
+        impl(run, slow=slow),
         abstract_eval(lambda x: x),
         jvp.absent("a test"),
         vmap.absent("a test"),
@@ -81,6 +82,21 @@ def test_the_rule_runs_where_nothing_compiles(calls: list[str]) -> None:
     with config.override(backend="numpy"):
         assert float(np.asarray(slow.bind(np.float32(2)))) == 4.0
     assert calls == ["impl"]
+
+
+def test_a_rule_may_be_slow_for_some_types_only(calls: list[str]) -> None:
+    slow = declare(calls, lambda x: x.size >= 8)
+    for _ in range(2):
+        for size in (8, 7):
+            x = np.ones(size, np.float32)
+            assert np.asarray(slow.bind(x)).tolist() == [2.0] * size
+            assert np.asarray(slow.bind(as_array(x))).tolist() == [2.0] * size
+    assert calls == ["compiled", "compiled", "impl", "impl"] * 2
+    calls.clear()
+    with config.override(backend="numpy"):
+        slow.bind(np.ones(8, np.float32))
+    slow.bind(np.ones(8, np.float32))
+    assert calls == ["impl", "compiled"]
 
 
 def test_the_compiler_that_holds_the_operands_is_preferred(calls: list[str]) -> None:

@@ -49,12 +49,22 @@ class _Signature:
         exact: the names and values of those that only the same object stands for.
         out_avals: the types of the results.
         out_aval: the type of the result, of a primitive that has one.
+        is_slow: whether a compiler is faster than the ``impl`` rule.
         compute: the ``impl`` rule, or what it planned; set at the first evaluation.
         takes_params: whether ``compute`` takes the parameters, which a plan has already.
         is_shared: whether the primitive remembers it.
     """
 
-    __slots__ = ("compute", "exact", "is_shared", "out_aval", "out_avals", "params", "takes_params")
+    __slots__ = (
+        "compute",
+        "exact",
+        "is_shared",
+        "is_slow",
+        "out_aval",
+        "out_avals",
+        "params",
+        "takes_params",
+    )
 
     def __init__(self, primitive: Primitive, avals: Any, params: dict[str, Any]) -> None:
         self.params = params
@@ -63,7 +73,7 @@ class _Signature:
         self.out_avals = tuple(kinds.abstract_eval.get(primitive)(*avals, **params))
         self.out_aval = None if primitive.multiple_results else self.out_avals[0]
         self.compute: Any = None
-        self.takes_params = self.is_shared = False
+        self.takes_params = self.is_shared = self.is_slow = False
 
 
 class Primitive:
@@ -92,7 +102,7 @@ class Primitive:
         self.multiple_results = multiple_results
         self.site = caller_site() if site is None else site
         self.takes_values = False
-        self.prefers_compiler = False
+        self.prefers_compiler: Any = False
         self._signatures: dict[Any, _Signature] = {}
         self._latest: dict[Any, _Signature] = {}
         self._memories: list[dict[Any, Any]] = [self._signatures, self._latest]
@@ -171,10 +181,8 @@ class Primitive:
             return self._evaluate_compiled(operands, params)
         if self.takes_values:
             return function(*operands, **params)  # type: ignore[no-any-return]
-        if self.prefers_compiler and run_compiled is not None and compiler_for is not None:
-            compiler = compiler_for(operands)
-            if compiler is not None:
-                return run_compiled(self, operands, params, compiler)
+        if self.prefers_compiler is True and (outs := self._compiled(operands, params)) is not None:
+            return outs
         arrays: list[Any] = []
         avals: list[Any] = []
         foreign: Sequence[Any] = ()
@@ -199,13 +207,24 @@ class Primitive:
         if compute is None:
             compute = known.compute = planned(function, avals, params)
             known.takes_params = bool(params) and compute is function
-        if known.is_shared and not self.prefers_compiler:
+            slow = self.prefers_compiler
+            known.is_slow = slow if type(slow) is bool else slow(*avals, **params)
+        if known.is_slow and (outs := self._compiled(operands, params)) is not None:
+            return outs
+        if known.is_shared and not known.is_slow:
             self._latest[types[0] if len(types) == 1 else types] = known
         out = compute(*arrays, **params) if known.takes_params else compute(*arrays)
         if self.multiple_results:
             return self._wrap_all(out, known.out_avals, foreign)
         aval = known.out_avals[0]
         return [Array(aval, self._host_array(out, aval, foreign))]
+
+    def _compiled(self, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any] | None:
+        """The results from a compiler; None where nothing compiles."""
+        if run_compiled is None or compiler_for is None:
+            return None
+        compiler = compiler_for(operands)
+        return None if compiler is None else run_compiled(self, operands, params, compiler)
 
     def _wrap_all(self, outs: Any, avals: Sequence[Any], foreign: Sequence[Any]) -> list[Array]:
         """What an ``impl`` rule returned as arrays of the types that were promised."""

@@ -30,7 +30,7 @@ class Planned:
 
 def impl(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
     primitive.takes_values = bool(options.get("on_values", False))
-    primitive.prefers_compiler = bool(options.get("slow", False))
+    primitive.prefers_compiler = options.get("slow", False)
     return Planned(function) if options.get("planned", False) else function
 
 

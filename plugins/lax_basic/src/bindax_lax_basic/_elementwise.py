@@ -8,11 +8,12 @@ from typing import Any
 from bindax_core import trace_to_jaxpr
 from bindax_core.extend import LoweringContext, Origin, Rule, abstract_eval, impl
 from bindax_lax_basic._batching import elementwise_batch
-from bindax_lax_basic._large_arrays import on_all_cores
+from bindax_lax_basic._large_arrays import on_all_cores, slow_when_large
 from bindax_lax_basic._lowering import Lowering
 from bindax_lax_basic._numpy import exact, exact_binary, exact_unary, quiet
 from bindax_lax_basic._types import Kinds, ResultDType, elementwise_type
 from bindax_lax_basic.conversion import same_dims
+from bindax_lax_basic.dtypes import DType
 
 Function = Callable[..., Any]
 
@@ -24,7 +25,7 @@ def elementwise(
     *accepts: Kinds,
     result: ResultDType = None,
     same_dtype: bool = True,
-    slow: bool = False,
+    slow: bool | frozenset[DType] = False,
 ) -> tuple[Rule, Rule, Rule]:
     """The ``impl``, ``abstract_eval`` and ``vmap`` rules of an elementwise primitive.
 
@@ -37,17 +38,19 @@ def elementwise(
         result: the dtype of the result: that of the first operand, a fixed one, or a function of
             the first operand's.
         same_dtype: whether all operands must have the same dtype.
-        slow: whether NumPy needs many passes over the arrays, so that compiling it pays.
+        slow: whether NumPy needs many passes over the arrays, so that compiling it pays; or the
+            dtypes of which it pays for large arrays, where the compiled results are the same.
     """
+    options: dict[str, Any] = {"slow": slow if isinstance(slow, bool) else slow_when_large(slow)}
     if result is not None:
-        computed = impl(quiet(numpy_function), slow=slow)
+        computed = impl(quiet(numpy_function), **options)
     elif len(accepts) == 1:
         plan = on_all_cores(numpy_function, exact_unary(numpy_function))
-        computed = impl(plan, planned=True, slow=slow)
+        computed = impl(plan, planned=True, **options)
     elif len(accepts) == 2:
-        computed = impl(exact_binary(numpy_function), planned=True, slow=slow)
+        computed = impl(exact_binary(numpy_function), planned=True, **options)
     else:
-        computed = impl(exact(numpy_function), slow=slow)
+        computed = impl(exact(numpy_function), **options)
     return (
         computed,
         abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),

@@ -1,4 +1,4 @@
-"""Words for ``impl`` rules on large arrays: several cores, and sums by matrix products.
+"""Words for ``impl`` rules on large arrays: compilers, several cores, sums by matrix products.
 
 From some size on NumPy's loops take far longer than anything done besides. NumPy computes on one
 core without holding Python's lock, so parts of an array can be computed side by side.
@@ -13,18 +13,35 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from itertools import pairwise
 from threading import Barrier
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from bindax_core.extend import ShapedArray
 from bindax_lax_basic._numpy import NumPyArray, NumPyFunction, Plan, quiet, quiet_unary
+from bindax_lax_basic.dtypes import bfloat16
+
+Types = frozenset[np.dtype[Any]]
+
+HALF: Final[Types] = frozenset({np.dtype(np.float16)})
+"""The floats that NumPy's arithmetic takes one at a time, converting each to float32 and back."""
+
+SHORT: Final[Types] = HALF | {bfloat16}
+"""The floats of 16 bits."""
+
+FLOATS: Final[Types] = SHORT | {np.dtype(np.float32), np.dtype(np.float64)}
+"""The floats of 16 bits and more."""
+
+INTEGERS: Final[Types] = frozenset(
+    np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)
+)
+"""NumPy's integers."""
 
 _PART = 1 << 17
 """The fewest elements for which it pays to wake another thread."""
 
 LARGE = 2 * _PART
-"""The fewest elements of an array that is computed in parts."""
+"""The fewest elements of an array that is computed in parts, or by a compiler."""
 
 _ROW = 1 << 10
 """The most elements that are summed by one scalar product."""
@@ -37,6 +54,23 @@ _LARGE_SUM = 1 << 15
 
 _GROUP = 4
 """The elements that are accumulated at a time, for many groups side by side."""
+
+
+def slow_when_large(types: Types) -> Callable[..., bool]:
+    """Say with ``impl(rule, slow=...)`` that a compiler is faster for large arrays of some dtypes.
+
+    Only for functions whose compiled results are the same, but for the signs of equal zeros: then
+    results do not depend on the size. That leaves out arithmetic on longer floats, of which
+    compiled programs lose the numbers below the least normal one.
+
+    Args:
+        types: the dtypes of the last operand.
+    """
+
+    def is_slow(*avals: ShapedArray, **params: Any) -> bool:
+        return avals[-1].dtype in types and any(x.size >= LARGE for x in avals)
+
+    return is_slow
 
 
 @cache

@@ -23,6 +23,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic._batching import elementwise_batch
+from bindax_lax_basic._large_arrays import HALF, slow_when_large
 from bindax_lax_basic._linear import linear, multilinear, zero_tangent
 from bindax_lax_basic._lowering import operation
 from bindax_lax_basic._numpy import exact_binary, exact_unary
@@ -105,7 +106,7 @@ def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 add_p: Primitive = primitive(
     "add",
-    impl(exact_binary(np.add), planned=True),
+    impl(exact_binary(np.add), planned=True, slow=slow_when_large(HALF)),
     abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
     jvp(_add_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: add_p.bind(x, y)),
@@ -144,7 +145,7 @@ def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 sub_p: Primitive = primitive(
     "sub",
-    impl(exact_binary(np.subtract), planned=True),
+    impl(exact_binary(np.subtract), planned=True, slow=slow_when_large(HALF)),
     abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
     jvp(_sub_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: sub_p.bind(x, y)),
@@ -174,7 +175,7 @@ def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 mul_p: Primitive = primitive(
     "mul",
-    impl(exact_binary(np.multiply), planned=True),
+    impl(exact_binary(np.multiply), planned=True, slow=slow_when_large(HALF)),
     abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
     multilinear(lambda x, y: mul_p.bind(x, y)),
     elementwise_batch(lambda x, y: mul_p.bind(x, y)),

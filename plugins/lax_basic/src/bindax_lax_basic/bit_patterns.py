@@ -24,6 +24,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
+from bindax_lax_basic._large_arrays import FLOATS
 from bindax_lax_basic._linear import linear, no_derivative
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._types import static_int
@@ -257,7 +258,12 @@ def _reduce_precision_lowering(
 reduce_precision_p: Primitive = primitive(
     "reduce_precision",
     *elementwise(
-        "reduce_precision", _bind_reduce_precision, _reduce_precision, FLOAT, result=lambda d: d
+        "reduce_precision",
+        _bind_reduce_precision,
+        _reduce_precision,
+        FLOAT,
+        result=lambda d: d,
+        slow=FLOATS,
     ),
     linear(_bind_reduce_precision),
     transpose(lambda ct, x, **params: [_bind_reduce_precision(ct, **params)]),

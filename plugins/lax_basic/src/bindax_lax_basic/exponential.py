@@ -11,6 +11,7 @@ import numpy as np
 from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import composition, elementwise
+from bindax_lax_basic._large_arrays import HALF
 from bindax_lax_basic._lowering import operation
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._operands import constant
@@ -166,7 +167,7 @@ def sqrt(x: Any) -> Array:
 
 sqrt_p: Primitive = primitive(
     "sqrt",
-    *elementwise("sqrt", sqrt, np.sqrt, INEXACT),
+    *elementwise("sqrt", sqrt, np.sqrt, INEXACT, slow=HALF),
     derivative(sqrt, lambda x, y: div_p.bind(constant(0.5, x), y)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.sqrt")),
@@ -225,7 +226,7 @@ def square(x: Any) -> Array:
 
 square_p: Primitive = primitive(
     "square",
-    *elementwise("square", square, np.square, NUMBER),
+    *elementwise("square", square, np.square, NUMBER, slow=HALF),
     derivative(square, lambda x, y: mul_p.bind(constant(2, x), x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](composition(lambda x: mul_p.bind(x, x))),

@@ -28,6 +28,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import composition
+from bindax_lax_basic._large_arrays import HALF, slow_when_large
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import same_shape
 from bindax_lax_basic._numpy import NumPyArray, exact
@@ -196,7 +197,7 @@ def _integer_pow_partial(x: Any, out: Any, *, y: int) -> Any:
 
 integer_pow_p: Primitive = primitive(
     "integer_pow",
-    impl(exact(_integer_pow_impl)),
+    impl(exact(_integer_pow_impl), slow=slow_when_large(HALF)),
     abstract_eval(_integer_pow_type),
     derivative(lambda x, *, y: integer_pow_p.bind(x, y=y), _integer_pow_partial),
     same_dims(lambda x, *, y: integer_pow_p.bind(x, y=y)),

@@ -31,6 +31,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import partials
 from bindax_lax_basic._elementwise import elementwise
+from bindax_lax_basic._large_arrays import HALF, slow_when_large
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import Lowering, operation, same_shape
 from bindax_lax_basic._numpy import NumPyArray, exact
@@ -276,7 +277,7 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
 
 max_p: Primitive = primitive(
     "max",
-    *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY),
+    *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY, slow=HALF),
     partials(
         lambda x, y: max_p.bind(x, y),
         lambda x, y, out: _share(x, y, out),
@@ -287,7 +288,7 @@ max_p: Primitive = primitive(
 )
 min_p: Primitive = primitive(
     "min",
-    *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY),
+    *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY, slow=HALF),
     partials(
         lambda x, y: min_p.bind(x, y),
         lambda x, y, out: _share(x, y, out),
@@ -371,7 +372,7 @@ def max_shape(*operands: Any) -> tuple[int, ...]:
 
 clamp_p: Primitive = primitive(
     "clamp",
-    impl(exact(_clamp_impl)),
+    impl(exact(_clamp_impl), slow=slow_when_large(HALF)),
     abstract_eval(_clamp_type),
     jvp(_clamp_jvp, symbolic_zeros=True),
     elementwise_batch(_bind_clamp),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,8 @@ NUMPY = Functions(
 
 
 def _by_numpy(function: Any) -> Any:
-    def run(*arrays: Any) -> Any:
-        functions = NUMPY.rounded_to(arrays[0].dtype)
-        return in_double(partial(function, functions))(*arrays)
-
-    return run
+    for_type = cache(lambda dtype: in_double(partial(function, NUMPY.rounded_to(dtype))))
+    return lambda *arrays: for_type(arrays[0].dtype)(*arrays)
 
 
 erf = in_double(error.erf)

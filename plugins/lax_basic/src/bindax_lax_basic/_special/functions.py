@@ -47,6 +47,11 @@ class Functions(NamedTuple):
     loop: Callable[[Callable[..., Any], Callable[..., State], State], State]
     epsilon: float = EPSILON
 
+    @property
+    def settled(self) -> float:
+        """The relative change of a continued fraction that is rounding alone."""
+        return 6.0 * self.epsilon
+
     def rounded_to(self, dtype: np.dtype[Any]) -> Functions:
         """The same functions, for results that are rounded to a dtype."""
         return self if dtype.itemsize > 4 else self._replace(epsilon=_NARROW_EPSILON)

@@ -46,9 +46,8 @@ def _fraction(f: Functions, a: Any, b: Any, x: Any) -> Any:
         c, d = 1.0 + odd / c, 1.0 / (1.0 + odd * d)
         # What has settled stays: further factors are one but for rounding, which would add up.
         ratio = f.where(moves, ratio * (c * d), 1.0)
-        return m, c, d, h * ratio, f.abs(ratio - 1.0) > settled, a, b, x
+        return m, c, d, h * ratio, f.abs(ratio - 1.0) > f.settled, a, b, x
 
-    settled = 6.0 * f.epsilon
     zero, one = a * 0.0, a * 0.0 + 1.0
     d = 1.0 / (1.0 - (a + b) / (a + 1.0) * x)
     state = f.loop(

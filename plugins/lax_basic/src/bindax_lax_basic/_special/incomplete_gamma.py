@@ -17,8 +17,6 @@ from bindax_lax_basic._special.functions import Functions, State, polynomial
 
 _UNIFORM_FROM = 200.0
 _UNIFORM_WIDTH = 0.3
-_SETTLED = 6.0
-"""The relative change of a continued fraction that is rounding alone, in ``Functions.epsilon``."""
 _MOST_STEPS = 5000.0
 """A bound for loops that converge in far fewer steps, should a value never settle."""
 
@@ -106,7 +104,7 @@ def _fraction(f: Functions, a: Any, x: Any) -> Any:
         c, d = b + factor / c, 1.0 / (factor * d + b)
         # What has settled stays: further factors are one but for rounding, which would add up.
         ratio = f.where(moves, c * d, 1.0)
-        return n, b, c, d, h * ratio, f.abs(ratio - 1.0) > _SETTLED * f.epsilon, a
+        return n, b, c, d, h * ratio, f.abs(ratio - 1.0) > f.settled, a
 
     first = x + 1.0 - a
     d = 1.0 / first
@@ -139,11 +137,10 @@ def _differentiated_fraction(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
         # What has settled stays: further factors are one but for rounding, which would add up.
         ratio = f.where(moves, c * d, 1.0)
         more = f.where(moves, more, 0.0)
-        moves = f.abs(ratio - 1.0) > settled
-        moves = moves | (f.abs(more) > settled * (f.abs(slope) + f.abs(dc / c)))
+        moves = f.abs(ratio - 1.0) > f.settled
+        moves = moves | (f.abs(more) > f.settled * (f.abs(slope) + f.abs(dc / c)))
         return n, b, c, dc, d, dd, h * ratio, slope + more, moves, a
 
-    settled = _SETTLED * f.epsilon
     first = x + 1.0 - a
     d = 1.0 / first
     zero = a * 0.0
