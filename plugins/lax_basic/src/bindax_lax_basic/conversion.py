@@ -28,7 +28,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
-from bindax_lax_basic._large_arrays import HALF, slow_when_large
+from bindax_lax_basic._large_arrays import HALF, LARGE
 from bindax_lax_basic._linear import linear, no_derivative, zero_tangent
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic.dtypes import DType
@@ -100,8 +100,8 @@ def _is_slow_conversion(x: ShapedArray, *, new_dtype: DType, weak_type: bool) ->
 
     Compiled, 64-bit floats become halves by way of 32 bits, which is not the same.
     """
-    is_narrow = new_dtype in HALF and x.dtype.name not in ("float64", "complex128")
-    return slow_when_large(HALF | {x.dtype} if is_narrow else HALF)(x)
+    is_same = x.dtype.name not in ("float64", "complex128")
+    return x.size >= LARGE and (x.dtype in HALF or (new_dtype in HALF and is_same))
 
 
 def _saturate(x: NumPyArray, dtype: DType) -> Any:
