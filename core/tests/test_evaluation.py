@@ -241,3 +241,20 @@ def test_threads_share_what_is_remembered() -> None:
         thread.join()
 
     assert results == [[6.0, 2.0, 4.0]] * 8
+
+
+def test_results_share_no_memory_with_the_callers_arrays() -> None:
+    mine = np.arange(6.0).reshape(2, 3)
+    for view in (lambda x: x, lambda x: x[::-1], lambda x: x.reshape(2, 3)[:]):
+        p = declare("view", impl(view), abstract_eval(same_type))
+        for given in (mine, mine.view(np.recarray)):
+            out = p.bind(given).numpy()
+            assert not np.shares_memory(out, mine)
+            assert type(out) is np.ndarray
+
+
+def test_results_in_memory_of_their_own_are_not_copied() -> None:
+    memory = np.zeros(8)
+    p = declare("writes", impl(lambda x: memory[2:5]), abstract_eval(same_type))
+
+    assert np.shares_memory(p.bind(np.ones(3)).numpy(), memory)

@@ -5,6 +5,7 @@ The kernel knows the interface alone; packages supply backends through the ``bin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -53,7 +54,7 @@ class Backend(Protocol):
         """The bytes of a buffer as a NumPy array."""
 
     def put(self, array: np.ndarray[Any, Any], aval: Any, device: Any = None) -> Any:
-        """A buffer with a copy of an array's bytes."""
+        """A buffer of an array's bytes. Nobody writes to the array, so it may share its memory."""
 
     def block_until_ready(self, buffer: Any) -> None:
         """Wait until a buffer's computation has ended."""
@@ -319,3 +320,8 @@ def _compile_one(
 
 
 _primitive.set_run_compiled(_run_compiled, _compiler_for)
+
+if hasattr(os, "register_at_fork"):  # a compiler's threads stay with the parent: never wait for it
+    os.register_at_fork(
+        after_in_child=lambda: _primitive.set_run_compiled(_run_compiled, lambda operands: None)
+    )

@@ -185,7 +185,7 @@ class Primitive:
             return outs
         arrays: list[Any] = []
         avals: list[Any] = []
-        foreign: Sequence[Any] = ()
+        foreign: list[Any] = []
         for x in operands:
             if type(x) is Array:
                 host = x._host
@@ -197,8 +197,8 @@ class Primitive:
                 arrays.append(host)
             else:
                 aval, array = _host_operand(x)
-                if array is x:
-                    foreign = operands
+                if isinstance(array, _ndarray) and (array is x or array.base is not None):
+                    foreign.append(array)
                 avals.append(aval)
                 arrays.append(array)
         types = tuple(avals)
@@ -245,8 +245,9 @@ class Primitive:
         if type(result) is not _ndarray:
             result = _asarray(result)
         self._require_type(result, aval)
-        if foreign and (result.base is not None or any(result is x for x in foreign)):
-            return result.copy()  # never alias memory that the caller can write to
+        for x in foreign:  # never alias memory that the caller can write to
+            if result is x or (result.base is not None and np.may_share_memory(result, x)):
+                return result.copy()
         return result
 
     def _require_type(self, result: Any, aval: Any) -> None:

@@ -116,14 +116,21 @@ class XlaBackend:
         return Executable(self, program, loaded, device)
 
     def put(
-        self, array: np.ndarray[Any, Any], aval: ShapedArray | None = None, device: Any = None
+        self,
+        array: np.ndarray[Any, Any],
+        aval: ShapedArray | None = None,
+        device: Any = None,
+        *,
+        copy: bool = False,
     ) -> Any:
-        """Copy an array to a device; the result does not share memory with it.
+        """A buffer on a device with the values of an array.
 
         Args:
             array: a NumPy array or scalar.
             aval: the type it must have; the array's own when omitted.
             device: one of ``devices()``; the first when omitted.
+            copy: whether the memory is copied in any case, because somebody may write to the
+                array later. Otherwise the buffer can share it.
 
         Raises:
             ArgumentError: when the array is not of the type.
@@ -140,7 +147,7 @@ class XlaBackend:
         elif not dtype.isnative:
             array = array.astype(dtype.newbyteorder("="))
         chosen: Device = self.device() if device is None else device
-        return chosen.put(np.asarray(array, order="C"))
+        return chosen.put(np.asarray(array, order="C"), copy=copy)
 
     def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
         """The values of a buffer as a read-only NumPy array that shares its memory.

@@ -64,7 +64,7 @@ class Executable:
         self._run = loaded.execute_sharded
         if program.callbacks:
             self._run = _pending.tracked(loaded, wait=program.has_effects)
-        self._constants = [device.put(_stored(array)) for array in program.constants]
+        self._constants = [device.put(_stored(array), copy=True) for array in program.constants]
         everything = program.kept == tuple(range(len(program.in_avals)))
         self._kept = None if everything else program.kept
         self._donated = program.donated
@@ -140,7 +140,7 @@ class Executable:
     def _buffer(self, x: Any, aval: ShapedArray) -> Any:
         if isinstance(x, Array):
             return x.buffer_on(self._backend)
-        return self._backend.put(np.asarray(x, aval.dtype), aval)
+        return self._backend.put(np.asarray(x, aval.dtype), aval, copy=True)
 
     def _check(self, i: int, x: Any, aval: ShapedArray) -> None:
         if not isinstance(x, Array) and hasattr(x, "aval"):

@@ -14,6 +14,7 @@ Buffers, executables and IR objects are opaque to the rest of the package, hence
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import sys
 import threading
@@ -104,6 +105,32 @@ class _DeviceSharding(_jax.Sharding):  # type: ignore[misc]
         return None
 
 
+_ALIGNMENT = 64
+"""The boundary, in bytes, on which XLA for CPUs takes memory as it is."""
+
+_MANY_BYTES = 1 << 16
+"""The fewest bytes that take longer to copy than to look after."""
+
+
+def _can_share(array: np.ndarray[Any, Any]) -> bool:
+    """Whether XLA can read a C-ordered array where it is."""
+    return array.ctypes.data % _ALIGNMENT == 0 and array.dtype.name not in _SUBBYTE_NAMES
+
+
+@functools.cache
+def _free_with_garbage() -> None:
+    """Let Python's collections of garbage free arrays that buffers which are gone have shared.
+
+    Otherwise they are freed when the next array is put on a device, which may be never.
+    """
+
+    def collect(phase: str, info: dict[str, int]) -> None:
+        if phase == "stop":
+            _jax.collect_garbage()
+
+    gc.callbacks.append(collect)
+
+
 class Device:
     """One device of a client, with what is needed to place arrays on it."""
 
@@ -125,19 +152,27 @@ class Device:
     def __repr__(self) -> str:
         return f"Device({self.platform}:{self.id})"
 
-    def put(self, array: np.ndarray[Any, Any]) -> Any:
-        """Copy a C-ordered array of native byte order into a new buffer.
+    def put(self, array: np.ndarray[Any, Any], *, copy: bool) -> Any:
+        """A buffer with the values of a C-ordered array of native byte order.
 
-        The default semantics of jaxlib alias the caller's memory when its alignment happens to
-        allow it; a later write would then change the buffer. The copy is finished on return.
+        Args:
+            array: the array.
+            copy: whether somebody may write to the array later. Then the buffer has its own
+                memory, and the copy is finished on return; else it has where that saves time.
         """
+        semantics = xla_client.HostBufferSemantics
+        shares = not copy and array.nbytes >= _MANY_BYTES and _can_share(array)
+        if shares:
+            _free_with_garbage()
         return _jax.batched_device_put(
             _BufferAval(array.shape, array.dtype),
             self._sharding,
             [array],
             [self.raw],
             True,
-            host_buffer_semantics=xla_client.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL,
+            host_buffer_semantics=(
+                semantics.ZERO_COPY if shares else semantics.IMMUTABLE_ONLY_DURING_CALL
+            ),
             enable_x64=True,
         )
 
