@@ -8,6 +8,7 @@ from typing import Any
 from bindax_core import trace_to_jaxpr
 from bindax_core.extend import LoweringContext, Origin, Rule, abstract_eval, impl
 from bindax_lax_basic._batching import elementwise_batch
+from bindax_lax_basic._complex_parts import Parts, many_by_parts
 from bindax_lax_basic._large_arrays import on_all_cores, slow_when_large
 from bindax_lax_basic._lowering import Lowering
 from bindax_lax_basic._numpy import exact, exact_binary, exact_unary, quiet
@@ -26,6 +27,7 @@ def elementwise(
     result: ResultDType = None,
     same_dtype: bool = True,
     slow: bool | frozenset[DType] = False,
+    parts: Parts | None = None,
 ) -> tuple[Rule, Rule, Rule]:
     """The ``impl``, ``abstract_eval`` and ``vmap`` rules of an elementwise primitive.
 
@@ -39,13 +41,16 @@ def elementwise(
             the first operand's.
         same_dtype: whether all operands must have the same dtype.
         slow: whether NumPy needs many passes over the arrays, so that compiling it pays; or the
-            dtypes of which it pays for large arrays, where the compiled results are the same.
+            dtypes of which it pays for large arrays.
+        parts: what computes it on the parts of many complex numbers.
     """
     options: dict[str, Any] = {"slow": slow if isinstance(slow, bool) else slow_when_large(slow)}
     if result is not None:
         computed = impl(quiet(numpy_function), **options)
     elif len(accepts) == 1:
         plan = on_all_cores(numpy_function, exact_unary(numpy_function))
+        if parts is not None:
+            plan = many_by_parts(numpy_function, parts, plan)
         computed = impl(plan, planned=True, **options)
     elif len(accepts) == 2:
         computed = impl(exact_binary(numpy_function), planned=True, **options)

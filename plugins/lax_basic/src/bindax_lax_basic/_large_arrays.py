@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from bindax_core.extend import ShapedArray
-from bindax_lax_basic._numpy import NumPyArray, NumPyFunction, Plan, quiet, quiet_unary
+from bindax_lax_basic._numpy import NumPyArray, NumPyFunction, Plan, empty, quiet, quiet_unary
 from bindax_lax_basic.dtypes import bfloat16
 
 Types = frozenset[np.dtype[Any]]
@@ -26,16 +26,34 @@ Types = frozenset[np.dtype[Any]]
 HALF: Final[Types] = frozenset({np.dtype(np.float16)})
 """The floats that NumPy's arithmetic takes one at a time, converting each to float32 and back."""
 
-SHORT: Final[Types] = HALF | {bfloat16}
+BRAIN: Final[Types] = frozenset({bfloat16})
+"""The floats that all functions take one at a time, converting each to float32 and back."""
+
+SHORT: Final[Types] = HALF | BRAIN
 """The floats of 16 bits."""
 
-FLOATS: Final[Types] = SHORT | {np.dtype(np.float32), np.dtype(np.float64)}
+SINGLE: Final[Types] = frozenset({np.dtype(np.float32)})
+"""The floats of 32 bits."""
+
+LONG: Final[Types] = SINGLE | {np.dtype(np.float64)}
+"""The floats of 32 and 64 bits."""
+
+FLOATS: Final[Types] = SHORT | LONG
 """The floats of 16 bits and more."""
+
+COMPLEX: Final[Types] = frozenset({np.dtype(np.complex64), np.dtype(np.complex128)})
+"""The complex numbers, whose functions NumPy takes one number at a time."""
 
 INTEGERS: Final[Types] = frozenset(
     np.dtype(f"{kind}{width}") for kind in "iu" for width in (1, 2, 4, 8)
 )
 """NumPy's integers."""
+
+BOOL: Final[Types] = frozenset({np.dtype(np.bool_)})
+"""Truth values."""
+
+NARROW_INTEGERS: Final[Types] = frozenset(dtype for dtype in INTEGERS if dtype.itemsize < 8)
+"""NumPy's integers of less than 64 bits."""
 
 _PART = 1 << 17
 """The fewest elements for which it pays to wake another thread."""
@@ -59,9 +77,9 @@ _GROUP = 4
 def slow_when_large(types: Types) -> Callable[..., bool]:
     """Say with ``impl(rule, slow=...)`` that a compiler is faster for large arrays of some dtypes.
 
-    Only for functions whose compiled results are the same, but for the signs of equal zeros: then
-    results do not depend on the size. That leaves out arithmetic on longer floats, of which
-    compiled programs lose the numbers below the least normal one.
+    Compiled results are the same, but for the signs of equal zeros, the last digits of functions
+    that are not exact, and numbers below the least normal one, which compiled programs take for
+    zero, those of float16 excepted. Where compiled results are worse, NumPy stays.
 
     Args:
         types: the dtypes of the last operand.
@@ -132,7 +150,7 @@ def _in_parts(function: NumPyFunction, whole: NumPyFunction) -> NumPyFunction:
     def run(x: NumPyArray) -> NumPyArray:
         if cores() == 1 or not x.flags.c_contiguous:
             return whole(x)  # type: ignore[no-any-return]
-        out = np.empty_like(x)
+        out = empty(x.shape, x.dtype)
         flat, results = x.reshape(-1), out.reshape(-1)
         count = min(cores(), x.size // _PART)
         edges = [x.size * i // count for i in range(count + 1)]

@@ -28,7 +28,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import partials
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import HALF, INTEGERS, slow_when_large
+from bindax_lax_basic._large_arrays import FLOATS, HALF, INTEGERS, SHORT, slow_when_large
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import operation, same_shape
 from bindax_lax_basic._numpy import NumPyArray, exact_binary
@@ -102,7 +102,7 @@ def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 div_p: Primitive = primitive(
     "div",
-    impl(exact_binary(_div_impl), planned=True, slow=slow_when_large(HALF | INTEGERS)),
+    impl(exact_binary(_div_impl), planned=True, slow=slow_when_large(SHORT | INTEGERS)),
     abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
     jvp(_div_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: div_p.bind(x, y)),
@@ -138,7 +138,7 @@ def _truncated_quotient(x: Any, y: Any) -> Any:
 rem_p: Primitive = primitive(
     "rem",
     *elementwise(
-        "rem", lambda x, y: rem_p.bind(x, y), _rem_impl, dtypes.INTEGER | FLOAT, NUMBER, slow=HALF
+        "rem", lambda x, y: rem_p.bind(x, y), _rem_impl, dtypes.INTEGER | FLOAT, NUMBER, slow=SHORT
     ),
     partials(
         lambda x, y: rem_p.bind(x, y),
@@ -181,7 +181,9 @@ def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
 
 atan2_p: Primitive = primitive(
     "atan2",
-    *elementwise("atan2", lambda x, y: atan2_p.bind(x, y), _atan2_impl, INEXACT, INEXACT),
+    *elementwise(
+        "atan2", lambda x, y: atan2_p.bind(x, y), _atan2_impl, INEXACT, INEXACT, slow=HALF
+    ),
     partials(
         lambda x, y: atan2_p.bind(x, y),
         lambda x, y, out: _over_square_norm(y, x, y),
@@ -234,7 +236,7 @@ def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:
 nextafter_p: Primitive = primitive(
     "nextafter",
     *elementwise(
-        "nextafter", lambda x, y: nextafter_p.bind(x, y), _nextafter, FLOAT, FLOAT, slow=HALF
+        "nextafter", lambda x, y: nextafter_p.bind(x, y), _nextafter, FLOAT, FLOAT, slow=FLOATS
     ),
     partials(
         lambda x, y: nextafter_p.bind(x, y),

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
+from bindax_lax_basic import _complex_inverses, _complex_parts
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import composition, elementwise
-from bindax_lax_basic._large_arrays import HALF
+from bindax_lax_basic._large_arrays import BRAIN, FLOATS, SHORT, SINGLE
 from bindax_lax_basic._lowering import operation
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._operands import constant
+from bindax_lax_basic._wider_lowering import in_wider
 from bindax_lax_basic.arithmetic import add_p, mul_p, sub_p
 from bindax_lax_basic.division import div_p
 from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER
@@ -33,7 +35,7 @@ def exp(x: Any) -> Array:
 
 exp_p: Primitive = primitive(
     "exp",
-    *elementwise("exp", exp, np.exp, INEXACT),
+    *elementwise("exp", exp, np.exp, INEXACT, slow=BRAIN | SINGLE, parts=_complex_parts.exp),
     derivative(exp, lambda x, y: y),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.exponential")),
@@ -51,10 +53,17 @@ def exp2(x: Any) -> Array:
 
 exp2_p: Primitive = primitive(
     "exp2",
-    *elementwise("exp2", exp2, np.exp2, INEXACT),
+    *elementwise("exp2", exp2, np.exp2, INEXACT, slow=BRAIN),
     derivative(exp2, lambda x, y: mul_p.bind(constant(LN2, x), y)),
     transpose.absent("not linear"),
-    lowering["stablehlo"](composition(lambda x: exp(mul_p.bind(constant(LN2, x), x)))),
+    # The product is rounded before the exponential function makes much of its last digits.
+    lowering["stablehlo"](
+        in_wider(
+            lambda: exp2_p,
+            composition(lambda x: exp(mul_p.bind(constant(LN2, x), x))),
+            lambda dtype: np.dtype(np.float32) if dtype in SHORT else dtype,
+        )
+    ),
 )
 
 
@@ -76,7 +85,7 @@ def expm1(x: Any) -> Array:
 
 expm1_p: Primitive = primitive(
     "expm1",
-    *elementwise("expm1", expm1, _expm1, INEXACT),
+    *elementwise("expm1", expm1, _expm1, INEXACT, slow=BRAIN),
     derivative(expm1, lambda x, y: add_p.bind(y, constant(1.0, x))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.exponential_minus_one")),
@@ -94,7 +103,7 @@ def log(x: Any) -> Array:
 
 log_p: Primitive = primitive(
     "log",
-    *elementwise("log", log, np.log, INEXACT),
+    *elementwise("log", log, np.log, INEXACT, slow=BRAIN, parts=_complex_inverses.log),
     derivative(log, lambda x, y: div_p.bind(constant(1.0, x), x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.log")),
@@ -122,7 +131,7 @@ def log1p(x: Any) -> Array:
 
 log1p_p: Primitive = primitive(
     "log1p",
-    *elementwise("log1p", log1p, _log1p, INEXACT),
+    *elementwise("log1p", log1p, _log1p, INEXACT, slow=BRAIN, parts=_complex_inverses.log1p),
     derivative(log1p, lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x)))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.log_plus_one")),
@@ -149,7 +158,7 @@ def logistic(x: Any) -> Array:
 
 logistic_p: Primitive = primitive(
     "logistic",
-    *elementwise("logistic", logistic, _logistic, INEXACT),
+    *elementwise("logistic", logistic, _logistic, INEXACT, slow=FLOATS),
     derivative(logistic, lambda x, y: mul_p.bind(y, sub_p.bind(constant(1.0, x), y))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.logistic")),
@@ -167,7 +176,7 @@ def sqrt(x: Any) -> Array:
 
 sqrt_p: Primitive = primitive(
     "sqrt",
-    *elementwise("sqrt", sqrt, np.sqrt, INEXACT, slow=HALF),
+    *elementwise("sqrt", sqrt, np.sqrt, INEXACT, slow=FLOATS, parts=_complex_inverses.sqrt),
     derivative(sqrt, lambda x, y: div_p.bind(constant(0.5, x), y)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.sqrt")),
@@ -190,7 +199,7 @@ def rsqrt(x: Any) -> Array:
 
 rsqrt_p: Primitive = primitive(
     "rsqrt",
-    *elementwise("rsqrt", rsqrt, _rsqrt, INEXACT),
+    *elementwise("rsqrt", rsqrt, _rsqrt, INEXACT, slow=SHORT),
     derivative(rsqrt, lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.rsqrt")),
@@ -226,7 +235,7 @@ def square(x: Any) -> Array:
 
 square_p: Primitive = primitive(
     "square",
-    *elementwise("square", square, np.square, NUMBER, slow=HALF),
+    *elementwise("square", square, np.square, NUMBER, slow=SHORT),
     derivative(square, lambda x, y: mul_p.bind(constant(2, x), x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](composition(lambda x: mul_p.bind(x, x))),

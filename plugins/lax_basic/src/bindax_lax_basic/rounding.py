@@ -25,7 +25,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import HALF, SHORT, slow_when_large
+from bindax_lax_basic._large_arrays import BRAIN, FLOATS, SHORT, slow_when_large
 from bindax_lax_basic._linear import no_derivative, zero_tangent
 from bindax_lax_basic._lowering import full, operation
 from bindax_lax_basic._numpy import NumPyArray, exact, quiet
@@ -118,7 +118,7 @@ def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any
 
 sign_p: Primitive = primitive(
     "sign",
-    *elementwise("sign", sign, _sign_impl, NUMBER, slow=HALF),
+    *elementwise("sign", sign, _sign_impl, NUMBER, slow=FLOATS),
     jvp(_sign_jvp, symbolic_zeros=True),
     STEPWISE,
     lowering["stablehlo"](_sign_lowering),
@@ -138,7 +138,7 @@ def floor(x: Any) -> Array:
 
 floor_p: Primitive = primitive(
     "floor",
-    *elementwise("floor", floor, np.floor, FLOAT, slow=HALF),
+    *elementwise("floor", floor, np.floor, FLOAT, slow=SHORT),
     no_derivative(floor),
     STEPWISE,
     lowering["stablehlo"](operation("stablehlo.floor")),
@@ -156,7 +156,7 @@ def ceil(x: Any) -> Array:
 
 ceil_p: Primitive = primitive(
     "ceil",
-    *elementwise("ceil", ceil, np.ceil, FLOAT, slow=HALF),
+    *elementwise("ceil", ceil, np.ceil, FLOAT, slow=SHORT),
     no_derivative(ceil),
     STEPWISE,
     lowering["stablehlo"](operation("stablehlo.ceil")),
@@ -204,7 +204,7 @@ def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMe
 
 round_p: Primitive = primitive(
     "round",
-    impl(exact(_round_impl), slow=slow_when_large(SHORT)),
+    impl(exact(_round_impl), slow=slow_when_large(FLOATS)),
     abstract_eval(elementwise_type("round", FLOAT)),
     no_derivative(lambda x, **params: round_p.bind(x, **params)),
     same_dims(lambda x, **params: round_p.bind(x, **params)),
@@ -251,7 +251,7 @@ def _abs_impl(x: NumPyArray) -> Any:
 
 abs_p: Primitive = primitive(
     "abs",
-    impl(_abs_impl),
+    impl(_abs_impl, slow=slow_when_large(BRAIN)),
     abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
     jvp(_abs_jvp, symbolic_zeros=True),
     same_dims(abs),

@@ -31,10 +31,17 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import partials
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import HALF, slow_when_large
+from bindax_lax_basic._large_arrays import (
+    BOOL,
+    COMPLEX,
+    NARROW_INTEGERS,
+    SHORT,
+    SINGLE,
+    slow_when_large,
+)
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import Lowering, operation, same_shape
-from bindax_lax_basic._numpy import NumPyArray, exact
+from bindax_lax_basic._numpy import NumPyArray, empty, exact
 from bindax_lax_basic._operands import adopt_dtype, adopt_type, constant
 from bindax_lax_basic._types import (
     common_shape,
@@ -130,7 +137,7 @@ def _choose_many(which: NumPyArray, on_true: NumPyArray, on_false: NumPyArray) -
     width = on_true.itemsize
     if which.shape != on_true.shape or which.size < _MANY.get(width, which.size + 1):
         return np.where(which, on_true, on_false)
-    chosen = np.empty(which.shape, on_true.dtype)
+    chosen = empty(which.shape, on_true.dtype)
     true, false, out = (x.reshape(-1).view(f"i{width}") for x in (on_true, on_false, chosen))
     which = which.reshape(-1)
     for start in range(0, which.size, _BLOCK):
@@ -190,7 +197,7 @@ def _bind_select(which: Any, *cases: Any) -> Any:
 
 select_n_p: Primitive = primitive(
     "select_n",
-    impl(_select_impl),
+    impl(_select_impl, slow=slow_when_large(SHORT | SINGLE | COMPLEX | NARROW_INTEGERS | BOOL)),
     abstract_eval(_select_type),
     jvp(_select_jvp, symbolic_zeros=True),
     elementwise_batch(_bind_select),
@@ -277,7 +284,7 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
 
 max_p: Primitive = primitive(
     "max",
-    *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY, slow=HALF),
+    *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY, slow=SHORT),
     partials(
         lambda x, y: max_p.bind(x, y),
         lambda x, y, out: _share(x, y, out),
@@ -288,7 +295,7 @@ max_p: Primitive = primitive(
 )
 min_p: Primitive = primitive(
     "min",
-    *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY, slow=HALF),
+    *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY, slow=SHORT),
     partials(
         lambda x, y: min_p.bind(x, y),
         lambda x, y, out: _share(x, y, out),
@@ -372,7 +379,7 @@ def max_shape(*operands: Any) -> tuple[int, ...]:
 
 clamp_p: Primitive = primitive(
     "clamp",
-    impl(exact(_clamp_impl), slow=slow_when_large(HALF)),
+    impl(exact(_clamp_impl), slow=slow_when_large(SHORT | SINGLE | NARROW_INTEGERS)),
     abstract_eval(_clamp_type),
     jvp(_clamp_jvp, symbolic_zeros=True),
     elementwise_batch(_bind_clamp),
