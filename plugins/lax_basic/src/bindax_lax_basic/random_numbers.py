@@ -71,7 +71,7 @@ def _impl(a: NumPyArray, b: NumPyArray, *, shape: Shape) -> Any:
     low, high = a.astype(np.float64), b.astype(np.float64)
     drawn = (low + (high - low) * _GENERATOR.random(shape)).astype(a.dtype)
     # Rounding to the dtype may have given the upper bound itself.
-    return np.where(drawn < b, drawn, a) if a < b else drawn
+    return np.where(drawn < b, drawn, np.nextafter(b, a)) if a < b else drawn
 
 
 def _lowering(ctx: LoweringContext, a: Any, b: Any, *, shape: Shape) -> Any:
