@@ -6,6 +6,7 @@ use nothing else of the kernel.
 
 from typing import TYPE_CHECKING, Any
 
+from bindax_core import _rule_kinds
 from bindax_core._array import Array as Array
 from bindax_core._aval import AbstractValue as AbstractValue
 from bindax_core._aval import ShapedArray as ShapedArray
@@ -104,6 +105,9 @@ from bindax_core.registry._rules import RuleFamily as RuleFamily
 from bindax_core.registry._rules import RuleKind as RuleKind
 
 API_VERSION = 1
+
+rules = _rule_kinds
+"""The rule kinds, as the words of rule cards."""
 
 not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
