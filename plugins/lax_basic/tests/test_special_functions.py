@@ -217,13 +217,6 @@ def test_fewer_terms_for_narrow_floats_are_as_good_as_all(name, backend):
     assert units_off(narrow, wide) < 0.51
 
 
-def test_large_arrays_are_computed_in_blocks():
-    x = RNG.normal(size=(7, 5000))
-    whole = np.asarray(lax.erf(x))
-    np.testing.assert_array_equal(whole[:, :10], np.asarray(lax.erf(x[:, :10])))
-    assert lax.igamma(np.float64(2.0), np.abs(x)).shape == x.shape
-
-
 @pytest.mark.parametrize(
     ("call", "text"),
     [

@@ -264,8 +264,6 @@ from bindax_lax_basic.reductions import reduce_prod as reduce_prod
 from bindax_lax_basic.reductions import reduce_prod_p as reduce_prod_p
 from bindax_lax_basic.reductions import reduce_xor as reduce_xor
 from bindax_lax_basic.reductions import reduce_xor_p as reduce_xor_p
-from bindax_lax_basic.repeated_application import iterate_p as iterate_p
-from bindax_lax_basic.repeated_application import scatter_apply as scatter_apply
 from bindax_lax_basic.rounding import RoundingMethod as RoundingMethod
 from bindax_lax_basic.rounding import abs as abs
 from bindax_lax_basic.rounding import abs_p as abs_p
@@ -278,6 +276,7 @@ from bindax_lax_basic.rounding import round_p as round_p
 from bindax_lax_basic.rounding import sign as sign
 from bindax_lax_basic.rounding import sign_p as sign_p
 from bindax_lax_basic.scaled_contraction import scaled_dot as scaled_dot
+from bindax_lax_basic.scatter_apply import scatter_apply as scatter_apply
 from bindax_lax_basic.scattering import scatter as scatter
 from bindax_lax_basic.scattering import scatter_max as scatter_max
 from bindax_lax_basic.scattering import scatter_max_p as scatter_max_p

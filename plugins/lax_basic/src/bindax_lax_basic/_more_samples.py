@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core import trace_to_jaxpr
-from bindax_core.extend import Origin, ShapedArray
 from bindax_core.testing import Sample, array, between, sample
 
 
@@ -37,22 +35,13 @@ def _all_bits(x: Any) -> Any:
 
 
 def _applied(x: Any, indices: Any) -> Any:
-    """A function that is not holomorphic, applied as often as an element is named."""
+    """A function that is not holomorphic, applied to elements."""
     numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
 
     def function(v: Any) -> Any:
         return lax.sin(v) * (lax.conj(v) if v.dtype.kind == "c" else v)
 
-    return lax.scatter_apply(x, indices, function, numbers, update_shape=(4,))
-
-
-def _exchanged(counts: Any, x: Any, y: Any) -> Any:
-    """Two values that a computation mixes."""
-    scalar = ShapedArray((), np.dtype(np.float64))
-    program = trace_to_jaxpr(
-        lambda a, b: [lax.mul(a, b), lax.sin(a)], [scalar, scalar], Origin("samples", _exchanged)
-    )
-    return lax.iterate_p.bind(counts, x, y, computation=program)
+    return lax.scatter_apply(x, indices, function, numbers, update_shape=(2,))
 
 
 def _only_number(low: Any) -> Any:
@@ -76,11 +65,9 @@ def more_samples() -> Iterator[Sample]:
     yield sample(_reduced, matrix, matrix, skip=neutral)
     yield sample(_reduced_windows, matrix, matrix, skip=neutral)
     square = array((2, 2), "float64")
-    places = array((4, 1), "int32", between(0, 2))
+    places = array((2, 1), "int32", lambda rng, shape, dtype: rng.permutation(3)[:2, None])
     for dtype in ("float64", "complex128"):
         yield sample(_applied, array((3,), dtype), places)
-    counts = array((3,), "int32", between(0, 3))
-    yield sample(_exchanged, counts, array((3,), "float64"), array((3,), "float64"))
     # One number alone: a batch mixes the bounds of several samples.
     yield sample(_only_number, array((), "int32", between(3, 3)))
     yield sample(_all_bits, square)

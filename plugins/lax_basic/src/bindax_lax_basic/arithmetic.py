@@ -12,7 +12,6 @@ import numpy as np
 from bindax_core.extend import (
     Array,
     Primitive,
-    ShapedArray,
     UndefPrimal,
     Zero,
     abstract_eval,
@@ -23,12 +22,10 @@ from bindax_core.extend import (
     transpose,
     typeof,
 )
-from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
-from bindax_lax_basic._large_arrays import SHORT, slow_when_large
 from bindax_lax_basic._linear import linear, multilinear, zero_tangent
 from bindax_lax_basic._lowering import operation
-from bindax_lax_basic._numpy import NumPyFunction, exact_binary, exact_unary
+from bindax_lax_basic._numpy import exact
 from bindax_lax_basic._operands import adopt_type
 from bindax_lax_basic._types import elementwise_type
 from bindax_lax_basic.axes import broadcast_to, sum_axes
@@ -50,21 +47,9 @@ def neg(x: Any) -> Array:
     return neg_p.bind(x)
 
 
-_negative = exact_unary(np.negative)
-
-
-def _plan_negative(x: ShapedArray) -> NumPyFunction:
-    if x.dtype.kind != "c" or not x.ndim:
-        return _negative(x)
-    # NumPy negates complex numbers one at a time.
-    parts = x.update(shape=(*x.shape[:-1], 2 * x.shape[-1]), dtype=dtypes.real_dtype(x.dtype))
-    negative = _negative(parts)
-    return lambda x: negative(np.ascontiguousarray(x).view(parts.dtype)).view(x.dtype)
-
-
 neg_p: Primitive = primitive(
     "neg",
-    impl(_plan_negative, planned=True, slow=slow_when_large(SHORT)),
+    impl(exact(np.negative)),
     abstract_eval(elementwise_type("neg", NUMBER)),
     linear(neg),
     same_dims(neg),
@@ -120,7 +105,7 @@ def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 add_p: Primitive = primitive(
     "add",
-    impl(exact_binary(np.add), planned=True, slow=slow_when_large(SHORT)),
+    impl(exact(np.add)),
     abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
     jvp(_add_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: add_p.bind(x, y)),
@@ -159,7 +144,7 @@ def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 sub_p: Primitive = primitive(
     "sub",
-    impl(exact_binary(np.subtract), planned=True, slow=slow_when_large(SHORT)),
+    impl(exact(np.subtract)),
     abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
     jvp(_sub_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: sub_p.bind(x, y)),
@@ -189,7 +174,7 @@ def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 mul_p: Primitive = primitive(
     "mul",
-    impl(exact_binary(np.multiply), planned=True, slow=slow_when_large(SHORT)),
+    impl(exact(np.multiply)),
     abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
     multilinear(lambda x, y: mul_p.bind(x, y)),
     elementwise_batch(lambda x, y: mul_p.bind(x, y)),

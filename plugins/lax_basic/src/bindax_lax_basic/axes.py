@@ -29,9 +29,8 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
-from bindax_lax_basic._large_arrays import trailing_sums
 from bindax_lax_basic._linear import linear
-from bindax_lax_basic._numpy import NumPyArray, quiet_unary
+from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic._types import (
     axes_argument,
     rank_of,
@@ -346,13 +345,10 @@ def _sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     return x.update(shape=reduced_shape("reduce_sum", x, axes))
 
 
-def _sum_plan(x: ShapedArray, *, axes: tuple[int, ...]) -> Any:
-    dtype, wide = x.dtype, dtypes.accumulator_dtype(x.dtype)
-    if (sums := trailing_sums(x, axes)) is not None:
-        return sums
-    if wide == dtype:
-        return quiet_unary(lambda x: np.add.reduce(x, axes, wide))
-    return quiet_unary(lambda x: np.add.reduce(x.astype(wide), axes).astype(dtype))
+@quiet
+def _sum_impl(x: NumPyArray, *, axes: tuple[int, ...]) -> Any:
+    wide = dtypes.accumulator_dtype(x.dtype)
+    return np.add.reduce(x.astype(wide, copy=False), axes, wide).astype(x.dtype, copy=False)
 
 
 def _sum_vmap(
@@ -405,7 +401,7 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
 
 reduce_sum_p: Primitive = primitive(
     "reduce_sum",
-    impl(_sum_plan, planned=True),
+    impl(_sum_impl),
     abstract_eval(_sum_type),
     linear(lambda t, **params: reduce_sum_p.bind(t, **params)),
     vmap(_sum_vmap),

@@ -24,7 +24,6 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import FLOATS
 from bindax_lax_basic._linear import linear, no_derivative
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._types import static_int
@@ -263,7 +262,6 @@ reduce_precision_p: Primitive = primitive(
         _reduce_precision,
         FLOAT,
         result=lambda d: d,
-        slow=FLOATS,
     ),
     linear(_bind_reduce_precision),
     transpose(lambda ct, x, **params: [_bind_reduce_precision(ct, **params)]),

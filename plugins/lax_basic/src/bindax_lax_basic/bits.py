@@ -12,7 +12,6 @@ import numpy as np
 from bindax_core.extend import Array, LoweringContext, Primitive, lowering, primitive
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import INTEGERS
 from bindax_lax_basic._linear import no_derivative
 from bindax_lax_basic._lowering import full, operation, same_shape
 from bindax_lax_basic._numpy import NumPyArray
@@ -66,7 +65,6 @@ population_count_p: Primitive = primitive(
         population_count,
         lambda x: np.bitwise_count(_unsigned(x)),
         INTEGER,
-        slow=INTEGERS,
     ),
     no_derivative(population_count),
     DISCRETE,
@@ -93,7 +91,7 @@ def _clz(x: NumPyArray) -> Any:
 
 clz_p: Primitive = primitive(
     "clz",
-    *elementwise("clz", clz, _clz, INTEGER, slow=INTEGERS),
+    *elementwise("clz", clz, _clz, INTEGER),
     no_derivative(clz),
     DISCRETE,
     lowering["stablehlo"](operation("stablehlo.count_leading_zeros")),
@@ -160,7 +158,6 @@ shift_left_p: Primitive = primitive(
         _shifts(_left),
         INTEGER,
         INTEGER,
-        slow=INTEGERS,
     ),
     no_derivative(lambda x, y: shift_left_p.bind(x, y)),
     DISCRETE,
@@ -187,7 +184,6 @@ shift_right_arithmetic_p: Primitive = primitive(
         _shifts(_right_arithmetic),
         INTEGER,
         INTEGER,
-        slow=INTEGERS,
     ),
     no_derivative(lambda x, y: shift_right_arithmetic_p.bind(x, y)),
     DISCRETE,
@@ -214,7 +210,6 @@ shift_right_logical_p: Primitive = primitive(
         _shifts(_right_logical),
         INTEGER,
         INTEGER,
-        slow=INTEGERS,
     ),
     no_derivative(lambda x, y: shift_right_logical_p.bind(x, y)),
     DISCRETE,
@@ -278,7 +273,7 @@ def _mulhi_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 mulhi_p: Primitive = primitive(
     "mulhi",
-    *elementwise("mulhi", lambda x, y: mulhi_p.bind(x, y), _mulhi, INTEGER, INTEGER, slow=INTEGERS),
+    *elementwise("mulhi", lambda x, y: mulhi_p.bind(x, y), _mulhi, INTEGER, INTEGER),
     no_derivative(lambda x, y: mulhi_p.bind(x, y)),
     DISCRETE,
     lowering["stablehlo"](_mulhi_lowering),

@@ -11,7 +11,6 @@ import numpy as np
 from bindax_core.extend import Array, LoweringContext, Primitive, lowering, primitive, transpose
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import COMPLEX, FLOATS, SHORT
 from bindax_lax_basic._linear import no_derivative
 from bindax_lax_basic._lowering import Lowering, operation, same_shape
 from bindax_lax_basic._operands import adopt_type
@@ -52,7 +51,7 @@ def eq(x: Any, y: Any) -> Array:
 
 eq_p: Primitive = primitive(
     "eq",
-    *elementwise("eq", eq, np.equal, ANY, ANY, result=dtypes.bool_, slow=SHORT | COMPLEX),
+    *elementwise("eq", eq, np.equal, ANY, ANY, result=dtypes.bool_),
     no_derivative(lambda x, y: eq_p.bind(x, y)),
     DISCRETE,
     lowering["stablehlo"](_comparison("EQ")),
@@ -70,7 +69,7 @@ def ne(x: Any, y: Any) -> Array:
 
 ne_p: Primitive = primitive(
     "ne",
-    *elementwise("ne", ne, np.not_equal, ANY, ANY, result=dtypes.bool_, slow=SHORT | COMPLEX),
+    *elementwise("ne", ne, np.not_equal, ANY, ANY, result=dtypes.bool_),
     no_derivative(lambda x, y: ne_p.bind(x, y)),
     DISCRETE,
     lowering["stablehlo"](_comparison("NE")),
@@ -88,7 +87,7 @@ def lt(x: Any, y: Any) -> Array:
 
 lt_p: Primitive = primitive(
     "lt",
-    *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_, slow=SHORT),
+    *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: lt_p.bind(x, y)),
     DISCRETE,
     lowering["stablehlo"](_comparison("LT")),
@@ -106,7 +105,7 @@ def le(x: Any, y: Any) -> Array:
 
 le_p: Primitive = primitive(
     "le",
-    *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_, slow=SHORT),
+    *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: le_p.bind(x, y)),
     DISCRETE,
     lowering["stablehlo"](_comparison("LE")),
@@ -124,7 +123,7 @@ def gt(x: Any, y: Any) -> Array:
 
 gt_p: Primitive = primitive(
     "gt",
-    *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_, slow=SHORT),
+    *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: gt_p.bind(x, y)),
     DISCRETE,
     lowering["stablehlo"](_comparison("GT")),
@@ -142,7 +141,7 @@ def ge(x: Any, y: Any) -> Array:
 
 ge_p: Primitive = primitive(
     "ge",
-    *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_, slow=SHORT),
+    *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: ge_p.bind(x, y)),
     DISCRETE,
     lowering["stablehlo"](_comparison("GE")),
@@ -164,7 +163,7 @@ def is_finite(x: Any) -> Array:
 
 is_finite_p: Primitive = primitive(
     "is_finite",
-    *elementwise("is_finite", is_finite, np.isfinite, FLOAT, result=dtypes.bool_, slow=FLOATS),
+    *elementwise("is_finite", is_finite, np.isfinite, FLOAT, result=dtypes.bool_),
     no_derivative(is_finite),
     DISCRETE,
     lowering["stablehlo"](operation("stablehlo.is_finite")),

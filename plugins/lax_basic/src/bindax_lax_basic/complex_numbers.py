@@ -32,7 +32,6 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import LONG, slow_when_large
 from bindax_lax_basic._linear import linear, zero_tangent
 from bindax_lax_basic._lowering import full, operation
 from bindax_lax_basic._numpy import NumPyArray
@@ -131,7 +130,7 @@ def _complex_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 complex_p: Primitive = primitive(
     "complex",
-    impl(_complex_impl, slow=slow_when_large(LONG)),
+    impl(_complex_impl),
     abstract_eval(_complex_type),
     jvp(_complex_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: complex_p.bind(x, y)),

@@ -26,7 +26,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import multilinear
-from bindax_lax_basic._numpy import NumPyArray, NumPyFunction, quiet_binary
+from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic._types import describe, require_kind, require_same_dtype, static_ints
 from bindax_lax_basic._wider_lowering import in_wider
@@ -273,22 +273,10 @@ def _parts(lhs: Dims, rhs: Dims, numbers: DimensionNumbers) -> tuple[Dims, Dims,
 # ------------------------------------------------------------------------------------- rules
 
 
-def plain_product(lhs: ShapedArray, rhs: ShapedArray) -> dict[str, Any] | None:
-    """The parameters that ``dot`` binds for two arrays of one dtype; None for other operands."""
-    if lhs.ndim not in (1, 2) or rhs.ndim not in (1, 2) or lhs.dtype != rhs.dtype:
-        return None
-    numbers = (((lhs.ndim - 1,), (0,)), ((), ()))
-    return {"dimension_numbers": numbers, "precision": None, "preferred_element_type": None}
-
-
-# The product of real vectors; unlike `dot` it has no floating-point errors to silence. It is taken
-# without NumPy's search for operands of other libraries.
-_inner_product: NumPyFunction = getattr(np.vdot, "_implementation", np.vdot)
-
-
-def _dot_plan(
-    lhs: ShapedArray,
-    rhs: ShapedArray,
+@quiet
+def _dot_impl(
+    lhs: NumPyArray,
+    rhs: NumPyArray,
     *,
     dimension_numbers: DimensionNumbers,
     precision: ProductPrecision,
@@ -296,18 +284,17 @@ def _dot_plan(
 ) -> Any:
     dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
     wide = dtypes.accumulator_dtype(dtype)
-    plain = plain_product(lhs, rhs)
-    is_plain = plain is not None and dimension_numbers == plain["dimension_numbers"]
-    if is_plain and lhs.dtype == wide == dtype:
-        is_inner = lhs.ndim == rhs.ndim == 1 and dtype.kind != "c"
-        return _inner_product if is_inner else quiet_binary(np.ndarray.dot)
+    lhs, rhs = lhs.astype(wide, copy=False), rhs.astype(wide, copy=False)
+    if lhs.ndim in (1, 2) and rhs.ndim in (1, 2) and dimension_numbers == _plain(lhs.ndim):
+        out = lhs.dot(rhs)
+    else:
+        out = _contract(lhs, rhs, dimension_numbers)
+    return out.astype(dtype, copy=False)
 
-    def run(x: NumPyArray, y: NumPyArray) -> Any:
-        x, y = x.astype(wide, copy=False), y.astype(wide, copy=False)
-        out = np.dot(x, y) if is_plain else _contract(x, y, dimension_numbers)
-        return out.astype(dtype, copy=False)
 
-    return quiet_binary(run)
+def _plain(rank: int) -> DimensionNumbers:
+    """The numbers of a product of vectors and matrices, in the order of ``numpy.dot``."""
+    return ((rank - 1,), (0,)), ((), ())
 
 
 def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> Any:
@@ -427,7 +414,7 @@ def _dot_lowering(
 
 dot_general_p: Primitive = primitive(
     "dot_general",
-    impl(_dot_plan, planned=True),
+    impl(_dot_impl),
     abstract_eval(_dot_type),
     multilinear(lambda lhs, rhs, **params: dot_general_p.bind(lhs, rhs, **params)),
     vmap(_dot_vmap),

@@ -28,7 +28,6 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
-from bindax_lax_basic._large_arrays import HALF, LARGE
 from bindax_lax_basic._linear import linear, no_derivative, zero_tangent
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic.dtypes import DType
@@ -95,15 +94,6 @@ def _convert_impl(x: NumPyArray, *, new_dtype: DType, weak_type: bool) -> Any:
     return x.astype(dtypes.accumulator_dtype(x.dtype), copy=False).astype(new_dtype)
 
 
-def _is_slow_conversion(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> bool:
-    """Whether NumPy converts a large array one number at a time: halves, and to halves.
-
-    Compiled, 64-bit floats become halves by way of 32 bits, which is not the same.
-    """
-    is_same = x.dtype.name not in ("float64", "complex128")
-    return x.size >= LARGE and (x.dtype in HALF or (new_dtype in HALF and is_same))
-
-
 def _saturate(x: NumPyArray, dtype: DType) -> Any:
     """Floats to integers as the hardware does it: to the nearest that fits, nan to zero."""
     least, greatest = dtypes.integer_limits(dtype)
@@ -167,7 +157,7 @@ def compare(ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedAr
 
 convert_element_type_p: Primitive = primitive(
     "convert_element_type",
-    impl(_convert_impl, slow=_is_slow_conversion),
+    impl(_convert_impl),
     abstract_eval(_convert_type),
     jvp(_convert_jvp, symbolic_zeros=True),
     same_dims(lambda x, **params: convert_element_type_p.bind(x, **params)),

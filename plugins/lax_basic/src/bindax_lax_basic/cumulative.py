@@ -27,9 +27,8 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import composition
-from bindax_lax_basic._large_arrays import LARGE, in_large_parts
 from bindax_lax_basic._linear import linear, zero_tangent
-from bindax_lax_basic._numpy import NumPyArray, quiet_unary
+from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic._operands import constant
 from bindax_lax_basic._scans import Values, prefix_scan
 from bindax_lax_basic._types import Kinds, axis_argument, rank_of, require_kind
@@ -105,11 +104,6 @@ def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Array:
     return _bind(cumlogsumexp_p, operand, axis, reverse)
 
 
-def first_axis(aval: ShapedArray) -> dict[str, Any] | None:
-    """The parameters that these functions bind for an array alone; None where there is no axis."""
-    return {"axis": 0, "reverse": False} if aval.ndim else None
-
-
 def _bind(which: Primitive, operand: Any, axis: int, reverse: bool) -> Any:
     place = axis_argument(which.name, axis, rank_of(operand))
     return which.bind(operand, axis=place, reverse=bool(reverse))
@@ -131,28 +125,17 @@ def _cumulative_type(name: str, accepts: Kinds) -> Rule:
 def _accumulate(function: Function) -> Rule:
     """The ``impl`` rule; narrow values are combined in a wider dtype and rounded at the end."""
 
-    def plan(aval: ShapedArray, *, axis: int, reverse: bool) -> Any:
-        dtype, wide = aval.dtype, dtypes.accumulator_dtype(aval.dtype)
-        if wide == dtype and not reverse:
-            return quiet_unary(lambda x: function(x, axis))
+    @quiet
+    def run(x: NumPyArray, *, axis: int, reverse: bool) -> Any:
+        wide = x.astype(dtypes.accumulator_dtype(x.dtype), copy=False)
+        out = function(np.flip(wide, axis) if reverse else wide, axis)
+        return (np.flip(out, axis) if reverse else out).astype(x.dtype, copy=False)
 
-        def run(x: NumPyArray) -> Any:
-            source = np.flip(x, axis) if reverse else x
-            out = function(source.astype(wide, copy=False), axis).astype(dtype, copy=False)
-            return np.flip(out, axis) if reverse else out
-
-        return quiet_unary(run)
-
-    return impl(plan, planned=True)
+    return impl(run)
 
 
 def _of_ufunc(ufunc: np.ufunc) -> Rule:
-    def run(x: NumPyArray, axis: int) -> Any:
-        if x.ndim == 1 and x.size >= LARGE and x.dtype.kind in "iufc":
-            return in_large_parts(ufunc, x)
-        return ufunc.accumulate(x, axis, x.dtype)
-
-    return _accumulate(run)
+    return _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype))
 
 
 def _cumulative_batch(which: Callable[[], Primitive]) -> Rule:

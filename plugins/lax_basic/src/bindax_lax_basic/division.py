@@ -28,19 +28,15 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import partials
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import FLOATS, HALF, INTEGERS, SHORT, slow_when_large
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import operation, same_shape
-from bindax_lax_basic._numpy import NumPyArray, exact_binary
+from bindax_lax_basic._numpy import NumPyArray, exact
 from bindax_lax_basic._operands import adopt_type, constant
 from bindax_lax_basic._types import elementwise_type
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, unbroadcast
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER
 from bindax_lax_basic.rounding import abs_p, floor_p, sign_p
-
-_MANY = 1 << 12
-"""The fewest floats whose neighbours are found by their bits."""
 
 # ---------------------------------------------------------------------------------- division
 
@@ -102,7 +98,7 @@ def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 div_p: Primitive = primitive(
     "div",
-    impl(exact_binary(_div_impl), planned=True, slow=slow_when_large(SHORT | INTEGERS)),
+    impl(exact(_div_impl)),
     abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
     jvp(_div_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: div_p.bind(x, y)),
@@ -137,9 +133,7 @@ def _truncated_quotient(x: Any, y: Any) -> Any:
 
 rem_p: Primitive = primitive(
     "rem",
-    *elementwise(
-        "rem", lambda x, y: rem_p.bind(x, y), _rem_impl, dtypes.INTEGER | FLOAT, NUMBER, slow=SHORT
-    ),
+    *elementwise("rem", lambda x, y: rem_p.bind(x, y), _rem_impl, dtypes.INTEGER | FLOAT, NUMBER),
     partials(
         lambda x, y: rem_p.bind(x, y),
         lambda x, y, out: constant(1.0, x),
@@ -181,9 +175,7 @@ def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
 
 atan2_p: Primitive = primitive(
     "atan2",
-    *elementwise(
-        "atan2", lambda x, y: atan2_p.bind(x, y), _atan2_impl, INEXACT, INEXACT, slow=HALF
-    ),
+    *elementwise("atan2", lambda x, y: atan2_p.bind(x, y), _atan2_impl, INEXACT, INEXACT),
     partials(
         lambda x, y: atan2_p.bind(x, y),
         lambda x, y, out: _over_square_norm(y, x, y),
@@ -192,26 +184,6 @@ atan2_p: Primitive = primitive(
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.atan2")),
 )
-
-
-def _nextafter(x: NumPyArray, y: NumPyArray) -> Any:
-    if x.size < _MANY or x.shape != y.shape or x.dtype not in (np.float32, np.float64):
-        return np.nextafter(x, y)
-    bits = np.dtype(f"i{x.itemsize}")
-    up = y > x
-    # The bits of floats of one sign are ordered as these are, away from zero.
-    step = np.equal(up, x > 0).view(np.int8)
-    step *= 2
-    step -= 1
-    out = step.astype(bits)
-    out += x.view(bits)
-    out = out.view(x.dtype)
-    plain = np.logical_xor(up, y < x)
-    plain &= x != 0
-    if not plain.all():  # equal to each other, from zero, nan
-        rest = ~plain
-        out[rest] = np.nextafter(x[rest], y[rest])
-    return out
 
 
 def nextafter(x1: Any, x2: Any) -> Array:
@@ -235,9 +207,7 @@ def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 nextafter_p: Primitive = primitive(
     "nextafter",
-    *elementwise(
-        "nextafter", lambda x, y: nextafter_p.bind(x, y), _nextafter, FLOAT, FLOAT, slow=FLOATS
-    ),
+    *elementwise("nextafter", lambda x, y: nextafter_p.bind(x, y), np.nextafter, FLOAT, FLOAT),
     partials(
         lambda x, y: nextafter_p.bind(x, y),
         lambda x, y, out: constant(1.0, x),

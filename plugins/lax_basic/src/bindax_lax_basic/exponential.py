@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
-from bindax_lax_basic import _complex_inverses, _complex_parts
+from bindax_lax_basic import dtypes
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import composition, elementwise
-from bindax_lax_basic._large_arrays import BRAIN, FLOATS, SHORT, SINGLE
 from bindax_lax_basic._lowering import operation
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._operands import constant
@@ -35,7 +34,7 @@ def exp(x: Any) -> Array:
 
 exp_p: Primitive = primitive(
     "exp",
-    *elementwise("exp", exp, np.exp, INEXACT, slow=BRAIN | SINGLE, parts=_complex_parts.exp),
+    *elementwise("exp", exp, np.exp, INEXACT),
     derivative(exp, lambda x, y: y),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.exponential")),
@@ -53,7 +52,7 @@ def exp2(x: Any) -> Array:
 
 exp2_p: Primitive = primitive(
     "exp2",
-    *elementwise("exp2", exp2, np.exp2, INEXACT, slow=BRAIN),
+    *elementwise("exp2", exp2, np.exp2, INEXACT),
     derivative(exp2, lambda x, y: mul_p.bind(constant(LN2, x), y)),
     transpose.absent("not linear"),
     # The product is rounded before the exponential function makes much of its last digits.
@@ -61,7 +60,7 @@ exp2_p: Primitive = primitive(
         in_wider(
             lambda: exp2_p,
             composition(lambda x: exp(mul_p.bind(constant(LN2, x), x))),
-            lambda dtype: np.dtype(np.float32) if dtype in SHORT else dtype,
+            dtypes.accumulator_dtype,
         )
     ),
 )
@@ -85,7 +84,7 @@ def expm1(x: Any) -> Array:
 
 expm1_p: Primitive = primitive(
     "expm1",
-    *elementwise("expm1", expm1, _expm1, INEXACT, slow=BRAIN),
+    *elementwise("expm1", expm1, _expm1, INEXACT),
     derivative(expm1, lambda x, y: add_p.bind(y, constant(1.0, x))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.exponential_minus_one")),
@@ -103,7 +102,7 @@ def log(x: Any) -> Array:
 
 log_p: Primitive = primitive(
     "log",
-    *elementwise("log", log, np.log, INEXACT, slow=BRAIN, parts=_complex_inverses.log),
+    *elementwise("log", log, np.log, INEXACT),
     derivative(log, lambda x, y: div_p.bind(constant(1.0, x), x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.log")),
@@ -131,7 +130,7 @@ def log1p(x: Any) -> Array:
 
 log1p_p: Primitive = primitive(
     "log1p",
-    *elementwise("log1p", log1p, _log1p, INEXACT, slow=BRAIN, parts=_complex_inverses.log1p),
+    *elementwise("log1p", log1p, _log1p, INEXACT),
     derivative(log1p, lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x)))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.log_plus_one")),
@@ -158,7 +157,7 @@ def logistic(x: Any) -> Array:
 
 logistic_p: Primitive = primitive(
     "logistic",
-    *elementwise("logistic", logistic, _logistic, INEXACT, slow=FLOATS),
+    *elementwise("logistic", logistic, _logistic, INEXACT),
     derivative(logistic, lambda x, y: mul_p.bind(y, sub_p.bind(constant(1.0, x), y))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.logistic")),
@@ -176,7 +175,7 @@ def sqrt(x: Any) -> Array:
 
 sqrt_p: Primitive = primitive(
     "sqrt",
-    *elementwise("sqrt", sqrt, np.sqrt, INEXACT, slow=FLOATS, parts=_complex_inverses.sqrt),
+    *elementwise("sqrt", sqrt, np.sqrt, INEXACT),
     derivative(sqrt, lambda x, y: div_p.bind(constant(0.5, x), y)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.sqrt")),
@@ -199,7 +198,7 @@ def rsqrt(x: Any) -> Array:
 
 rsqrt_p: Primitive = primitive(
     "rsqrt",
-    *elementwise("rsqrt", rsqrt, _rsqrt, INEXACT, slow=SHORT),
+    *elementwise("rsqrt", rsqrt, _rsqrt, INEXACT),
     derivative(rsqrt, lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.rsqrt")),
@@ -235,7 +234,7 @@ def square(x: Any) -> Array:
 
 square_p: Primitive = primitive(
     "square",
-    *elementwise("square", square, np.square, NUMBER, slow=SHORT),
+    *elementwise("square", square, np.square, NUMBER),
     derivative(square, lambda x, y: mul_p.bind(constant(2, x), x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](composition(lambda x: mul_p.bind(x, x))),

@@ -90,7 +90,6 @@ DERIVATIVES: Mapping[str, str] = {
         name: _JOINTLY.format(name=name)
         for name in ("complex", "concatenate", "pad", "dynamic_update_slice", "scatter_add")
     },
-    "iterate": "ȯ = D ẋ, where D is multiplied by the derivative of the computation at each step",
     "dynamic_slice": "ȯ = dynamic_slice(ẋ, starts)",
     "gather": "ȯ = gather(ẋ, indices)",
     "scatter": "ȯ = scatter(ẋ, indices, ż), where the last of repeated positions counts",

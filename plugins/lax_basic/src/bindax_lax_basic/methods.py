@@ -109,9 +109,6 @@ def _numbers(self: Any, dtype: Any) -> Any:
 
 def sum(self: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """The sum over some axes, or all; booleans are counted."""
-    aval = self.aval
-    if axis is None and dtype is None and not keepdims and aval.dtype.kind == "f":
-        return reduce_sum_p.bind(self, axes=tuple(range(len(aval.shape))))
     return _reduced(reduce_sum_p, _numbers(self, dtype), axis, keepdims)
 
 

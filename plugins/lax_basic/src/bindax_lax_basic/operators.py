@@ -54,47 +54,25 @@ def _operands(x: Any, y: Any) -> tuple[Any, Any]:
     return broadcast_arrays(x, y)
 
 
-def _binary(
-    name: str, function: Operator, primitive: Primitive | None = None, kinds: str = ""
-) -> dict[str, Any]:
+def _binary(name: str, function: Operator) -> dict[str, Any]:
     """The operator and its reflection, from a function of two legal operands.
 
     Args:
         name: the operator's name, without underscores.
         function: computes it for any two operands.
-        primitive: what computes it at once for two operands of one type, or beside a Python float.
-        kinds: the NumPy kinds of dtypes for which it does.
     """
-    bind = function if primitive is None else primitive.bind
 
     # Each is an api_boundary written out, which costs nothing where nothing is raised.
     def forward(self: Any, other: Any) -> Any:
         try:
-            kind = type(other)
-            if kind is type(self):
-                aval = self.aval
-                if aval is other.aval and aval.dtype.kind in kinds:
-                    return bind(self, other)
-            elif kind is float:
-                dtype = self.aval.dtype
-                if dtype.kind == "f" and kinds:
-                    return bind(self, scalar_array(other, dtype))
-            elif not is_value(other):
-                return NotImplemented
-            return function(self, other)
+            return function(self, other) if is_value(other) else NotImplemented
         except Exception as error:
             hide_internal_frames(error)
             raise
 
     def reflected(self: Any, other: Any) -> Any:
         try:
-            if type(other) is float:
-                dtype = self.aval.dtype
-                if dtype.kind == "f" and kinds:
-                    return bind(scalar_array(other, dtype), self)
-            elif not is_value(other):
-                return NotImplemented
-            return function(other, self)
+            return function(other, self) if is_value(other) else NotImplemented
         except Exception as error:
             hide_internal_frames(error)
             raise
@@ -307,24 +285,9 @@ def right_shift(x: Any, y: Any) -> Any:
     return (shift_right_logical_p if unsigned else shift_right_arithmetic_p).bind(x, y)
 
 
-def _equality(name: str, primitive: Primitive) -> dict[str, Any]:
-    """``==`` and ``!=``, which answer False and True for what is no array at all."""
-
-    def operator(self: Any, other: Any) -> Any:
-        if not is_value(other):
-            return NotImplemented
-        try:
-            return primitive.bind(*_operands(self, other))
-        except Exception as error:
-            hide_internal_frames(error)
-            raise
-
-    operator.__name__ = f"__{name}__"
-    return {f"__{name}__": operator}
-
-
-def _ordering(name: str, primitive: Primitive) -> dict[str, Any]:
-    forward = _binary(name, _compare(primitive), primitive, "biuf")[f"__{name}__"]
+def _comparison(name: str, primitive: Primitive) -> dict[str, Any]:
+    """A comparison; Python reflects it by itself."""
+    forward = _binary(name, _compare(primitive))[f"__{name}__"]
     return {f"__{name}__": forward}
 
 
@@ -338,10 +301,10 @@ def _round(self: Any, ndigits: int | None = None) -> Any:
 
 
 OPERATORS: Mapping[str, Any] = {
-    **_binary("add", add, add_p, "iufc"),
-    **_binary("sub", subtract, sub_p, "iufc"),
-    **_binary("mul", multiply, mul_p, "iufc"),
-    **_binary("truediv", true_divide, div_p, "fc"),
+    **_binary("add", add),
+    **_binary("sub", subtract),
+    **_binary("mul", multiply),
+    **_binary("truediv", true_divide),
     **_binary("floordiv", floor_divide),
     **_binary("mod", remainder),
     **_binary("divmod", divide_with_remainder),
@@ -352,12 +315,12 @@ OPERATORS: Mapping[str, Any] = {
     **_binary("xor", _compare(xor_p)),
     **_binary("lshift", left_shift),
     **_binary("rshift", right_shift),
-    **_ordering("lt", lt_p),
-    **_ordering("le", le_p),
-    **_ordering("gt", gt_p),
-    **_ordering("ge", ge_p),
-    **_equality("eq", eq_p),
-    **_equality("ne", ne_p),
+    **_comparison("lt", lt_p),
+    **_comparison("le", le_p),
+    **_comparison("gt", gt_p),
+    **_comparison("ge", ge_p),
+    **_comparison("eq", eq_p),
+    **_comparison("ne", ne_p),
     **_unary("neg", neg_p.bind),
     **_unary("pos", lambda x: x),
     **_unary("abs", lambda x: abs_p.bind(x)),

@@ -103,7 +103,6 @@ from bindax_lax_basic.reductions import (
     reduce_prod_p,
     reduce_xor_p,
 )
-from bindax_lax_basic.repeated_application import iterate_p
 from bindax_lax_basic.rounding import abs_p, ceil_p, floor_p, round_p, sign_p
 from bindax_lax_basic.scattering import scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from bindax_lax_basic.selection import clamp_p, max_p, min_p, select_n_p
@@ -192,7 +191,6 @@ PRIMITIVES = (
     integer_pow_p,
     iota_p,
     is_finite_p,
-    iterate_p,
     le_p,
     lgamma_p,
     log_p,

@@ -28,7 +28,6 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import composition
-from bindax_lax_basic._large_arrays import FLOATS, HALF, INTEGERS, slow_when_large
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import same_shape
 from bindax_lax_basic._numpy import NumPyArray, exact
@@ -116,7 +115,7 @@ def _pow_lowering(ctx: LoweringContext, x: Any, y: Any) -> Any:
 
 pow_p: Primitive = primitive(
     "pow",
-    impl(exact(_pow_impl), slow=slow_when_large(HALF)),
+    impl(exact(_pow_impl)),
     abstract_eval(_pow_type),
     jvp(_pow_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: pow_p.bind(x, y)),
@@ -197,7 +196,7 @@ def _integer_pow_partial(x: Any, out: Any, *, y: int) -> Any:
 
 integer_pow_p: Primitive = primitive(
     "integer_pow",
-    impl(exact(_integer_pow_impl), slow=slow_when_large(FLOATS | INTEGERS)),
+    impl(exact(_integer_pow_impl)),
     abstract_eval(_integer_pow_type),
     derivative(lambda x, *, y: integer_pow_p.bind(x, y=y), _integer_pow_partial),
     same_dims(lambda x, *, y: integer_pow_p.bind(x, y=y)),

@@ -25,7 +25,6 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import BRAIN, FLOATS, SHORT, slow_when_large
 from bindax_lax_basic._linear import no_derivative, zero_tangent
 from bindax_lax_basic._lowering import full, operation
 from bindax_lax_basic._numpy import NumPyArray, exact, quiet
@@ -35,20 +34,6 @@ from bindax_lax_basic.arithmetic import add_p, mul_p
 from bindax_lax_basic.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.conversion import compare, convert, same_dims
 from bindax_lax_basic.dtypes import FLOAT, NUMBER, SIGNED_NUMBER
-
-_SIGN_BITS: dict[np.dtype[Any], NumPyArray] = {
-    np.dtype(np.float16): np.array(-(1 << 15), np.int16),
-    np.dtype(np.float32): np.array(-(1 << 31), np.int32),
-    np.dtype(np.float64): np.array(-(1 << 63), np.int64),
-}
-_MANY = 1 << 14
-"""The fewest elements whose signs are found by clipping, in fewer passes but slower calls."""
-
-_CLIP_FACTORS: dict[np.dtype[Any], float] = {
-    np.dtype(np.float32): 2.0**75,
-    np.dtype(np.float64): 2.0**537,
-}
-"""What takes the least positive number to one or more, in two multiplications."""
 
 STEPWISE = transpose.absent("its derivative is zero, so nothing linear is left to transpose")
 
@@ -69,24 +54,8 @@ def sign(x: Any) -> Array:
 def _sign_impl(x: NumPyArray) -> Any:
     if dtypes.kind_of(x.dtype) != "float":
         return np.sign(x)
-    if x.size >= _MANY and (factor := _CLIP_FACTORS.get(x.dtype)) is not None:
-        out = np.multiply(x, factor)
-        np.multiply(out, factor, out=out)
-        return np.clip(out, -1, 1, out=out)
-    out = _with_sign(1, x)
     # Zeros keep their signs, as in the compiled operation.
-    stays = np.logical_or(x == 0, np.isnan(x))
-    return np.where(stays, x, out) if stays.any() else out
-
-
-def _with_sign(value: Any, x: NumPyArray) -> NumPyArray:
-    """``np.copysign`` of a positive number; by bits, four times faster, where there are such."""
-    bit = _SIGN_BITS.get(x.dtype)
-    if bit is None:
-        return np.asarray(np.copysign(x.dtype.type(value), x))
-    out = np.bitwise_and(x.view(bit.dtype), bit)
-    out |= np.asarray(value, x.dtype).view(bit.dtype)
-    return np.asarray(out).view(x.dtype)
+    return np.where((x == 0) | np.isnan(x), x, np.copysign(x.dtype.type(1), x))
 
 
 def _sign_lowering(ctx: LoweringContext, x: Any) -> Any:
@@ -118,7 +87,7 @@ def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any
 
 sign_p: Primitive = primitive(
     "sign",
-    *elementwise("sign", sign, _sign_impl, NUMBER, slow=FLOATS),
+    *elementwise("sign", sign, _sign_impl, NUMBER),
     jvp(_sign_jvp, symbolic_zeros=True),
     STEPWISE,
     lowering["stablehlo"](_sign_lowering),
@@ -138,7 +107,7 @@ def floor(x: Any) -> Array:
 
 floor_p: Primitive = primitive(
     "floor",
-    *elementwise("floor", floor, np.floor, FLOAT, slow=SHORT),
+    *elementwise("floor", floor, np.floor, FLOAT),
     no_derivative(floor),
     STEPWISE,
     lowering["stablehlo"](operation("stablehlo.floor")),
@@ -156,7 +125,7 @@ def ceil(x: Any) -> Array:
 
 ceil_p: Primitive = primitive(
     "ceil",
-    *elementwise("ceil", ceil, np.ceil, FLOAT, slow=SHORT),
+    *elementwise("ceil", ceil, np.ceil, FLOAT),
     no_derivative(ceil),
     STEPWISE,
     lowering["stablehlo"](operation("stablehlo.ceil")),
@@ -192,8 +161,7 @@ def _round_impl(x: NumPyArray, *, rounding_method: RoundingMethod) -> Any:
         return np.rint(x)
     # The greatest number below a half: where the sum is not exact, it is rounded to the right side.
     half = np.nextafter(x.dtype.type(0.5), x.dtype.type(0))
-    out = _with_sign(half, x)
-    return np.trunc(np.add(x, out, out=out), out=out)
+    return np.trunc(x + np.copysign(half, x))
 
 
 def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMethod) -> Any:
@@ -204,7 +172,7 @@ def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMe
 
 round_p: Primitive = primitive(
     "round",
-    impl(exact(_round_impl), slow=slow_when_large(FLOATS)),
+    impl(exact(_round_impl)),
     abstract_eval(elementwise_type("round", FLOAT)),
     no_derivative(lambda x, **params: round_p.bind(x, **params)),
     same_dims(lambda x, **params: round_p.bind(x, **params)),
@@ -251,7 +219,7 @@ def _abs_impl(x: NumPyArray) -> Any:
 
 abs_p: Primitive = primitive(
     "abs",
-    impl(_abs_impl, slow=slow_when_large(BRAIN)),
+    impl(_abs_impl),
     abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
     jvp(_abs_jvp, symbolic_zeros=True),
     same_dims(abs),

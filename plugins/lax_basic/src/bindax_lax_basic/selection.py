@@ -31,17 +31,9 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._derivatives import partials
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import (
-    BOOL,
-    COMPLEX,
-    NARROW_INTEGERS,
-    SHORT,
-    SINGLE,
-    slow_when_large,
-)
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._lowering import Lowering, operation, same_shape
-from bindax_lax_basic._numpy import NumPyArray, empty, exact
+from bindax_lax_basic._numpy import NumPyArray, exact
 from bindax_lax_basic._operands import adopt_dtype, adopt_type, constant
 from bindax_lax_basic._types import (
     common_shape,
@@ -53,15 +45,6 @@ from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.comparison import and_p, eq_p, gt_p, lt_p
 from bindax_lax_basic.conversion import compare, convert
 from bindax_lax_basic.dtypes import ANY
-
-_FEWEST = 1 << 14
-"""The fewest elements that are chosen by their bits, if they are narrow."""
-
-_MANY = {1: _FEWEST, 2: _FEWEST, 4: _FEWEST, 8: 1 << 16}
-"""The same by the bytes of an element; wider ones are not chosen so."""
-
-_BLOCK = 1 << 17
-"""Elements that are chosen at a time, so that they stay in the cache between passes."""
 
 # -------------------------------------------------------------------------------- select_n
 
@@ -124,28 +107,11 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     if len(cases) == 1:
         return cases[0]
     if len(cases) == 2:
-        choose = np.where if which.size < _FEWEST else _choose_many
-        return choose(which > np.zeros((), which.dtype), cases[1], cases[0])
+        return np.where(which > np.zeros((), which.dtype), cases[1], cases[0])
     chosen = np.clip(which, 0, len(cases) - 1)
     if not which.shape:
         return cases[int(chosen)]
     return np.choose(chosen, cases) if len(cases) < 32 else _take_case(chosen, cases)
-
-
-def _choose_many(which: NumPyArray, on_true: NumPyArray, on_false: NumPyArray) -> Any:
-    """``np.where`` by bits: it branches at each element."""
-    width = on_true.itemsize
-    if which.shape != on_true.shape or which.size < _MANY.get(width, which.size + 1):
-        return np.where(which, on_true, on_false)
-    chosen = empty(which.shape, on_true.dtype)
-    true, false, out = (x.reshape(-1).view(f"i{width}") for x in (on_true, on_false, chosen))
-    which = which.reshape(-1)
-    for start in range(0, which.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        bits = np.bitwise_xor(true[block], false[block], out=out[block])
-        np.multiply(bits, which[block], out=bits)
-        np.bitwise_xor(bits, false[block], out=bits)
-    return chosen
 
 
 def _take_case(which: NumPyArray, cases: Sequence[NumPyArray]) -> Any:
@@ -197,7 +163,7 @@ def _bind_select(which: Any, *cases: Any) -> Any:
 
 select_n_p: Primitive = primitive(
     "select_n",
-    impl(_select_impl, slow=slow_when_large(SHORT | SINGLE | COMPLEX | NARROW_INTEGERS | BOOL)),
+    impl(_select_impl),
     abstract_eval(_select_type),
     jvp(_select_jvp, symbolic_zeros=True),
     elementwise_batch(_bind_select),
@@ -284,7 +250,7 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
 
 max_p: Primitive = primitive(
     "max",
-    *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY, slow=SHORT),
+    *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY),
     partials(
         lambda x, y: max_p.bind(x, y),
         lambda x, y, out: _share(x, y, out),
@@ -295,7 +261,7 @@ max_p: Primitive = primitive(
 )
 min_p: Primitive = primitive(
     "min",
-    *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY, slow=SHORT),
+    *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY),
     partials(
         lambda x, y: min_p.bind(x, y),
         lambda x, y, out: _share(x, y, out),
@@ -379,7 +345,7 @@ def max_shape(*operands: Any) -> tuple[int, ...]:
 
 clamp_p: Primitive = primitive(
     "clamp",
-    impl(exact(_clamp_impl), slow=slow_when_large(SHORT | SINGLE | NARROW_INTEGERS)),
+    impl(exact(_clamp_impl)),
     abstract_eval(_clamp_type),
     jvp(_clamp_jvp, symbolic_zeros=True),
     elementwise_batch(_bind_clamp),

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -79,11 +78,6 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     return tuple(outs) if several else outs[0]
 
 
-def last_axis(aval: ShapedArray) -> dict[str, Any] | None:
-    """The parameters that ``sort`` binds for an array alone; None where there is no axis."""
-    return {"dimension": aval.ndim - 1, "is_stable": True, "num_keys": 1} if aval.ndim else None
-
-
 def sort_key_val(
     keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
 ) -> tuple[Array, Array]:
@@ -127,36 +121,14 @@ def _comparable(x: NumPyArray) -> NumPyArray:
     return x.astype(np.float32 if dtypes.is_inexact(x.dtype) else np.int32)
 
 
-def _sort_plan(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int) -> Any:
-    if len(avals) > 1 or avals[0].dtype.kind == "V":
-        return partial(_sort_together, dimension=dimension, num_keys=num_keys)
-    tells_equals_apart = is_stable and dtypes.is_inexact(avals[0].dtype)
-    choose = tells_equals_apart and avals[0].dtype.kind == "f" and avals[0].size > _FEW
-    kind: SortKind = "stable" if tells_equals_apart else "quicksort"
-
-    def run(x: NumPyArray) -> list[NumPyArray]:
-        out = x.copy()
-        out.sort(dimension, _kind_for_floats(x) if choose else kind)
-        return [out]
-
-    return run
-
-
-SortKind = Literal["stable", "quicksort"]
-_FEW = 256
-
-
-def _kind_for_floats(x: NumPyArray) -> SortKind:
-    """How NumPy sorts floats in a stable order; quickly, unless there are zeros of both signs.
-
-    No other equal numbers can be told apart.
-    """
-    negative = np.signbit(x[x == 0])
-    return "stable" if negative.any() and not negative.all() else "quicksort"
-
-
 @quiet
-def _sort_together(*arrays: NumPyArray, dimension: int, num_keys: int) -> list[NumPyArray]:
+def _sort_impl(
+    *arrays: NumPyArray, dimension: int, is_stable: bool, num_keys: int
+) -> list[NumPyArray]:
+    if len(arrays) == 1 and arrays[0].dtype.kind != "V":
+        # Of the equal elements that a stable order keeps, only floats can be told apart.
+        tells_apart = is_stable and dtypes.is_inexact(arrays[0].dtype)
+        return [np.sort(arrays[0], dimension, "stable" if tells_apart else "quicksort")]
     keys = [_comparable(x) for x in arrays[:num_keys]]
     if num_keys == 1:
         order = np.argsort(keys[0], axis=dimension, kind="stable")
@@ -210,7 +182,7 @@ def _sort_vmap(
 
 sort_p: Primitive = primitive(
     "sort",
-    impl(_sort_plan, planned=True),
+    impl(_sort_impl),
     abstract_eval(_sort_type),
     jvp(_sort_jvp, symbolic_zeros=True),
     vmap(_sort_vmap),
@@ -273,19 +245,9 @@ def _descending(x: NumPyArray) -> NumPyArray:
 
 
 def _top_k_impl(x: NumPyArray, *, k: int, axis: int) -> list[NumPyArray]:
-    order = _first_places(np.moveaxis(_descending(x), axis, -1), k)
+    order = np.argsort(np.moveaxis(_descending(x), axis, -1), axis=-1, kind="stable")[..., :k]
     order = np.moveaxis(order, -1, axis)
     return [np.take_along_axis(x, order, axis), order.astype(INDEX)]
-
-
-def _first_places(keys: NumPyArray, k: int) -> NumPyArray:
-    """Where the k least keys along the last axis are, in order; of equals, the first ones."""
-    size = keys.shape[-1]
-    if not 0 < k < size // 8 or keys.dtype.itemsize > 4:
-        return np.argsort(keys, axis=-1, kind="stable")[..., :k]
-    # With its place in the low bits each key differs from all others, so no order need be kept.
-    marked = (keys.astype(np.int64) << 32) | np.arange(size)
-    return np.sort(np.partition(marked, k - 1)[..., :k]) & 0xFFFFFFFF
 
 
 def _top_k_jvp(

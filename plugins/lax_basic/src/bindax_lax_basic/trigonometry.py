@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
-from bindax_lax_basic import _complex_inverses, _complex_parts
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import elementwise
-from bindax_lax_basic._large_arrays import BRAIN, LONG
 from bindax_lax_basic._lowering import operation
 from bindax_lax_basic._operands import constant
 from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
@@ -48,7 +46,7 @@ def sin(x: Any) -> Array:
 
 sin_p: Primitive = primitive(
     "sin",
-    *elementwise("sin", sin, np.sin, INEXACT, parts=_complex_parts.sin),
+    *elementwise("sin", sin, np.sin, INEXACT),
     derivative(sin, lambda x, y: cos(x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.sine")),
@@ -66,7 +64,7 @@ def cos(x: Any) -> Array:
 
 cos_p: Primitive = primitive(
     "cos",
-    *elementwise("cos", cos, np.cos, INEXACT, parts=_complex_parts.cos),
+    *elementwise("cos", cos, np.cos, INEXACT),
     derivative(cos, lambda x, y: neg_p.bind(sin(x))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.cosine")),
@@ -84,7 +82,7 @@ def tan(x: Any) -> Array:
 
 tan_p: Primitive = primitive(
     "tan",
-    *elementwise("tan", tan, np.tan, INEXACT, parts=_complex_parts.tan),
+    *elementwise("tan", tan, np.tan, INEXACT),
     derivative(tan, lambda x, y: _one_plus(square(y))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.tan")),
@@ -102,7 +100,7 @@ def asin(x: Any) -> Array:
 
 asin_p: Primitive = primitive(
     "asin",
-    *elementwise("asin", asin, np.arcsin, INEXACT, parts=_complex_inverses.asin),
+    *elementwise("asin", asin, np.arcsin, INEXACT),
     derivative(asin, lambda x, y: rsqrt(_one_minus(square(x)))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.asin")),
@@ -120,7 +118,7 @@ def acos(x: Any) -> Array:
 
 acos_p: Primitive = primitive(
     "acos",
-    *elementwise("acos", acos, np.arccos, INEXACT, parts=_complex_inverses.acos),
+    *elementwise("acos", acos, np.arccos, INEXACT),
     derivative(acos, lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.acos")),
@@ -138,7 +136,7 @@ def atan(x: Any) -> Array:
 
 atan_p: Primitive = primitive(
     "atan",
-    *elementwise("atan", atan, np.arctan, INEXACT, parts=_complex_inverses.atan),
+    *elementwise("atan", atan, np.arctan, INEXACT),
     derivative(atan, lambda x, y: _reciprocal(_one_plus(square(x)))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.atan")),
@@ -156,7 +154,7 @@ def sinh(x: Any) -> Array:
 
 sinh_p: Primitive = primitive(
     "sinh",
-    *elementwise("sinh", sinh, np.sinh, INEXACT, slow=BRAIN, parts=_complex_parts.sinh),
+    *elementwise("sinh", sinh, np.sinh, INEXACT),
     derivative(sinh, lambda x, y: cosh(x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.sinh")),
@@ -174,7 +172,7 @@ def cosh(x: Any) -> Array:
 
 cosh_p: Primitive = primitive(
     "cosh",
-    *elementwise("cosh", cosh, np.cosh, INEXACT, slow=BRAIN, parts=_complex_parts.cosh),
+    *elementwise("cosh", cosh, np.cosh, INEXACT),
     derivative(cosh, lambda x, y: sinh(x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.cosh")),
@@ -192,7 +190,7 @@ def tanh(x: Any) -> Array:
 
 tanh_p: Primitive = primitive(
     "tanh",
-    *elementwise("tanh", tanh, np.tanh, INEXACT, slow=BRAIN | LONG, parts=_complex_parts.tanh),
+    *elementwise("tanh", tanh, np.tanh, INEXACT),
     derivative(tanh, lambda x, y: _one_minus(square(y))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("stablehlo.tanh")),
@@ -210,7 +208,7 @@ def asinh(x: Any) -> Array:
 
 asinh_p: Primitive = primitive(
     "asinh",
-    *elementwise("asinh", asinh, np.arcsinh, INEXACT, slow=BRAIN, parts=_complex_inverses.asinh),
+    *elementwise("asinh", asinh, np.arcsinh, INEXACT),
     derivative(asinh, lambda x, y: rsqrt(_one_plus(square(x)))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.asinh")),
@@ -232,7 +230,7 @@ def _acosh_derivative(x: Any) -> Any:
 
 acosh_p: Primitive = primitive(
     "acosh",
-    *elementwise("acosh", acosh, np.arccosh, INEXACT, slow=BRAIN, parts=_complex_inverses.acosh),
+    *elementwise("acosh", acosh, np.arccosh, INEXACT),
     derivative(acosh, lambda x, y: _acosh_derivative(x)),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.acosh")),
@@ -250,7 +248,7 @@ def atanh(x: Any) -> Array:
 
 atanh_p: Primitive = primitive(
     "atanh",
-    *elementwise("atanh", atanh, np.arctanh, INEXACT, slow=BRAIN, parts=_complex_inverses.atanh),
+    *elementwise("atanh", atanh, np.arctanh, INEXACT),
     derivative(atanh, lambda x, y: _reciprocal(_one_minus(square(x)))),
     transpose.absent("not linear"),
     lowering["stablehlo"](operation("chlo.atanh")),

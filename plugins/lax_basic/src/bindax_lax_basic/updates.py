@@ -8,8 +8,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from bindax_core.extend import Primitive, Tracer, api_boundary, config, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._index_parsing import parse_index
@@ -19,15 +17,14 @@ from bindax_lax_basic._windows import GatherScatterMode, ScatterDimensionNumbers
 from bindax_lax_basic.arithmetic import neg_p
 from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.creation import ones_like, zeros_like
+from bindax_lax_basic.creation import ones_like
 from bindax_lax_basic.gathering import scatter_add_p
 from bindax_lax_basic.indexing import take_indexed
 from bindax_lax_basic.operators import power, true_divide
-from bindax_lax_basic.repeated_application import COUNT, apply_counted
 from bindax_lax_basic.scattering import scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p
 from bindax_lax_basic.shape import rev_p, squeeze_p
 
-CLIP, DROP = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
+CLIP = GatherScatterMode.CLIP
 
 
 class IndexedUpdates:
@@ -67,8 +64,8 @@ class IndexedUpdate:
     * ``wrap_negative_indices``: whether negative positions count from the end.
 
     Where a position occurs several times, ``add``, ``multiply``, ``min``, ``max`` and the like
-    apply each of its updates; of several ``set`` one stays. Values are broadcast to the shape of
-    ``x[index]``, and the result has the dtype of ``x``.
+    apply each of its updates; of several ``set`` one stays, and ``apply`` computes it once. Values
+    are broadcast to the shape of ``x[index]``, and the result has the dtype of ``x``.
     """
 
     __slots__ = ("_array", "_index")
@@ -172,39 +169,27 @@ class IndexedUpdate:
         """A copy with a function applied to the elements.
 
         Args:
-            func: takes an array of elements and returns one of the same shape, elementwise. It is
-                applied as often as a position occurs. Where positions are traced, it takes and
-                returns a scalar of the dtype of the array, and uses no other traced arrays.
+            func: takes an array of elements and returns one of the same shape, elementwise.
             **options: as for the other methods.
 
         Raises:
-            TypeError: when the result of ``func`` has another shape, or for traced positions
-                another type.
+            TypeError: when the result of ``func`` has another shape.
+
+        An element that is named several times is computed once.
 
         >>> from bindax_core import Array
         >>> Array.from_numpy(np.arange(3.0)).at[1:].apply(lambda v: v * v)
         Array([0., 1., 4.], dtype=float64)
         """
         indexer, params = self._plan(**options)
-        out = self._array
-        if isinstance(indexer.indices, Tracer) and not params["unique_indices"]:
-            nothing = zeros_like(out, dtype=COUNT)
-            counts = IndexedUpdate(nothing, self._index)._update(scatter_add_p, 1, **options)
-            return apply_counted("x.at[...].apply", func, counts, out)
-        rounds = _rounds(indexer, params, typeof(out).shape)
-        if not params["unique_indices"]:
-            params["mode"] = DROP  # each round names the positions of the others as out of bounds
-        for vectors in rounds:
-            current = indexer._replace(indices=vectors)
-            taken = take_indexed(out, current, params["mode"], None)
-            values = func(taken)
-            if typeof(values).shape != current.shape:
-                raise TypeError(
-                    f"x.at[...].apply takes an elementwise function, but for "
-                    f"{typeof(taken).str_short()} it gave {typeof(values).str_short()}."
-                )
-            out = _scattered(scatter_p, out, values, current, params)
-        return out
+        taken = take_indexed(self._array, indexer, CLIP, None)
+        values = func(taken)
+        if typeof(values).shape != indexer.shape:
+            raise TypeError(
+                f"x.at[...].apply takes an elementwise function, but for "
+                f"{typeof(taken).str_short()} it gave {typeof(values).str_short()}."
+            )
+        return _scattered(scatter_p, self._array, values, indexer, params)
 
     # ------------------------------------------------------------------------------------------
 
@@ -269,24 +254,3 @@ def _scattered(
             values = rev_p.bind(values, dimensions=indexer.reverse)
         x = which.bind(x, indexer.indices, values, **params)
     return convert(x, aval.dtype, aval.weak_type)
-
-
-def _rounds(indexer: Indexer, params: dict[str, Any], shape: tuple[int, ...]) -> list[Any]:
-    """Index vectors without repetition; together they name each position as often as given."""
-    vectors = indexer.indices
-    if params["unique_indices"]:
-        return [vectors]
-    if params["mode"] is CLIP:
-        axes = indexer.numbers.start_index_map
-        limits = [shape[axis] - indexer.slice_sizes[axis] for axis in axes]
-        vectors = np.clip(vectors, 0, np.asarray(limits, vectors.dtype))
-    rows = vectors.reshape(-1, vectors.shape[-1])
-    _, group, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    # The how-manieth of its equals each one is: its place in a stable sort, from its group's start.
-    order = np.argsort(group.ravel(), kind="stable")
-    occurrence = np.empty(len(rows), np.int64)
-    firsts = np.repeat(np.cumsum(counts) - counts, counts)
-    occurrence[order] = np.arange(len(rows)) - firsts
-    occurrence = occurrence.reshape(*vectors.shape[:-1], 1)
-    nowhere = vectors.dtype.type(-1)
-    return [np.where(occurrence == n, vectors, nowhere) for n in range(int(counts.max(initial=0)))]

@@ -20,8 +20,6 @@ EPSILON = 2.0**-53
 """Terms below this fraction of a sum do not change it."""
 _NARROW_EPSILON = 2.0**-34
 """The same for sums that are rounded to float32 or less: a thousandth of its last digit."""
-_BLOCK = 1 << 14
-"""Elements that are computed at a time, so that what is computed on the way stays in the cache."""
 
 
 class Functions(NamedTuple):
@@ -82,20 +80,12 @@ def choose(
 
 
 def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays of float64 as one of any floats, rounded once, computed in blocks."""
+    """A function of arrays of float64 as one of any floats, rounded once."""
 
     @wraps(function)
     def run(*arrays: NumPyArray) -> Any:
         wide = np.broadcast_arrays(*[x.astype(np.float64) for x in arrays])
-        out = np.empty(wide[0].shape, arrays[0].dtype)
-        if out.size <= _BLOCK:
-            out[...] = function(*wide)
-            return out
-        flat, target = [x.reshape(-1) for x in wide], out.reshape(-1)
-        for start in range(0, out.size, _BLOCK):
-            piece = slice(start, start + _BLOCK)
-            target[piece] = function(*[x[piece] for x in flat])
-        return out
+        return np.asarray(function(*wide)).astype(arrays[0].dtype)
 
     return quiet(run)
 
