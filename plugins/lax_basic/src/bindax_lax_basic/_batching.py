@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import Rule, typeof, vmap
+from bindax_core.extend import Rule, rules, typeof
 from bindax_lax_basic.axes import broadcast_axis, broadcast_in_dim_p, moveaxis
 
 Function = Callable[..., Any]
@@ -27,7 +27,7 @@ def elementwise_batch(function: Function) -> Rule:
         aligned, destination = align_batch_axes(size, operands, dims)
         return function(*aligned, **params), destination
 
-    return vmap(rule)
+    return rules.vmap(rule)
 
 
 def align_batch_axes(
@@ -77,4 +77,4 @@ def reduction_batch(function: Function) -> Rule:
         lifted = tuple([axis + (axis >= d) for axis in axes])
         return function(x, axes=lifted, **params), d - sum([axis < d for axis in lifted])
 
-    return vmap(rule)
+    return rules.vmap(rule)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import bindax_core
-from bindax_core.extend import Array, Rule, Zero, impl
+from bindax_core.extend import Array, Rule, Zero, rules
 
 Function = Callable[..., list[Any]]
 
@@ -28,7 +28,7 @@ def composite_impl(function: Function) -> Rule:
         outs = function(*[Array.from_numpy(x.view()) for x in arrays], **params)
         return [np.asarray(out) for out in outs]
 
-    return impl(run, slow=True)
+    return rules.impl(run, slow=True)
 
 
 def composite_impl_of_one(function: Callable[..., Any]) -> Rule:
@@ -37,7 +37,7 @@ def composite_impl_of_one(function: Callable[..., Any]) -> Rule:
     def run(*arrays: Any, **params: Any) -> Any:
         return np.asarray(function(*[Array.from_numpy(x.view()) for x in arrays], **params))
 
-    return impl(run, slow=True)
+    return rules.impl(run, slow=True)
 
 
 def composite_tangents(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import Rule, Zero, add_tangents, jvp, typeof
+from bindax_core.extend import Rule, Zero, add_tangents, rules, typeof
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._operands import adopt_dtype
 from bindax_lax_basic.arithmetic import mul_p
@@ -32,7 +32,7 @@ def derivative(function: Function, partial: Function) -> Rule:
             return out, zero_tangent(out)
         return out, mul_p.bind(*adopt_dtype(partial(x, out, **params), t))
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)
 
 
 def partials(function: Function, *factors: Function | None) -> Rule:
@@ -58,4 +58,4 @@ def partials(function: Function, *factors: Function | None) -> Rule:
             total = term if total is None else add_tangents(total, term)
         return out, zero_tangent(out) if total is None else total
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bindax_core import trace_to_jaxpr
-from bindax_core.extend import LoweringContext, Origin, Rule, abstract_eval, impl
+from bindax_core.extend import LoweringContext, Origin, Rule, rules
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._lowering import Lowering
 from bindax_lax_basic._numpy import exact, quiet
@@ -41,8 +41,8 @@ def elementwise(
     """
     computed = exact(numpy_function) if result is None else quiet(numpy_function)
     return (
-        impl(computed, slow=slow),
-        abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
+        rules.impl(computed, slow=slow),
+        rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
         same_dims(function) if len(accepts) == 1 else elementwise_batch(function),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import Rule, Zero, add_tangents, jvp, typeof
+from bindax_core.extend import Rule, Zero, add_tangents, rules, typeof
 
 Function = Callable[..., Any]
 
@@ -29,7 +29,7 @@ def linear(function: Function) -> Rule:
             return out, zero_tangent(out)
         return out, function(t, **params)
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)
 
 
 def multilinear(function: Function, *, positions: Sequence[int] | None = None) -> Rule:
@@ -50,7 +50,7 @@ def multilinear(function: Function, *, positions: Sequence[int] | None = None) -
                 total = term if total is None else add_tangents(total, term)
         return out, zero_tangent(out) if total is None else total
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)
 
 
 def no_derivative(function: Function) -> Rule:
@@ -60,4 +60,4 @@ def no_derivative(function: Function) -> Rule:
         out = function(*primals, **params)
         return out, zero_tangent(out)
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)

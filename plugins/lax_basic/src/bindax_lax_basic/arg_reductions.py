@@ -16,12 +16,9 @@ from bindax_core.extend import (
     Region,
     Rule,
     ShapedArray,
-    abstract_eval,
-    impl,
-    lowering,
     primitive,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
@@ -77,7 +74,7 @@ def _arg_type(name: str) -> Rule:
         shape = x.shape[: axes[0]] + x.shape[axes[0] + 1 :]
         return ShapedArray(shape, index_dtype)
 
-    return abstract_eval(rule)
+    return rules.abstract_eval(rule)
 
 
 def _arg_impl(search: Callable[..., Any]) -> Rule:
@@ -86,7 +83,7 @@ def _arg_impl(search: Callable[..., Any]) -> Rule:
             x = x.astype(np.float32 if dtypes.is_inexact(x.dtype) else np.int32)
         return search(x, axis=axes[0]).astype(index_dtype)
 
-    return impl(run)
+    return rules.impl(run)
 
 
 def _arg_batch(function: Callable[..., Any]) -> Rule:
@@ -102,7 +99,7 @@ def _arg_batch(function: Callable[..., Any]) -> Rule:
         axis = axes[0] + (axes[0] >= d)
         return function(x, axes=(axis,), index_dtype=index_dtype), d - (axis < d)
 
-    return vmap(rule)
+    return rules.vmap(rule)
 
 
 def _arg_lowering(
@@ -157,7 +154,7 @@ def _arg_lowering(
         )
         return results[1]
 
-    return lowering["stablehlo"](in_wider(which, rule))
+    return rules.lowering["stablehlo"](in_wider(which, rule))
 
 
 argmax_p: Primitive = primitive(

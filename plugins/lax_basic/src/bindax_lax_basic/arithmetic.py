@@ -9,19 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    UndefPrimal,
-    Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    typeof,
-)
+from bindax_core.extend import Array, Primitive, UndefPrimal, Zero, primitive, rules, typeof
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._linear import linear, multilinear, zero_tangent
 from bindax_lax_basic._lowering import operation
@@ -49,12 +37,12 @@ def neg(x: Any) -> Array:
 
 neg_p: Primitive = primitive(
     "neg",
-    impl(exact(np.negative)),
-    abstract_eval(elementwise_type("neg", NUMBER)),
+    rules.impl(exact(np.negative)),
+    rules.abstract_eval(elementwise_type("neg", NUMBER)),
     linear(neg),
     same_dims(neg),
-    transpose(lambda ct, x: [neg_p.bind(ct)]),
-    lowering["stablehlo"](operation("stablehlo.negate")),
+    rules.transpose(lambda ct, x: [neg_p.bind(ct)]),
+    rules.lowering["stablehlo"](operation("stablehlo.negate")),
 )
 
 # --------------------------------------------------------------------- addition, subtraction
@@ -105,12 +93,12 @@ def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 add_p: Primitive = primitive(
     "add",
-    impl(exact(np.add)),
-    abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
-    jvp(_add_jvp, symbolic_zeros=True),
+    rules.impl(exact(np.add)),
+    rules.abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
+    rules.jvp(_add_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: add_p.bind(x, y)),
-    transpose(_add_transpose),
-    lowering["stablehlo"](operation("stablehlo.add")),
+    rules.transpose(_add_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.add")),
 )
 
 
@@ -144,12 +132,12 @@ def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 sub_p: Primitive = primitive(
     "sub",
-    impl(exact(np.subtract)),
-    abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
-    jvp(_sub_jvp, symbolic_zeros=True),
+    rules.impl(exact(np.subtract)),
+    rules.abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
+    rules.jvp(_sub_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: sub_p.bind(x, y)),
-    transpose(_sub_transpose),
-    lowering["stablehlo"](operation("stablehlo.subtract")),
+    rules.transpose(_sub_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.subtract")),
 )
 
 # ---------------------------------------------------------------------------- multiplication
@@ -174,10 +162,10 @@ def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 mul_p: Primitive = primitive(
     "mul",
-    impl(exact(np.multiply)),
-    abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
+    rules.impl(exact(np.multiply)),
+    rules.abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
     multilinear(lambda x, y: mul_p.bind(x, y)),
     elementwise_batch(lambda x, y: mul_p.bind(x, y)),
-    transpose(_mul_transpose),
-    lowering["stablehlo"](operation("stablehlo.multiply")),
+    rules.transpose(_mul_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.multiply")),
 )

@@ -17,15 +17,9 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     UndefPrimal,
-    abstract_eval,
-    impl,
-    lowering,
     primitive,
+    rules,
     typeof,
-    vmap,
-)
-from bindax_core.extend import (
-    transpose as transpose_rule,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
@@ -98,12 +92,12 @@ def _transpose_lowering(ctx: LoweringContext, x: Any, *, permutation: tuple[int,
 
 transpose_p: Primitive = primitive(
     "transpose",
-    impl(lambda x, *, permutation: x.transpose(permutation)),
-    abstract_eval(_transpose_type),
+    rules.impl(lambda x, *, permutation: x.transpose(permutation)),
+    rules.abstract_eval(_transpose_type),
     linear(lambda t, **params: transpose_p.bind(t, **params)),
-    vmap(_transpose_vmap),
-    transpose_rule(_transpose_transpose),
-    lowering["stablehlo"](_transpose_lowering),
+    rules.vmap(_transpose_vmap),
+    rules.transpose(_transpose_transpose),
+    rules.lowering["stablehlo"](_transpose_lowering),
 )
 
 
@@ -246,12 +240,12 @@ def _broadcast_lowering(
 
 broadcast_in_dim_p: Primitive = primitive(
     "broadcast_in_dim",
-    impl(_broadcast_impl),
-    abstract_eval(_broadcast_type),
+    rules.impl(_broadcast_impl),
+    rules.abstract_eval(_broadcast_type),
     linear(lambda t, **params: broadcast_in_dim_p.bind(t, **params)),
-    vmap(_broadcast_vmap),
-    transpose_rule(_broadcast_transpose),
-    lowering["stablehlo"](_broadcast_lowering),
+    rules.vmap(_broadcast_vmap),
+    rules.transpose(_broadcast_transpose),
+    rules.lowering["stablehlo"](_broadcast_lowering),
 )
 
 
@@ -401,12 +395,12 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
 
 reduce_sum_p: Primitive = primitive(
     "reduce_sum",
-    impl(_sum_impl),
-    abstract_eval(_sum_type),
+    rules.impl(_sum_impl),
+    rules.abstract_eval(_sum_type),
     linear(lambda t, **params: reduce_sum_p.bind(t, **params)),
-    vmap(_sum_vmap),
-    transpose_rule(_sum_transpose),
-    lowering["stablehlo"](
+    rules.vmap(_sum_vmap),
+    rules.transpose(_sum_transpose),
+    rules.lowering["stablehlo"](
         in_wider(lambda: reduce_sum_p, reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype)
     ),
 )

@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import (
-    Primitive,
-    Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    tree_flatten,
-    tree_unflatten,
-    vmap,
-)
+from bindax_core.extend import Primitive, Zero, primitive, rules, tree_flatten, tree_unflatten
 
 
 def optimization_barrier(operand: Any, /) -> Any:
@@ -53,12 +41,12 @@ def _through(values: Sequence[Any]) -> list[Any]:
 
 optimization_barrier_p: Primitive = primitive(
     "optimization_barrier",
-    impl(lambda *arrays: list(arrays)),
-    abstract_eval(lambda *avals: list(avals)),
-    jvp(_barrier_jvp, symbolic_zeros=True),
-    vmap(lambda size, operands, dims: (optimization_barrier_p.bind(*operands), list(dims))),
-    transpose(lambda cotangents, *operands: _through(cotangents), symbolic_zeros=True),
-    lowering["stablehlo"](
+    rules.impl(lambda *arrays: list(arrays)),
+    rules.abstract_eval(lambda *avals: list(avals)),
+    rules.jvp(_barrier_jvp, symbolic_zeros=True),
+    rules.vmap(lambda size, operands, dims: (optimization_barrier_p.bind(*operands), list(dims))),
+    rules.transpose(lambda cotangents, *operands: _through(cotangents), symbolic_zeros=True),
+    rules.lowering["stablehlo"](
         lambda ctx, *values: ctx.op("stablehlo.optimization_barrier", values) if values else []
     ),
     multiple_results=True,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import Array, Primitive, lowering, primitive, transpose, typeof
+from bindax_core.extend import Array, Primitive, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import elementwise
@@ -40,8 +40,8 @@ bessel_i0e_p: Primitive = primitive(
     "bessel_i0e",
     *elementwise("bessel_i0e", bessel_i0e, evaluation.bessel_i0e, FLOAT, slow=True),
     derivative(bessel_i0e, lambda x, y: sub_p.bind(bessel_i1e(x), mul_p.bind(sign_p.bind(x), y))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](program(lambda f, x: bessel.scaled_bessel(f, 0, x))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(lambda f, x: bessel.scaled_bessel(f, 0, x))),
 )
 
 
@@ -69,8 +69,8 @@ bessel_i1e_p: Primitive = primitive(
     "bessel_i1e",
     *elementwise("bessel_i1e", bessel_i1e, evaluation.bessel_i1e, FLOAT, slow=True),
     derivative(bessel_i1e, _i1e_derivative),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](
         in_wider(lambda: bessel_i1e_p, operation("chlo.bessel_i1e"), dtypes.accumulator_dtype)
     ),
 )

@@ -10,18 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    abstract_eval,
-    impl,
-    lowering,
-    primitive,
-    transpose,
-    vmap,
-)
+from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import linear, no_derivative
@@ -163,12 +152,12 @@ def _bitcast_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType) -> Any:
 
 bitcast_convert_type_p: Primitive = primitive(
     "bitcast_convert_type",
-    impl(_bitcast_impl),
-    abstract_eval(_bitcast_type),
+    rules.impl(_bitcast_impl),
+    rules.abstract_eval(_bitcast_type),
     no_derivative(lambda x, **params: bitcast_convert_type_p.bind(x, **params)),
-    vmap(_bitcast_vmap),
-    transpose.absent("its derivative is zero by definition"),
-    lowering["stablehlo"](_bitcast_lowering),
+    rules.vmap(_bitcast_vmap),
+    rules.transpose.absent("its derivative is zero by definition"),
+    rules.lowering["stablehlo"](_bitcast_lowering),
 )
 
 # -------------------------------------------------------------------------- reduce_precision
@@ -264,6 +253,6 @@ reduce_precision_p: Primitive = primitive(
         result=lambda d: d,
     ),
     linear(_bind_reduce_precision),
-    transpose(lambda ct, x, **params: [_bind_reduce_precision(ct, **params)]),
-    lowering["stablehlo"](_reduce_precision_lowering),
+    rules.transpose(lambda ct, x, **params: [_bind_reduce_precision(ct, **params)]),
+    rules.lowering["stablehlo"](_reduce_precision_lowering),
 )

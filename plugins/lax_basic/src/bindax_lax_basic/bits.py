@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, lowering, primitive
+from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import no_derivative
@@ -68,7 +68,7 @@ population_count_p: Primitive = primitive(
     ),
     no_derivative(population_count),
     DISCRETE,
-    lowering["stablehlo"](_population_count_lowering),
+    rules.lowering["stablehlo"](_population_count_lowering),
 )
 
 
@@ -94,7 +94,7 @@ clz_p: Primitive = primitive(
     *elementwise("clz", clz, _clz, INTEGER),
     no_derivative(clz),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.count_leading_zeros")),
+    rules.lowering["stablehlo"](operation("stablehlo.count_leading_zeros")),
 )
 
 # ------------------------------------------------------------------------------------ shifts
@@ -161,7 +161,7 @@ shift_left_p: Primitive = primitive(
     ),
     no_derivative(lambda x, y: shift_left_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.shift_left")),
+    rules.lowering["stablehlo"](operation("stablehlo.shift_left")),
 )
 
 
@@ -187,7 +187,7 @@ shift_right_arithmetic_p: Primitive = primitive(
     ),
     no_derivative(lambda x, y: shift_right_arithmetic_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.shift_right_arithmetic")),
+    rules.lowering["stablehlo"](operation("stablehlo.shift_right_arithmetic")),
 )
 
 
@@ -213,7 +213,7 @@ shift_right_logical_p: Primitive = primitive(
     ),
     no_derivative(lambda x, y: shift_right_logical_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.shift_right_logical")),
+    rules.lowering["stablehlo"](operation("stablehlo.shift_right_logical")),
 )
 
 # ------------------------------------------------------------------------------------- mulhi
@@ -276,5 +276,5 @@ mulhi_p: Primitive = primitive(
     *elementwise("mulhi", lambda x, y: mulhi_p.bind(x, y), _mulhi, INTEGER, INTEGER),
     no_derivative(lambda x, y: mulhi_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](_mulhi_lowering),
+    rules.lowering["stablehlo"](_mulhi_lowering),
 )

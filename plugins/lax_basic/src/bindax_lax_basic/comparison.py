@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, lowering, primitive, transpose
+from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import no_derivative
@@ -17,7 +17,7 @@ from bindax_lax_basic._operands import adopt_type
 from bindax_lax_basic.conversion import compare
 from bindax_lax_basic.dtypes import ANY, BITS, FLOAT, ORDERED
 
-DISCRETE = transpose.absent("its result is discrete, so nothing linear reaches it")
+DISCRETE = rules.transpose.absent("its result is discrete, so nothing linear reaches it")
 
 
 def _comparison(direction: str) -> Lowering:
@@ -54,7 +54,7 @@ eq_p: Primitive = primitive(
     *elementwise("eq", eq, np.equal, ANY, ANY, result=dtypes.bool_),
     no_derivative(lambda x, y: eq_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](_comparison("EQ")),
+    rules.lowering["stablehlo"](_comparison("EQ")),
 )
 
 
@@ -72,7 +72,7 @@ ne_p: Primitive = primitive(
     *elementwise("ne", ne, np.not_equal, ANY, ANY, result=dtypes.bool_),
     no_derivative(lambda x, y: ne_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](_comparison("NE")),
+    rules.lowering["stablehlo"](_comparison("NE")),
 )
 
 
@@ -90,7 +90,7 @@ lt_p: Primitive = primitive(
     *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: lt_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](_comparison("LT")),
+    rules.lowering["stablehlo"](_comparison("LT")),
 )
 
 
@@ -108,7 +108,7 @@ le_p: Primitive = primitive(
     *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: le_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](_comparison("LE")),
+    rules.lowering["stablehlo"](_comparison("LE")),
 )
 
 
@@ -126,7 +126,7 @@ gt_p: Primitive = primitive(
     *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: gt_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](_comparison("GT")),
+    rules.lowering["stablehlo"](_comparison("GT")),
 )
 
 
@@ -144,7 +144,7 @@ ge_p: Primitive = primitive(
     *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
     no_derivative(lambda x, y: ge_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](_comparison("GE")),
+    rules.lowering["stablehlo"](_comparison("GE")),
 )
 
 
@@ -166,7 +166,7 @@ is_finite_p: Primitive = primitive(
     *elementwise("is_finite", is_finite, np.isfinite, FLOAT, result=dtypes.bool_),
     no_derivative(is_finite),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.is_finite")),
+    rules.lowering["stablehlo"](operation("stablehlo.is_finite")),
 )
 
 # ------------------------------------------------------------------------------------ bitwise
@@ -186,7 +186,7 @@ not_p: Primitive = primitive(
     *elementwise("not", bitwise_not, np.invert, BITS),
     no_derivative(bitwise_not),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.not")),
+    rules.lowering["stablehlo"](operation("stablehlo.not")),
 )
 
 
@@ -209,7 +209,7 @@ and_p: Primitive = primitive(
     *elementwise("and", bitwise_and, np.bitwise_and, BITS, BITS),
     no_derivative(lambda x, y: and_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.and")),
+    rules.lowering["stablehlo"](operation("stablehlo.and")),
 )
 
 
@@ -227,7 +227,7 @@ or_p: Primitive = primitive(
     *elementwise("or", bitwise_or, np.bitwise_or, BITS, BITS),
     no_derivative(lambda x, y: or_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.or")),
+    rules.lowering["stablehlo"](operation("stablehlo.or")),
 )
 
 
@@ -245,5 +245,5 @@ xor_p: Primitive = primitive(
     *elementwise("xor", bitwise_xor, np.bitwise_xor, BITS, BITS),
     no_derivative(lambda x, y: xor_p.bind(x, y)),
     DISCRETE,
-    lowering["stablehlo"](operation("stablehlo.xor")),
+    rules.lowering["stablehlo"](operation("stablehlo.xor")),
 )

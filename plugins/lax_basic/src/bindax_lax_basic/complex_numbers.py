@@ -20,13 +20,9 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
@@ -60,8 +56,8 @@ real_p: Primitive = primitive(
     "real",
     *elementwise("real", real, np.real, COMPLEX, result=dtypes.real_dtype),
     linear(real),
-    transpose(lambda ct, x: [complex_p.bind(ct, _zero_like(ct))]),
-    lowering["stablehlo"](operation("stablehlo.real")),
+    rules.transpose(lambda ct, x: [complex_p.bind(ct, _zero_like(ct))]),
+    rules.lowering["stablehlo"](operation("stablehlo.real")),
 )
 
 
@@ -78,8 +74,8 @@ imag_p: Primitive = primitive(
     "imag",
     *elementwise("imag", imag, np.imag, COMPLEX, result=dtypes.real_dtype),
     linear(imag),
-    transpose(lambda ct, x: [complex_p.bind(_zero_like(ct), neg_p.bind(ct))]),
-    lowering["stablehlo"](operation("stablehlo.imag")),
+    rules.transpose(lambda ct, x: [complex_p.bind(_zero_like(ct), neg_p.bind(ct))]),
+    rules.lowering["stablehlo"](operation("stablehlo.imag")),
 )
 
 
@@ -130,12 +126,12 @@ def _complex_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 complex_p: Primitive = primitive(
     "complex",
-    impl(_complex_impl),
-    abstract_eval(_complex_type),
-    jvp(_complex_jvp, symbolic_zeros=True),
+    rules.impl(_complex_impl),
+    rules.abstract_eval(_complex_type),
+    rules.jvp(_complex_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: complex_p.bind(x, y)),
-    transpose(_complex_transpose),
-    lowering["stablehlo"](operation("stablehlo.complex")),
+    rules.transpose(_complex_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.complex")),
 )
 
 
@@ -180,10 +176,10 @@ def _conj_lowering(ctx: LoweringContext, x: Any, *, input_dtype: DType) -> Any:
 
 conj_p: Primitive = primitive(
     "conj",
-    impl(_conj_impl),
-    abstract_eval(_conj_type),
+    rules.impl(_conj_impl),
+    rules.abstract_eval(_conj_type),
     linear(lambda t, **params: conj_p.bind(t, **params)),
     same_dims(lambda x, **params: conj_p.bind(x, **params)),
-    transpose(_conj_transpose),
-    lowering["stablehlo"](_conj_lowering),
+    rules.transpose(_conj_transpose),
+    rules.lowering["stablehlo"](_conj_lowering),
 )

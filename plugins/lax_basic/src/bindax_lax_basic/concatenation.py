@@ -16,15 +16,10 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic._batching import batch_first
 from bindax_lax_basic._linear import zero_tangent
@@ -113,10 +108,10 @@ def _concatenate_lowering(ctx: LoweringContext, *values: Any, dimension: int) ->
 
 concatenate_p: Primitive = primitive(
     "concatenate",
-    impl(lambda *arrays, dimension: np.concatenate(arrays, axis=dimension)),
-    abstract_eval(_concatenate_type),
-    jvp(_concatenate_jvp, symbolic_zeros=True),
-    vmap(_concatenate_vmap),
-    transpose(_concatenate_transpose),
-    lowering["stablehlo"](in_wider(lambda: concatenate_p, _concatenate_lowering)),
+    rules.impl(lambda *arrays, dimension: np.concatenate(arrays, axis=dimension)),
+    rules.abstract_eval(_concatenate_type),
+    rules.jvp(_concatenate_jvp, symbolic_zeros=True),
+    rules.vmap(_concatenate_vmap),
+    rules.transpose(_concatenate_transpose),
+    rules.lowering["stablehlo"](in_wider(lambda: concatenate_p, _concatenate_lowering)),
 )

@@ -16,13 +16,9 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    abstract_eval,
-    impl,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._linear import multilinear
@@ -414,10 +410,10 @@ def _dot_lowering(
 
 dot_general_p: Primitive = primitive(
     "dot_general",
-    impl(_dot_impl),
-    abstract_eval(_dot_type),
+    rules.impl(_dot_impl),
+    rules.abstract_eval(_dot_type),
     multilinear(lambda lhs, rhs, **params: dot_general_p.bind(lhs, rhs, **params)),
-    vmap(_dot_vmap),
-    transpose(_dot_transpose),
-    lowering["stablehlo"](in_wider(lambda: dot_general_p, _dot_lowering)),
+    rules.vmap(_dot_vmap),
+    rules.transpose(_dot_transpose),
+    rules.lowering["stablehlo"](in_wider(lambda: dot_general_p, _dot_lowering)),
 )

@@ -16,15 +16,10 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     tree_map,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
@@ -41,7 +36,7 @@ def same_dims(function: Any) -> Any:
     ) -> tuple[Any, int]:
         return function(operands[0], **params), dims[0]
 
-    return vmap(rule)
+    return rules.vmap(rule)
 
 
 # -------------------------------------------------------------------- convert_element_type
@@ -157,12 +152,12 @@ def compare(ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedAr
 
 convert_element_type_p: Primitive = primitive(
     "convert_element_type",
-    impl(_convert_impl),
-    abstract_eval(_convert_type),
-    jvp(_convert_jvp, symbolic_zeros=True),
+    rules.impl(_convert_impl),
+    rules.abstract_eval(_convert_type),
+    rules.jvp(_convert_jvp, symbolic_zeros=True),
     same_dims(lambda x, **params: convert_element_type_p.bind(x, **params)),
-    transpose(_convert_transpose),
-    lowering["stablehlo"](_convert_lowering),
+    rules.transpose(_convert_transpose),
+    rules.lowering["stablehlo"](_convert_lowering),
 )
 
 
@@ -191,12 +186,12 @@ def copy(operand: Any) -> Array:
 
 copy_p: Primitive = primitive(
     "copy",
-    impl(np.copy),
-    abstract_eval(lambda x: x),
+    rules.impl(np.copy),
+    rules.abstract_eval(lambda x: x),
     linear(copy),
     same_dims(copy),
-    transpose(lambda ct, x: [ct]),
-    lowering["stablehlo"](lambda ctx, x: x),
+    rules.transpose(lambda ct, x: [ct]),
+    rules.lowering["stablehlo"](lambda ctx, x: x),
 )
 
 # ----------------------------------------------------------------------------- stop_gradient
@@ -221,10 +216,10 @@ def _stop_gradient(x: Any) -> Any:
 
 stop_gradient_p: Primitive = primitive(
     "stop_gradient",
-    impl(lambda x: x),
-    abstract_eval(lambda x: x),
+    rules.impl(lambda x: x),
+    rules.abstract_eval(lambda x: x),
     no_derivative(lambda x: stop_gradient_p.bind(x)),
     same_dims(lambda x: stop_gradient_p.bind(x)),
-    transpose.absent("its derivative is zero, so nothing linear is left to transpose"),
-    lowering["stablehlo"](lambda ctx, x: x),
+    rules.transpose.absent("its derivative is zero, so nothing linear is left to transpose"),
+    rules.lowering["stablehlo"](lambda ctx, x: x),
 )

@@ -9,17 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    abstract_eval,
-    impl,
-    lowering,
-    primitive,
-    transpose,
-    typeof,
-    vmap,
-)
+from bindax_core.extend import Array, Primitive, primitive, rules, typeof
 from bindax_lax_basic._convolution_numbers import (
     ConvDimensionNumbers,
     Dims,
@@ -327,10 +317,14 @@ def _bind(lhs: Any, rhs: Any, **params: Any) -> Any:
 
 conv_general_dilated_p: Primitive = primitive(
     _NAME,
-    impl(conv_impl, slow=True),
-    abstract_eval(conv_type),
+    rules.impl(conv_impl, slow=True),
+    rules.abstract_eval(conv_type),
     multilinear(_bind),
-    vmap(lambda size, operands, dims, **params: conv_vmap(_bind, size, operands, dims, params)),
-    transpose(lambda ct, lhs, rhs, **params: conv_transpose_rule(_bind, ct, lhs, rhs, params)),
-    lowering["stablehlo"](in_wider(lambda: conv_general_dilated_p, conv_lowering)),
+    rules.vmap(
+        lambda size, operands, dims, **params: conv_vmap(_bind, size, operands, dims, params)
+    ),
+    rules.transpose(
+        lambda ct, lhs, rhs, **params: conv_transpose_rule(_bind, ct, lhs, rhs, params)
+    ),
+    rules.lowering["stablehlo"](in_wider(lambda: conv_general_dilated_p, conv_lowering)),
 )

@@ -14,15 +14,10 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    abstract_eval,
     float0,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._operands import PYTHON_SCALARS
@@ -92,12 +87,12 @@ _NO_OPERAND = "it has no operand"
 
 iota_p: Primitive = primitive(
     "iota",
-    impl(_iota_impl),
-    abstract_eval(_iota_type),
-    jvp.absent(_NO_OPERAND),
-    vmap.absent(_NO_OPERAND),
-    transpose.absent(_NO_OPERAND),
-    lowering["stablehlo"](_iota_lowering),
+    rules.impl(_iota_impl),
+    rules.abstract_eval(_iota_type),
+    rules.jvp.absent(_NO_OPERAND),
+    rules.vmap.absent(_NO_OPERAND),
+    rules.transpose.absent(_NO_OPERAND),
+    rules.lowering["stablehlo"](_iota_lowering),
 )
 
 # -------------------------------------------------------------------------------------- full

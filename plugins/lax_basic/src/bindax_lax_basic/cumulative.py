@@ -10,21 +10,7 @@ from typing import Any
 import numpy as np
 
 import bindax_core
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    Rule,
-    ShapedArray,
-    Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    typeof,
-    vmap,
-)
+from bindax_core.extend import Array, Primitive, Rule, ShapedArray, Zero, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import composition
 from bindax_lax_basic._linear import linear, zero_tangent
@@ -119,7 +105,7 @@ def _cumulative_type(name: str, accepts: Kinds) -> Rule:
             raise ValueError(f"{name}: {axis} is not an axis of {x.str_short()}.")
         return x
 
-    return abstract_eval(rule)
+    return rules.abstract_eval(rule)
 
 
 def _accumulate(function: Function) -> Rule:
@@ -131,7 +117,7 @@ def _accumulate(function: Function) -> Rule:
         out = function(np.flip(wide, axis) if reverse else wide, axis)
         return (np.flip(out, axis) if reverse else out).astype(x.dtype, copy=False)
 
-    return impl(run)
+    return rules.impl(run)
 
 
 def _of_ufunc(ufunc: np.ufunc) -> Rule:
@@ -145,7 +131,7 @@ def _cumulative_batch(which: Callable[[], Primitive]) -> Rule:
         (x,), (d,) = operands, dims
         return which().bind(x, axis=axis + (axis >= d), reverse=reverse), d
 
-    return vmap(rule)
+    return rules.vmap(rule)
 
 
 def _by_scan(step: Step) -> Function:
@@ -158,7 +144,9 @@ def _by_scan(step: Step) -> Function:
 
 
 def _scan_lowering(which: Callable[[], Primitive], step: Step) -> Rule:
-    return lowering["stablehlo"](in_wider(which, composition(_by_scan(step)), dtypes.summing_dtype))
+    return rules.lowering["stablehlo"](
+        in_wider(which, composition(_by_scan(step)), dtypes.summing_dtype)
+    )
 
 
 def _scan_jvp(which: Callable[[], Primitive], step_jvp: Function) -> Rule:
@@ -179,7 +167,7 @@ def _scan_jvp(which: Callable[[], Primitive], step_jvp: Function) -> Rule:
             return out, zero_tangent(out)
         return out, prefix_scan(combine, [x, t], axis, reverse)[1]
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)
 
 
 def _derivative_of(step: Step) -> Function:
@@ -193,7 +181,7 @@ def _choosing(name: str, which: Callable[[], Primitive], ufunc: np.ufunc, step: 
         _cumulative_type(name, dtypes.NUMBER),
         _scan_jvp(which, _derivative_of(step)),
         _cumulative_batch(which),
-        transpose.absent("not linear"),
+        rules.transpose.absent("not linear"),
         _scan_lowering(which, step),
     )
 
@@ -204,7 +192,9 @@ cumsum_p: Primitive = primitive(
     _cumulative_type("cumsum", dtypes.NUMBER),
     linear(lambda t, **params: cumsum_p.bind(t, **params)),
     _cumulative_batch(lambda: cumsum_p),
-    transpose(lambda ct, x, *, axis, reverse: [cumsum_p.bind(ct, axis=axis, reverse=not reverse)]),
+    rules.transpose(
+        lambda ct, x, *, axis, reverse: [cumsum_p.bind(ct, axis=axis, reverse=not reverse)]
+    ),
     _scan_lowering(lambda: cumsum_p, lambda a, b: add_p.bind(a, b)),
 )
 cumprod_p: Primitive = _choosing(
@@ -270,6 +260,6 @@ cumlogsumexp_p: Primitive = primitive(
     _cumulative_type("cumlogsumexp", dtypes.INEXACT),
     _scan_jvp(lambda: cumlogsumexp_p, _logaddexp_jvp),
     _cumulative_batch(lambda: cumlogsumexp_p),
-    transpose.absent("not linear"),
+    rules.transpose.absent("not linear"),
     _scan_lowering(lambda: cumlogsumexp_p, _logaddexp),
 )

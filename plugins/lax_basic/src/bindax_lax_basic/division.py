@@ -15,13 +15,9 @@ from bindax_core.extend import (
     Primitive,
     UndefPrimal,
     Zero,
-    abstract_eval,
     add_tangents,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
@@ -98,12 +94,12 @@ def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 div_p: Primitive = primitive(
     "div",
-    impl(exact(_div_impl)),
-    abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
-    jvp(_div_jvp, symbolic_zeros=True),
+    rules.impl(exact(_div_impl)),
+    rules.abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
+    rules.jvp(_div_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: div_p.bind(x, y)),
-    transpose(_div_transpose),
-    lowering["stablehlo"](operation("stablehlo.divide")),
+    rules.transpose(_div_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.divide")),
 )
 
 
@@ -139,8 +135,8 @@ rem_p: Primitive = primitive(
         lambda x, y, out: constant(1.0, x),
         lambda x, y, out: neg_p.bind(_truncated_quotient(x, y)),
     ),
-    transpose.absent("its derivative is made of linear primitives"),
-    lowering["stablehlo"](operation("stablehlo.remainder")),
+    rules.transpose.absent("its derivative is made of linear primitives"),
+    rules.lowering["stablehlo"](operation("stablehlo.remainder")),
 )
 
 # ------------------------------------------------------------------------------------ others
@@ -181,8 +177,8 @@ atan2_p: Primitive = primitive(
         lambda x, y, out: _over_square_norm(y, x, y),
         lambda x, y, out: neg_p.bind(_over_square_norm(x, x, y)),
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.atan2")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.atan2")),
 )
 
 
@@ -213,6 +209,6 @@ nextafter_p: Primitive = primitive(
         lambda x, y, out: constant(1.0, x),
         None,
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](_nextafter_lowering),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_nextafter_lowering),
 )

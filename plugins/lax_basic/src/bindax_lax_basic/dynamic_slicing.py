@@ -16,15 +16,10 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
@@ -224,12 +219,12 @@ def _slice_lowering(ctx: LoweringContext, x: Any, *starts: Any, slice_sizes: Dim
 
 dynamic_slice_p: Primitive = primitive(
     "dynamic_slice",
-    impl(lambda x, *starts, slice_sizes: x[_box(x.shape, starts, slice_sizes)]),
-    abstract_eval(_slice_type),
-    jvp(_slice_jvp, symbolic_zeros=True),
-    vmap(_slice_vmap),
-    transpose(_slice_transpose),
-    lowering["stablehlo"](_slice_lowering),
+    rules.impl(lambda x, *starts, slice_sizes: x[_box(x.shape, starts, slice_sizes)]),
+    rules.abstract_eval(_slice_type),
+    rules.jvp(_slice_jvp, symbolic_zeros=True),
+    rules.vmap(_slice_vmap),
+    rules.transpose(_slice_transpose),
+    rules.lowering["stablehlo"](_slice_lowering),
 )
 
 # ---------------------------------------------------------------------- dynamic_update_slice
@@ -341,10 +336,10 @@ def _update_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 dynamic_update_slice_p: Primitive = primitive(
     "dynamic_update_slice",
-    impl(_update_impl),
-    abstract_eval(_update_type),
-    jvp(_update_jvp, symbolic_zeros=True),
-    vmap(_update_vmap),
-    transpose(_update_transpose),
-    lowering["stablehlo"](_update_lowering),
+    rules.impl(_update_impl),
+    rules.abstract_eval(_update_type),
+    rules.jvp(_update_jvp, symbolic_zeros=True),
+    rules.vmap(_update_vmap),
+    rules.transpose(_update_transpose),
+    rules.lowering["stablehlo"](_update_lowering),
 )

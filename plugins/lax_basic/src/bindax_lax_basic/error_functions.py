@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
+from bindax_core.extend import Array, Primitive, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import elementwise
@@ -42,8 +42,8 @@ erf_p: Primitive = primitive(
     "erf",
     *elementwise("erf", erf, evaluation.erf, FLOAT, slow=True),
     derivative(erf, lambda x, y: _scaled_gaussian(_TWO_OVER_SQRT_PI, x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.erf")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.erf")),
 )
 
 
@@ -61,8 +61,8 @@ erfc_p: Primitive = primitive(
     "erfc",
     *elementwise("erfc", erfc, evaluation.erfc, FLOAT, slow=True),
     derivative(erfc, lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](
         in_wider(lambda: erfc_p, operation("chlo.erfc"), dtypes.accumulator_dtype)
     ),
 )
@@ -86,6 +86,6 @@ erf_inv_p: Primitive = primitive(
     derivative(
         erf_inv, lambda x, y: mul_p.bind(constant(1.0 / _TWO_OVER_SQRT_PI, x), exp(square(y)))
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.erf_inv")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.erf_inv")),
 )

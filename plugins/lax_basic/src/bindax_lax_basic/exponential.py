@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
+from bindax_core.extend import Array, Primitive, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import composition, elementwise
@@ -36,8 +36,8 @@ exp_p: Primitive = primitive(
     "exp",
     *elementwise("exp", exp, np.exp, INEXACT),
     derivative(exp, lambda x, y: y),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.exponential")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.exponential")),
 )
 
 
@@ -54,9 +54,9 @@ exp2_p: Primitive = primitive(
     "exp2",
     *elementwise("exp2", exp2, np.exp2, INEXACT),
     derivative(exp2, lambda x, y: mul_p.bind(constant(LN2, x), y)),
-    transpose.absent("not linear"),
+    rules.transpose.absent("not linear"),
     # The product is rounded before the exponential function makes much of its last digits.
-    lowering["stablehlo"](
+    rules.lowering["stablehlo"](
         in_wider(
             lambda: exp2_p,
             composition(lambda x: exp(mul_p.bind(constant(LN2, x), x))),
@@ -86,8 +86,8 @@ expm1_p: Primitive = primitive(
     "expm1",
     *elementwise("expm1", expm1, _expm1, INEXACT),
     derivative(expm1, lambda x, y: add_p.bind(y, constant(1.0, x))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.exponential_minus_one")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.exponential_minus_one")),
 )
 
 
@@ -104,8 +104,8 @@ log_p: Primitive = primitive(
     "log",
     *elementwise("log", log, np.log, INEXACT),
     derivative(log, lambda x, y: div_p.bind(constant(1.0, x), x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.log")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.log")),
 )
 
 
@@ -132,8 +132,8 @@ log1p_p: Primitive = primitive(
     "log1p",
     *elementwise("log1p", log1p, _log1p, INEXACT),
     derivative(log1p, lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x)))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.log_plus_one")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.log_plus_one")),
 )
 
 
@@ -159,8 +159,8 @@ logistic_p: Primitive = primitive(
     "logistic",
     *elementwise("logistic", logistic, _logistic, INEXACT),
     derivative(logistic, lambda x, y: mul_p.bind(y, sub_p.bind(constant(1.0, x), y))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.logistic")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.logistic")),
 )
 
 
@@ -177,8 +177,8 @@ sqrt_p: Primitive = primitive(
     "sqrt",
     *elementwise("sqrt", sqrt, np.sqrt, INEXACT),
     derivative(sqrt, lambda x, y: div_p.bind(constant(0.5, x), y)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.sqrt")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.sqrt")),
 )
 
 
@@ -200,8 +200,8 @@ rsqrt_p: Primitive = primitive(
     "rsqrt",
     *elementwise("rsqrt", rsqrt, _rsqrt, INEXACT),
     derivative(rsqrt, lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.rsqrt")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.rsqrt")),
 )
 
 
@@ -218,8 +218,8 @@ cbrt_p: Primitive = primitive(
     "cbrt",
     *elementwise("cbrt", cbrt, np.cbrt, FLOAT),
     derivative(cbrt, lambda x, y: div_p.bind(constant(1 / 3, x), square(y))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.cbrt")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.cbrt")),
 )
 
 
@@ -236,6 +236,6 @@ square_p: Primitive = primitive(
     "square",
     *elementwise("square", square, np.square, NUMBER),
     derivative(square, lambda x, y: mul_p.bind(constant(2, x), x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](composition(lambda x: mul_p.bind(x, x))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](composition(lambda x: mul_p.bind(x, x))),
 )

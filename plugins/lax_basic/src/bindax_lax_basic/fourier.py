@@ -22,13 +22,9 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    abstract_eval,
-    impl,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
@@ -193,10 +189,10 @@ def _fft_lowering(ctx: LoweringContext, x: Any, *, fft_type: FftType, fft_length
 
 fft_p: Primitive = primitive(
     "fft",
-    impl(_fft_impl),
-    abstract_eval(_fft_type),
+    rules.impl(_fft_impl),
+    rules.abstract_eval(_fft_type),
     linear(_bind),
-    vmap(_fft_vmap),
-    transpose(_fft_transpose),
-    lowering["stablehlo"](_fft_lowering),
+    rules.vmap(_fft_vmap),
+    rules.transpose(_fft_transpose),
+    rules.lowering["stablehlo"](_fft_lowering),
 )

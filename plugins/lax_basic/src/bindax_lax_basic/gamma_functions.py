@@ -7,15 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    lowering,
-    primitive,
-    transpose,
-    typeof,
-)
+from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules, typeof
 from bindax_lax_basic._derivatives import derivative, partials
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._lowering import full, operation
@@ -46,8 +38,8 @@ lgamma_p: Primitive = primitive(
     "lgamma",
     *elementwise("lgamma", lgamma, evaluation.lgamma, FLOAT, slow=True),
     derivative(lgamma, lambda x, y: digamma(x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.lgamma")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.lgamma")),
 )
 
 
@@ -79,8 +71,8 @@ digamma_p: Primitive = primitive(
     "digamma",
     *elementwise("digamma", digamma, evaluation.digamma, FLOAT, slow=True),
     derivative(digamma, _trigamma),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](_digamma_lowering),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_digamma_lowering),
 )
 
 
@@ -121,8 +113,8 @@ zeta_p: Primitive = primitive(
     "zeta",
     *elementwise("zeta", lambda x, q: zeta_p.bind(x, q), evaluation.zeta, FLOAT, FLOAT, slow=True),
     partials(lambda x, q: zeta_p.bind(x, q), unknown_derivative("zeta", "x"), _zeta_in_q),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](program(zeta_function.zeta)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(zeta_function.zeta)),
 )
 
 
@@ -157,6 +149,6 @@ polygamma_p: Primitive = primitive(
         unknown_derivative("polygamma", "m"),
         lambda m, x, out: polygamma_p.bind(add_p.bind(m, constant(1.0, m)), x),
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](program(polygamma_function.polygamma)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(polygamma_function.polygamma)),
 )

@@ -15,15 +15,10 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _windows, dtypes
 from bindax_lax_basic._batching import batch_first
@@ -212,12 +207,12 @@ def _gather_vmap(
 
 gather_p: Primitive = primitive(
     "gather",
-    impl(_gather_impl),
-    abstract_eval(_gather_type),
-    jvp(_gather_jvp, symbolic_zeros=True),
-    vmap(_gather_vmap),
-    transpose(_gather_transpose),
-    lowering["stablehlo"](gather_lowering),
+    rules.impl(_gather_impl),
+    rules.abstract_eval(_gather_type),
+    rules.jvp(_gather_jvp, symbolic_zeros=True),
+    rules.vmap(_gather_vmap),
+    rules.transpose(_gather_transpose),
+    rules.lowering["stablehlo"](gather_lowering),
 )
 
 
@@ -397,10 +392,10 @@ def _scatter_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: An
 
 scatter_add_p: Primitive = primitive(
     "scatter_add",
-    impl(scatter_impl(np.add, widen=True)),
-    abstract_eval(scatter_type("scatter_add", NUMBER)),
-    jvp(_scatter_jvp, symbolic_zeros=True),
-    vmap(scatter_batch(lambda *operands, **params: scatter_add_p.bind(*operands, **params))),
-    transpose(_scatter_transpose),
-    lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.add"))),
+    rules.impl(scatter_impl(np.add, widen=True)),
+    rules.abstract_eval(scatter_type("scatter_add", NUMBER)),
+    rules.jvp(_scatter_jvp, symbolic_zeros=True),
+    rules.vmap(scatter_batch(lambda *operands, **params: scatter_add_p.bind(*operands, **params))),
+    rules.transpose(_scatter_transpose),
+    rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.add"))),
 )

@@ -13,14 +13,10 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     tree_unflatten,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic._composites import composite_batch, composite_impl, composite_tangents
@@ -197,11 +193,11 @@ def _lowering(
 reduce_p: Primitive = primitive(
     "reduce",
     composite_impl(_by_halves),
-    abstract_eval(_type),
-    jvp(_jvp, symbolic_zeros=True),
-    vmap(_vmap),
-    transpose.absent("not linear: its tangents are made of other operations"),
-    lowering["stablehlo"](_lowering),
+    rules.abstract_eval(_type),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose.absent("not linear: its tangents are made of other operations"),
+    rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )
 """Operands: arrays of one shape, then as many initial values."""

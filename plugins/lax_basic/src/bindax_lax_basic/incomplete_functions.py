@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
+from bindax_core.extend import Array, Primitive, primitive, rules
 from bindax_lax_basic._derivatives import partials
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._operands import adopt_type, constant
@@ -53,8 +53,8 @@ igamma_p: Primitive = primitive(
         lambda a, x, out: igamma_grad_a_p.bind(a, x),
         lambda a, x, out: _gamma_density(a, x),
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](program(incomplete_gamma.lower)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(incomplete_gamma.lower)),
 )
 
 
@@ -80,8 +80,8 @@ igammac_p: Primitive = primitive(
         lambda a, x, out: neg_p.bind(igamma_grad_a_p.bind(a, x)),
         lambda a, x, out: neg_p.bind(_gamma_density(a, x)),
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](program(incomplete_gamma.upper)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(incomplete_gamma.upper)),
 )
 
 
@@ -116,8 +116,8 @@ igamma_grad_a_p: Primitive = primitive(
         unknown_derivative("igamma_grad_a", "a"),
         _slope_in_x,
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](program(incomplete_gamma.lower_slope)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(incomplete_gamma.lower_slope)),
 )
 
 
@@ -157,8 +157,8 @@ random_gamma_grad_p: Primitive = primitive(
         unknown_derivative("random_gamma_grad", "a"),
         _sample_slope_in_x,
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](program(incomplete_gamma.sample_slope)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(incomplete_gamma.sample_slope)),
 )
 
 
@@ -205,6 +205,6 @@ regularized_incomplete_beta_p: Primitive = primitive(
         unknown_derivative("betainc", "b"),
         _beta_density,
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](program(incomplete_beta.incomplete_beta)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(incomplete_beta.incomplete_beta)),
 )

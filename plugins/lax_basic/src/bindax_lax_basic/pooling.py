@@ -17,14 +17,9 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
@@ -48,7 +43,7 @@ def _pool_type(name: str, accepts: Kinds) -> Rule:
         check_geometry(name, x, window)
         return x.update(shape=window.out_shape(x.shape))
 
-    return abstract_eval(rule)
+    return rules.abstract_eval(rule)
 
 
 def _pool_impl(ufunc: np.ufunc, initial: Initial) -> Rule:
@@ -64,7 +59,7 @@ def _pool_impl(ufunc: np.ufunc, initial: Initial) -> Rule:
             out = _pool_axis(ufunc, out, start, axis, window.along(axis))
         return out.astype(x.dtype, copy=False)
 
-    return impl(run)
+    return rules.impl(run)
 
 
 def _pool_axis(
@@ -91,7 +86,7 @@ def _pool_batch(which: Callable[[], Primitive]) -> Rule:
         (x,), (d,) = operands, dims
         return which().bind(x, **Geometry(**params).with_axis(d)._asdict()), d
 
-    return vmap(rule)
+    return rules.vmap(rule)
 
 
 def _pool_lowering(operation: str, initial: Initial) -> lower.Lowering:
@@ -145,8 +140,8 @@ reduce_window_sum_p: Primitive = primitive(
     _pool_type("reduce_window_sum", dtypes.NUMBER),
     linear(lambda t, **params: reduce_window_sum_p.bind(t, **params)),
     _pool_batch(lambda: reduce_window_sum_p),
-    transpose(_sum_transpose),
-    lowering["stablehlo"](
+    rules.transpose(_sum_transpose),
+    rules.lowering["stablehlo"](
         in_wider(
             lambda: reduce_window_sum_p,
             _pool_lowering("stablehlo.add", lambda dtype: 0),
@@ -168,7 +163,7 @@ def _extremum_jvp(which: Callable[[], Primitive], select_prim: Primitive) -> Rul
             return out, zero_tangent(out)
         return out, select_and_gather_add_p.bind(t, x, select_prim=select_prim, **params)
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)
 
 
 def _extremum(
@@ -184,8 +179,8 @@ def _extremum(
         _pool_type(f"reduce_window_{name}", dtypes.ORDERED),
         _extremum_jvp(which, select_prim),
         _pool_batch(which),
-        transpose.absent("not linear"),
-        lowering["stablehlo"](_pool_lowering(f"stablehlo.{name}imum", initial)),
+        rules.transpose.absent("not linear"),
+        rules.lowering["stablehlo"](_pool_lowering(f"stablehlo.{name}imum", initial)),
     )
 
 

@@ -15,13 +15,9 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
     add_tangents,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
@@ -115,12 +111,12 @@ def _pow_lowering(ctx: LoweringContext, x: Any, y: Any) -> Any:
 
 pow_p: Primitive = primitive(
     "pow",
-    impl(exact(_pow_impl)),
-    abstract_eval(_pow_type),
-    jvp(_pow_jvp, symbolic_zeros=True),
+    rules.impl(exact(_pow_impl)),
+    rules.abstract_eval(_pow_type),
+    rules.jvp(_pow_jvp, symbolic_zeros=True),
     elementwise_batch(lambda x, y: pow_p.bind(x, y)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](_pow_lowering),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_pow_lowering),
 )
 
 
@@ -196,10 +192,10 @@ def _integer_pow_partial(x: Any, out: Any, *, y: int) -> Any:
 
 integer_pow_p: Primitive = primitive(
     "integer_pow",
-    impl(exact(_integer_pow_impl)),
-    abstract_eval(_integer_pow_type),
+    rules.impl(exact(_integer_pow_impl)),
+    rules.abstract_eval(_integer_pow_type),
     derivative(lambda x, *, y: integer_pow_p.bind(x, y=y), _integer_pow_partial),
     same_dims(lambda x, *, y: integer_pow_p.bind(x, y=y)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](composition(_integer_pow)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](composition(_integer_pow)),
 )

@@ -11,18 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    ShapedArray,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    vmap,
-)
+from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic import _generators, dtypes
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._numpy import NumPyArray, quiet
@@ -128,12 +117,12 @@ def _vmap(
 
 rng_bit_generator_p: Primitive = primitive(
     "rng_bit_generator",
-    impl(_impl),
-    abstract_eval(_type),
-    jvp(_jvp, symbolic_zeros=True),
-    vmap(_vmap),
-    transpose.absent("not linear: its operand and results are integers"),
-    lowering["stablehlo"](random_lowering),
+    rules.impl(_impl),
+    rules.abstract_eval(_type),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose.absent("not linear: its operand and results are integers"),
+    rules.lowering["stablehlo"](random_lowering),
     multiple_results=True,
 )
 """Operand: one state, or several with leading batch axes, each of which gives ``shape`` bits."""

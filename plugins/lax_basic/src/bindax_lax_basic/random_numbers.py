@@ -8,19 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    vmap,
-)
+from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._operands import adopt_dtype
@@ -99,12 +87,12 @@ def _drawn_dtype(dtype: DType) -> DType:
 
 rng_uniform_p: Primitive = primitive(
     "rng_uniform",
-    impl(_impl),
-    abstract_eval(_type),
-    jvp.absent(
+    rules.impl(_impl),
+    rules.abstract_eval(_type),
+    rules.jvp.absent(
         "JAX has none either; draw from 0 to 1 and scale the numbers, which is differentiable"
     ),
-    vmap.absent("each pair of bounds draws by itself, in a loop"),
-    transpose.absent("it is not linear"),
-    lowering["stablehlo"](_lowering),
+    rules.vmap.absent("each pair of bounds draws by itself, in a loop"),
+    rules.transpose.absent("it is not linear"),
+    rules.lowering["stablehlo"](_lowering),
 )

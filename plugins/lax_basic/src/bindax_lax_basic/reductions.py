@@ -9,20 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    Rule,
-    ShapedArray,
-    Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    typeof,
-)
+from bindax_core.extend import Array, Primitive, Rule, ShapedArray, Zero, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import reduction_batch
 from bindax_lax_basic._linear import no_derivative, zero_tangent
@@ -47,7 +34,7 @@ from bindax_lax_basic.shape import reshape_p
 from bindax_lax_basic.slicing import pad_p, slice_p
 
 Axes = tuple[int, ...]
-NOT_LINEAR = transpose.absent("not linear")
+NOT_LINEAR = rules.transpose.absent("not linear")
 
 
 def _reduction_type(name: str, accepts: Kinds) -> Rule:
@@ -55,7 +42,7 @@ def _reduction_type(name: str, accepts: Kinds) -> Rule:
         require_kind(name, x, accepts)
         return x.update(shape=reduced_shape(name, x, axes))
 
-    return abstract_eval(rule)
+    return rules.abstract_eval(rule)
 
 
 def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
@@ -68,7 +55,7 @@ def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
             out = np.full(shape, initial(x.dtype), x.dtype)
         return out if out.dtype == x.dtype else out.astype(x.dtype)
 
-    return impl(run)
+    return rules.impl(run)
 
 
 def _keep_dims(x: Any, shape: tuple[int, ...], axes: Axes) -> Any:
@@ -132,7 +119,7 @@ def _chooser_jvp(function: Callable[..., Any]) -> Rule:
         count = sum_axes(weight, axes)
         return out, div_p.bind(sum_axes(mul_p.bind(weight, t), axes), count)
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)
 
 
 reduce_max_p: Primitive = primitive(
@@ -142,7 +129,7 @@ reduce_max_p: Primitive = primitive(
     _chooser_jvp(lambda x, *, axes: reduce_max_p.bind(x, axes=axes)),
     reduction_batch(lambda x, *, axes: reduce_max_p.bind(x, axes=axes)),
     NOT_LINEAR,
-    lowering["stablehlo"](reduction_lowering(extremum("max"), least)),
+    rules.lowering["stablehlo"](reduction_lowering(extremum("max"), least)),
 )
 reduce_min_p: Primitive = primitive(
     "reduce_min",
@@ -151,7 +138,7 @@ reduce_min_p: Primitive = primitive(
     _chooser_jvp(lambda x, *, axes: reduce_min_p.bind(x, axes=axes)),
     reduction_batch(lambda x, *, axes: reduce_min_p.bind(x, axes=axes)),
     NOT_LINEAR,
-    lowering["stablehlo"](reduction_lowering(extremum("min"), greatest)),
+    rules.lowering["stablehlo"](reduction_lowering(extremum("min"), greatest)),
 )
 
 # ----------------------------------------------------------------------------------- product
@@ -229,12 +216,12 @@ def _halves(x: Any) -> list[Any]:
 
 reduce_prod_p: Primitive = primitive(
     "reduce_prod",
-    impl(_prod_impl),
+    rules.impl(_prod_impl),
     _reduction_type("reduce_prod", NUMBER),
-    jvp(_prod_jvp, symbolic_zeros=True),
+    rules.jvp(_prod_jvp, symbolic_zeros=True),
     reduction_batch(lambda x, *, axes: reduce_prod_p.bind(x, axes=axes)),
     NOT_LINEAR,
-    lowering["stablehlo"](
+    rules.lowering["stablehlo"](
         in_wider(
             lambda: reduce_prod_p, reduction_lowering("stablehlo.multiply", 1), dtypes.summing_dtype
         )
@@ -288,7 +275,7 @@ reduce_and_p: Primitive = primitive(
     no_derivative(lambda x, *, axes: reduce_and_p.bind(x, axes=axes)),
     reduction_batch(lambda x, *, axes: reduce_and_p.bind(x, axes=axes)),
     DISCRETE,
-    lowering["stablehlo"](reduction_lowering("stablehlo.and", all_ones)),
+    rules.lowering["stablehlo"](reduction_lowering("stablehlo.and", all_ones)),
 )
 reduce_or_p: Primitive = primitive(
     "reduce_or",
@@ -297,7 +284,7 @@ reduce_or_p: Primitive = primitive(
     no_derivative(lambda x, *, axes: reduce_or_p.bind(x, axes=axes)),
     reduction_batch(lambda x, *, axes: reduce_or_p.bind(x, axes=axes)),
     DISCRETE,
-    lowering["stablehlo"](reduction_lowering("stablehlo.or", 0)),
+    rules.lowering["stablehlo"](reduction_lowering("stablehlo.or", 0)),
 )
 reduce_xor_p: Primitive = primitive(
     "reduce_xor",
@@ -306,5 +293,5 @@ reduce_xor_p: Primitive = primitive(
     no_derivative(lambda x, *, axes: reduce_xor_p.bind(x, axes=axes)),
     reduction_batch(lambda x, *, axes: reduce_xor_p.bind(x, axes=axes)),
     DISCRETE,
-    lowering["stablehlo"](reduction_lowering("stablehlo.xor", 0)),
+    rules.lowering["stablehlo"](reduction_lowering("stablehlo.xor", 0)),
 )

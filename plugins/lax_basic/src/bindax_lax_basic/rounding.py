@@ -10,19 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    typeof,
-)
+from bindax_core.extend import Array, LoweringContext, Primitive, Zero, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._linear import no_derivative, zero_tangent
@@ -35,7 +23,7 @@ from bindax_lax_basic.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.conversion import compare, convert, same_dims
 from bindax_lax_basic.dtypes import FLOAT, NUMBER, SIGNED_NUMBER
 
-STEPWISE = transpose.absent("its derivative is zero, so nothing linear is left to transpose")
+STEPWISE = rules.transpose.absent("its derivative is zero, so nothing linear is left to transpose")
 
 # -------------------------------------------------------------------------------------- sign
 
@@ -88,9 +76,9 @@ def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any
 sign_p: Primitive = primitive(
     "sign",
     *elementwise("sign", sign, _sign_impl, NUMBER),
-    jvp(_sign_jvp, symbolic_zeros=True),
+    rules.jvp(_sign_jvp, symbolic_zeros=True),
     STEPWISE,
-    lowering["stablehlo"](_sign_lowering),
+    rules.lowering["stablehlo"](_sign_lowering),
 )
 
 # ------------------------------------------------------------------------------------- floor
@@ -110,7 +98,7 @@ floor_p: Primitive = primitive(
     *elementwise("floor", floor, np.floor, FLOAT),
     no_derivative(floor),
     STEPWISE,
-    lowering["stablehlo"](operation("stablehlo.floor")),
+    rules.lowering["stablehlo"](operation("stablehlo.floor")),
 )
 
 
@@ -128,7 +116,7 @@ ceil_p: Primitive = primitive(
     *elementwise("ceil", ceil, np.ceil, FLOAT),
     no_derivative(ceil),
     STEPWISE,
-    lowering["stablehlo"](operation("stablehlo.ceil")),
+    rules.lowering["stablehlo"](operation("stablehlo.ceil")),
 )
 
 
@@ -172,12 +160,12 @@ def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMe
 
 round_p: Primitive = primitive(
     "round",
-    impl(exact(_round_impl)),
-    abstract_eval(elementwise_type("round", FLOAT)),
+    rules.impl(exact(_round_impl)),
+    rules.abstract_eval(elementwise_type("round", FLOAT)),
     no_derivative(lambda x, **params: round_p.bind(x, **params)),
     same_dims(lambda x, **params: round_p.bind(x, **params)),
     STEPWISE,
-    lowering["stablehlo"](_round_lowering),
+    rules.lowering["stablehlo"](_round_lowering),
 )
 
 # --------------------------------------------------------------------------------------- abs
@@ -219,10 +207,10 @@ def _abs_impl(x: NumPyArray) -> Any:
 
 abs_p: Primitive = primitive(
     "abs",
-    impl(_abs_impl),
-    abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
-    jvp(_abs_jvp, symbolic_zeros=True),
+    rules.impl(_abs_impl),
+    rules.abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
+    rules.jvp(_abs_jvp, symbolic_zeros=True),
     same_dims(abs),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.abs")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.abs")),
 )

@@ -20,16 +20,11 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
     add_tangents,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic._linear import zero_tangent
 from bindax_lax_basic._operands import adopt_dtype, constant
@@ -126,12 +121,12 @@ def _replace(ctx: LoweringContext, scalar: ShapedArray, a: Any, b: Any) -> Any:
 
 scatter_p: Primitive = primitive(
     "scatter",
-    impl(scatter_impl(None)),
-    abstract_eval(scatter_type("scatter", ANY)),
-    jvp(_scatter_jvp, symbolic_zeros=True),
-    vmap(scatter_batch(lambda *operands, **params: scatter_p.bind(*operands, **params))),
-    transpose(_scatter_transpose),
-    lowering["stablehlo"](scatter_lowering(_replace)),
+    rules.impl(scatter_impl(None)),
+    rules.abstract_eval(scatter_type("scatter", ANY)),
+    rules.jvp(_scatter_jvp, symbolic_zeros=True),
+    rules.vmap(scatter_batch(lambda *operands, **params: scatter_p.bind(*operands, **params))),
+    rules.transpose(_scatter_transpose),
+    rules.lowering["stablehlo"](scatter_lowering(_replace)),
 )
 
 
@@ -234,12 +229,12 @@ def _mul_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -
 
 scatter_mul_p: Primitive = primitive(
     "scatter_mul",
-    impl(scatter_impl(np.multiply, widen=True)),
-    abstract_eval(scatter_type("scatter_mul", NUMBER)),
-    jvp(_mul_jvp, symbolic_zeros=True),
-    vmap(scatter_batch(lambda *operands, **params: scatter_mul_p.bind(*operands, **params))),
-    transpose(_mul_transpose),
-    lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.multiply"))),
+    rules.impl(scatter_impl(np.multiply, widen=True)),
+    rules.abstract_eval(scatter_type("scatter_mul", NUMBER)),
+    rules.jvp(_mul_jvp, symbolic_zeros=True),
+    rules.vmap(scatter_batch(lambda *operands, **params: scatter_mul_p.bind(*operands, **params))),
+    rules.transpose(_mul_transpose),
+    rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.multiply"))),
 )
 
 # ------------------------------------------------------------------- scatter_min, scatter_max
@@ -308,18 +303,18 @@ def _extremum_jvp(which: Callable[[], Primitive]) -> Rule:
         change = total(instantiate_zeros(tx), instantiate_zeros(tu))
         return out, div_p.bind(change, total(one, one))
 
-    return jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True)
 
 
 def _extremum_scatter(name: str, which: Callable[[], Primitive], ufunc: np.ufunc) -> Primitive:
     return primitive(
         f"scatter_{name}",
-        impl(scatter_impl(ufunc)),
-        abstract_eval(scatter_type(f"scatter_{name}", ANY)),
+        rules.impl(scatter_impl(ufunc)),
+        rules.abstract_eval(scatter_type(f"scatter_{name}", ANY)),
         _extremum_jvp(which),
-        vmap(scatter_batch(lambda *operands, **params: which().bind(*operands, **params))),
-        transpose.absent("not linear"),
-        lowering["stablehlo"](scatter_lowering(extremum(name))),
+        rules.vmap(scatter_batch(lambda *operands, **params: which().bind(*operands, **params))),
+        rules.transpose.absent("not linear"),
+        rules.lowering["stablehlo"](scatter_lowering(extremum(name))),
     )
 
 

@@ -17,14 +17,10 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
     add_tangents,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
@@ -163,12 +159,12 @@ def _bind_select(which: Any, *cases: Any) -> Any:
 
 select_n_p: Primitive = primitive(
     "select_n",
-    impl(_select_impl),
-    abstract_eval(_select_type),
-    jvp(_select_jvp, symbolic_zeros=True),
+    rules.impl(_select_impl),
+    rules.abstract_eval(_select_type),
+    rules.jvp(_select_jvp, symbolic_zeros=True),
     elementwise_batch(_bind_select),
-    transpose(_select_transpose),
-    lowering["stablehlo"](_select_lowering),
+    rules.transpose(_select_transpose),
+    rules.lowering["stablehlo"](_select_lowering),
 )
 
 # --------------------------------------------------------------------------------- max, min
@@ -256,8 +252,8 @@ max_p: Primitive = primitive(
         lambda x, y, out: _share(x, y, out),
         lambda x, y, out: _share(y, x, out),
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](_extremum_lowering("max")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_extremum_lowering("max")),
 )
 min_p: Primitive = primitive(
     "min",
@@ -267,8 +263,8 @@ min_p: Primitive = primitive(
         lambda x, y, out: _share(x, y, out),
         lambda x, y, out: _share(y, x, out),
     ),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](_extremum_lowering("min")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_extremum_lowering("min")),
 )
 
 # ------------------------------------------------------------------------------------ clamp
@@ -345,10 +341,10 @@ def max_shape(*operands: Any) -> tuple[int, ...]:
 
 clamp_p: Primitive = primitive(
     "clamp",
-    impl(exact(_clamp_impl)),
-    abstract_eval(_clamp_type),
-    jvp(_clamp_jvp, symbolic_zeros=True),
+    rules.impl(exact(_clamp_impl)),
+    rules.abstract_eval(_clamp_type),
+    rules.jvp(_clamp_jvp, symbolic_zeros=True),
     elementwise_batch(_bind_clamp),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](_clamp_lowering),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_clamp_lowering),
 )

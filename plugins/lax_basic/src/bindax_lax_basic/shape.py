@@ -16,15 +16,9 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    abstract_eval,
-    impl,
-    lowering,
     primitive,
+    rules,
     typeof,
-    vmap,
-)
-from bindax_core.extend import (
-    transpose as transpose_rule,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic._linear import linear
@@ -91,12 +85,12 @@ def _reshape_transpose(ct: Any, x: UndefPrimal, **params: Any) -> list[Any]:
 
 reshape_p: Primitive = primitive(
     "reshape",
-    impl(lambda x, *, new_sizes, dimensions: x.reshape(new_sizes)),
-    abstract_eval(_reshape_type),
+    rules.impl(lambda x, *, new_sizes, dimensions: x.reshape(new_sizes)),
+    rules.abstract_eval(_reshape_type),
     linear(lambda t, **params: reshape_p.bind(t, **params)),
-    vmap(_reshape_vmap),
-    transpose_rule(_reshape_transpose),
-    lowering["stablehlo"](lambda ctx, x, **params: ctx.op("stablehlo.reshape", [x])[0]),
+    rules.vmap(_reshape_vmap),
+    rules.transpose(_reshape_transpose),
+    rules.lowering["stablehlo"](lambda ctx, x, **params: ctx.op("stablehlo.reshape", [x])[0]),
 )
 
 
@@ -178,12 +172,12 @@ def _squeeze_transpose(ct: Any, x: UndefPrimal, *, dimensions: tuple[int, ...]) 
 
 squeeze_p: Primitive = primitive(
     "squeeze",
-    impl(lambda x, *, dimensions: x.squeeze(dimensions)),
-    abstract_eval(_squeeze_type),
+    rules.impl(lambda x, *, dimensions: x.squeeze(dimensions)),
+    rules.abstract_eval(_squeeze_type),
     linear(lambda t, **params: squeeze_p.bind(t, **params)),
-    vmap(_squeeze_vmap),
-    transpose_rule(_squeeze_transpose),
-    lowering["stablehlo"](lambda ctx, x, **params: ctx.op("stablehlo.reshape", [x])[0]),
+    rules.vmap(_squeeze_vmap),
+    rules.transpose(_squeeze_transpose),
+    rules.lowering["stablehlo"](lambda ctx, x, **params: ctx.op("stablehlo.reshape", [x])[0]),
 )
 
 
@@ -249,10 +243,10 @@ def _rev_impl(x: NumPyArray, *, dimensions: tuple[int, ...]) -> NumPyArray:
 
 rev_p: Primitive = primitive(
     "rev",
-    impl(_rev_impl),
-    abstract_eval(_rev_type),
+    rules.impl(_rev_impl),
+    rules.abstract_eval(_rev_type),
     linear(lambda t, **params: rev_p.bind(t, **params)),
-    vmap(_rev_vmap),
-    transpose_rule(lambda ct, x, *, dimensions: [rev_p.bind(ct, dimensions=dimensions)]),
-    lowering["stablehlo"](_rev_lowering),
+    rules.vmap(_rev_vmap),
+    rules.transpose(lambda ct, x, *, dimensions: [rev_p.bind(ct, dimensions=dimensions)]),
+    rules.lowering["stablehlo"](_rev_lowering),
 )

@@ -17,15 +17,10 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic._batching import batch_first
@@ -220,12 +215,12 @@ def _slice_lowering(
 
 slice_p: Primitive = primitive(
     "slice",
-    impl(_slice_impl),
-    abstract_eval(_slice_type),
+    rules.impl(_slice_impl),
+    rules.abstract_eval(_slice_type),
     linear(lambda t, **params: slice_p.bind(t, **params)),
-    vmap(_slice_vmap),
-    transpose(_slice_transpose),
-    lowering["stablehlo"](_slice_lowering),
+    rules.vmap(_slice_vmap),
+    rules.transpose(_slice_transpose),
+    rules.lowering["stablehlo"](_slice_lowering),
 )
 
 # --------------------------------------------------------------------------------------- pad
@@ -358,10 +353,10 @@ def _pad_lowering(
 
 pad_p: Primitive = primitive(
     "pad",
-    impl(pad_array),
-    abstract_eval(_pad_type),
-    jvp(_pad_jvp, symbolic_zeros=True),
-    vmap(_pad_vmap),
-    transpose(_pad_transpose),
-    lowering["stablehlo"](_pad_lowering),
+    rules.impl(pad_array),
+    rules.abstract_eval(_pad_type),
+    rules.jvp(_pad_jvp, symbolic_zeros=True),
+    rules.vmap(_pad_vmap),
+    rules.transpose(_pad_transpose),
+    rules.lowering["stablehlo"](_pad_lowering),
 )

@@ -15,14 +15,9 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _sort_lowering, dtypes
 from bindax_lax_basic._batching import batch_first
@@ -182,12 +177,12 @@ def _sort_vmap(
 
 sort_p: Primitive = primitive(
     "sort",
-    impl(_sort_impl),
-    abstract_eval(_sort_type),
-    jvp(_sort_jvp, symbolic_zeros=True),
-    vmap(_sort_vmap),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](in_wider(lambda: sort_p, _sort_lowering.sort_lowering)),
+    rules.impl(_sort_impl),
+    rules.abstract_eval(_sort_type),
+    rules.jvp(_sort_jvp, symbolic_zeros=True),
+    rules.vmap(_sort_vmap),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](in_wider(lambda: sort_p, _sort_lowering.sort_lowering)),
     multiple_results=True,
 )
 
@@ -271,11 +266,11 @@ def _top_k_lowering(ctx: LoweringContext, x: Any, *, k: int, axis: int) -> list[
 
 top_k_p: Primitive = primitive(
     "top_k",
-    impl(_top_k_impl),
-    abstract_eval(_top_k_type),
-    jvp(_top_k_jvp, symbolic_zeros=True),
-    vmap(_top_k_vmap),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](in_wider(lambda: top_k_p, _top_k_lowering)),
+    rules.impl(_top_k_impl),
+    rules.abstract_eval(_top_k_type),
+    rules.jvp(_top_k_jvp, symbolic_zeros=True),
+    rules.vmap(_top_k_vmap),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](in_wider(lambda: top_k_p, _top_k_lowering)),
     multiple_results=True,
 )

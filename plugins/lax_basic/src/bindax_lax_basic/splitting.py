@@ -16,15 +16,10 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic._elementwise import composition
@@ -121,12 +116,12 @@ def _split_lowering(ctx: LoweringContext, x: Any, *, sizes: Sizes, axis: int) ->
 
 split_p: Primitive = primitive(
     "split",
-    impl(_split_impl),
-    abstract_eval(_split_type),
-    jvp(_split_jvp, symbolic_zeros=True),
-    vmap(_split_vmap),
-    transpose(_split_transpose, symbolic_zeros=True),
-    lowering["stablehlo"](_split_lowering),
+    rules.impl(_split_impl),
+    rules.abstract_eval(_split_type),
+    rules.jvp(_split_jvp, symbolic_zeros=True),
+    rules.vmap(_split_vmap),
+    rules.transpose(_split_transpose, symbolic_zeros=True),
+    rules.lowering["stablehlo"](_split_lowering),
     multiple_results=True,
 )
 
@@ -246,10 +241,10 @@ def _tile_transpose(ct: Any, x: UndefPrimal, *, reps: Sizes) -> list[Any]:
 
 tile_p: Primitive = primitive(
     "tile",
-    impl(lambda x, *, reps: np.tile(x, reps)),
-    abstract_eval(_tile_type),
+    rules.impl(lambda x, *, reps: np.tile(x, reps)),
+    rules.abstract_eval(_tile_type),
     linear(lambda t, **params: tile_p.bind(t, **params)),
-    vmap(_tile_vmap),
-    transpose(_tile_transpose),
-    lowering["stablehlo"](composition(_tiled)),
+    rules.vmap(_tile_vmap),
+    rules.transpose(_tile_transpose),
+    rules.lowering["stablehlo"](composition(_tiled)),
 )

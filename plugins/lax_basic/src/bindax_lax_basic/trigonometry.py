@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, lowering, primitive, transpose
+from bindax_core.extend import Array, Primitive, primitive, rules
 from bindax_lax_basic._derivatives import derivative
 from bindax_lax_basic._elementwise import elementwise
 from bindax_lax_basic._lowering import operation
@@ -48,8 +48,8 @@ sin_p: Primitive = primitive(
     "sin",
     *elementwise("sin", sin, np.sin, INEXACT),
     derivative(sin, lambda x, y: cos(x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.sine")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.sine")),
 )
 
 
@@ -66,8 +66,8 @@ cos_p: Primitive = primitive(
     "cos",
     *elementwise("cos", cos, np.cos, INEXACT),
     derivative(cos, lambda x, y: neg_p.bind(sin(x))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.cosine")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.cosine")),
 )
 
 
@@ -84,8 +84,8 @@ tan_p: Primitive = primitive(
     "tan",
     *elementwise("tan", tan, np.tan, INEXACT),
     derivative(tan, lambda x, y: _one_plus(square(y))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.tan")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.tan")),
 )
 
 
@@ -102,8 +102,8 @@ asin_p: Primitive = primitive(
     "asin",
     *elementwise("asin", asin, np.arcsin, INEXACT),
     derivative(asin, lambda x, y: rsqrt(_one_minus(square(x)))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.asin")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.asin")),
 )
 
 
@@ -120,8 +120,8 @@ acos_p: Primitive = primitive(
     "acos",
     *elementwise("acos", acos, np.arccos, INEXACT),
     derivative(acos, lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.acos")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.acos")),
 )
 
 
@@ -138,8 +138,8 @@ atan_p: Primitive = primitive(
     "atan",
     *elementwise("atan", atan, np.arctan, INEXACT),
     derivative(atan, lambda x, y: _reciprocal(_one_plus(square(x)))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.atan")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.atan")),
 )
 
 
@@ -156,8 +156,8 @@ sinh_p: Primitive = primitive(
     "sinh",
     *elementwise("sinh", sinh, np.sinh, INEXACT),
     derivative(sinh, lambda x, y: cosh(x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.sinh")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.sinh")),
 )
 
 
@@ -174,8 +174,8 @@ cosh_p: Primitive = primitive(
     "cosh",
     *elementwise("cosh", cosh, np.cosh, INEXACT),
     derivative(cosh, lambda x, y: sinh(x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.cosh")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.cosh")),
 )
 
 
@@ -192,8 +192,8 @@ tanh_p: Primitive = primitive(
     "tanh",
     *elementwise("tanh", tanh, np.tanh, INEXACT),
     derivative(tanh, lambda x, y: _one_minus(square(y))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("stablehlo.tanh")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.tanh")),
 )
 
 
@@ -210,8 +210,8 @@ asinh_p: Primitive = primitive(
     "asinh",
     *elementwise("asinh", asinh, np.arcsinh, INEXACT),
     derivative(asinh, lambda x, y: rsqrt(_one_plus(square(x)))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.asinh")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.asinh")),
 )
 
 
@@ -232,8 +232,8 @@ acosh_p: Primitive = primitive(
     "acosh",
     *elementwise("acosh", acosh, np.arccosh, INEXACT),
     derivative(acosh, lambda x, y: _acosh_derivative(x)),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.acosh")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.acosh")),
 )
 
 
@@ -250,6 +250,6 @@ atanh_p: Primitive = primitive(
     "atanh",
     *elementwise("atanh", atanh, np.arctanh, INEXACT),
     derivative(atanh, lambda x, y: _reciprocal(_one_minus(square(x)))),
-    transpose.absent("not linear"),
-    lowering["stablehlo"](operation("chlo.atanh")),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.atanh")),
 )

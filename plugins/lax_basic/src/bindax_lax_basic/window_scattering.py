@@ -17,15 +17,11 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     Zero,
-    abstract_eval,
     describe_function,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     tree_structure,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._composites import (
@@ -175,10 +171,10 @@ def _lowering(
 select_and_scatter_p: Primitive = primitive(
     NAME,
     composite_impl_of_one(_scattered),
-    abstract_eval(_type),
-    jvp(_jvp, symbolic_zeros=True),
-    vmap(_vmap),
-    transpose.absent("not linear: its tangents are made of other operations"),
-    lowering["stablehlo"](_lowering),
+    rules.abstract_eval(_type),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose.absent("not linear: its tangents are made of other operations"),
+    rules.lowering["stablehlo"](_lowering),
 )
 """Operands: the array whose windows choose, the values, and the initial value."""

@@ -18,12 +18,9 @@ from bindax_core.extend import (
     Region,
     Rule,
     ShapedArray,
-    abstract_eval,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
@@ -182,7 +179,7 @@ def _batch(which: Callable[[], Primitive]) -> Rule:
         window = Geometry(**params).with_axis(0)
         return which().bind(*aligned, select_prim=select_prim, **window._asdict()), 0
 
-    return vmap(rule)
+    return rules.vmap(rule)
 
 
 def _gather_lowering(
@@ -255,34 +252,34 @@ def scatter_operation(
 select_and_gather_add_p: Primitive = primitive(
     "select_and_gather_add",
     composite_impl_of_one(_read),
-    abstract_eval(_gather_type),
+    rules.abstract_eval(_gather_type),
     multilinear(
         lambda *operands, **params: select_and_gather_add_p.bind(*operands, **params),
         positions=(0,),
     ),
     _batch(lambda: select_and_gather_add_p),
-    transpose(
+    rules.transpose(
         lambda ct, x, operand, **params: [
             select_and_scatter_add_p.bind(ct, operand, **params),
             None,
         ]
     ),
-    lowering["stablehlo"](_gather_lowering),
+    rules.lowering["stablehlo"](_gather_lowering),
 )
 select_and_scatter_add_p: Primitive = primitive(
     "select_and_scatter_add",
     composite_impl_of_one(_add),
-    abstract_eval(_scatter_type),
+    rules.abstract_eval(_scatter_type),
     multilinear(
         lambda *operands, **params: select_and_scatter_add_p.bind(*operands, **params),
         positions=(0,),
     ),
     _batch(lambda: select_and_scatter_add_p),
-    transpose(
+    rules.transpose(
         lambda ct, source, operand, **params: [
             select_and_gather_add_p.bind(ct, operand, **params),
             None,
         ]
     ),
-    lowering["stablehlo"](_scatter_lowering),
+    rules.lowering["stablehlo"](_scatter_lowering),
 )

@@ -13,14 +13,10 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     tree_unflatten,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._composites import composite_batch, composite_impl, composite_tangents
@@ -215,11 +211,11 @@ def _window_lowering(
 reduce_window_p: Primitive = primitive(
     "reduce_window",
     composite_impl(_by_places),
-    abstract_eval(_window_type),
-    jvp(_window_jvp, symbolic_zeros=True),
-    vmap(_window_vmap),
-    transpose.absent("not linear: its tangents are made of other operations"),
-    lowering["stablehlo"](_window_lowering),
+    rules.abstract_eval(_window_type),
+    rules.jvp(_window_jvp, symbolic_zeros=True),
+    rules.vmap(_window_vmap),
+    rules.transpose.absent("not linear: its tangents are made of other operations"),
+    rules.lowering["stablehlo"](_window_lowering),
     multiple_results=True,
 )
 """Operands: arrays of one shape, then as many initial values."""

@@ -16,14 +16,9 @@ from bindax_core.extend import (
     Primitive,
     Region,
     ShapedArray,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_lax_basic._elementwise import composition
 from bindax_lax_basic._lowering import Lowering
@@ -63,12 +58,12 @@ def _loop_type(
 
 _loop_p: Primitive = primitive(
     "special_functions.loop",
-    impl.absent(_ONLY_LOWERED),
-    abstract_eval(_loop_type),
-    jvp.absent(_ONLY_LOWERED),
-    vmap.absent(_ONLY_LOWERED),
-    transpose.absent(_ONLY_LOWERED),
-    lowering["stablehlo"](_loop_lowering),
+    rules.impl.absent(_ONLY_LOWERED),
+    rules.abstract_eval(_loop_type),
+    rules.jvp.absent(_ONLY_LOWERED),
+    rules.vmap.absent(_ONLY_LOWERED),
+    rules.transpose.absent(_ONLY_LOWERED),
+    rules.lowering["stablehlo"](_loop_lowering),
     multiple_results=True,
 )
 

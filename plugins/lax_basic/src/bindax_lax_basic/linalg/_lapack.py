@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import bindax_core
-from bindax_core.extend import LoweringContext, Origin, Rule, ShapedArray, lowering
+from bindax_core.extend import LoweringContext, Origin, Rule, ShapedArray, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.linalg import _matrices as m
 
@@ -55,7 +55,7 @@ def lapack_lowering(impl: Function, rule: Function, *, generic: Function | None 
         )
         return found[0] if single else found
 
-    return lowering["stablehlo"](lower)
+    return rules.lowering["stablehlo"](lower)
 
 
 def call(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Rule, ShapedArray, typeof, vmap
+from bindax_core.extend import Rule, ShapedArray, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._batching import batch_first
 from bindax_lax_basic._numpy import NumPyArray
@@ -80,7 +80,7 @@ def leading_batch(bind: Function, *, multiple: bool = False) -> Rule:
         out = bind(*aligned, **params)
         return (out, [0] * len(out)) if multiple else (out, 0)
 
-    return vmap(rule)
+    return rules.vmap(rule)
 
 
 # --------------------------------------------------------------------------------- operations

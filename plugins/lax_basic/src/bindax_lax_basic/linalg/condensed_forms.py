@@ -8,17 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    abstract_eval,
-    impl,
-    jvp,
-    primitive,
-    transpose,
-)
+from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic.linalg import _lapack
 from bindax_lax_basic.linalg import _matrices as m
@@ -83,11 +73,11 @@ def _hessenberg_lowering(ctx: LoweringContext, a: Any) -> list[Any]:
 
 hessenberg_p: Primitive = primitive(
     "hessenberg",
-    impl(hessenberg_array, slow=True),
-    abstract_eval(_hessenberg_type),
-    jvp.absent(_NO_DERIVATIVE),
+    rules.impl(hessenberg_array, slow=True),
+    rules.abstract_eval(_hessenberg_type),
+    rules.jvp.absent(_NO_DERIVATIVE),
     m.leading_batch(lambda a: hessenberg_p.bind(a), multiple=True),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(hessenberg_array, _hessenberg_lowering),
     multiple_results=True,
 )
@@ -166,11 +156,11 @@ def _tridiagonal_lowering(ctx: LoweringContext, a: Any, *, lower: bool) -> list[
 
 tridiagonal_p: Primitive = primitive(
     "tridiagonal",
-    impl(_tridiagonal_impl, slow=True),
-    abstract_eval(_tridiagonal_type),
-    jvp.absent(_NO_DERIVATIVE),
+    rules.impl(_tridiagonal_impl, slow=True),
+    rules.abstract_eval(_tridiagonal_type),
+    rules.jvp.absent(_NO_DERIVATIVE),
     m.leading_batch(lambda a, **params: tridiagonal_p.bind(a, **params), multiple=True),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_tridiagonal_impl, _tridiagonal_lowering),
     multiple_results=True,
 )

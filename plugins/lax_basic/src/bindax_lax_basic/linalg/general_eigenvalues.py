@@ -15,11 +15,8 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
@@ -224,11 +221,11 @@ def _eig_lowering(
 
 eig_p: Primitive = primitive(
     "eig",
-    impl(_eig_impl),
-    abstract_eval(_eig_type),
-    jvp(_eig_jvp, symbolic_zeros=True),
+    rules.impl(_eig_impl),
+    rules.abstract_eval(_eig_type),
+    rules.jvp(_eig_jvp, symbolic_zeros=True),
     m.leading_batch(lambda x, **params: eig_p.bind(x, **params), multiple=True),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_eig_impl, _eig_lowering),
     multiple_results=True,
 )

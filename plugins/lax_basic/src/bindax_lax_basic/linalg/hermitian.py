@@ -15,11 +15,8 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic._linear import zero_tangent
@@ -141,11 +138,11 @@ def _eigh_lowering(
 
 eigh_p: Primitive = primitive(
     "eigh",
-    impl(_eigh_impl),
-    abstract_eval(_eigh_type),
-    jvp(_eigh_jvp, symbolic_zeros=True),
+    rules.impl(_eigh_impl),
+    rules.abstract_eval(_eigh_type),
+    rules.jvp(_eigh_jvp, symbolic_zeros=True),
     m.leading_batch(lambda x, **params: eigh_p.bind(x, **params), multiple=True),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_eigh_impl, _eigh_lowering),
     multiple_results=True,
 )

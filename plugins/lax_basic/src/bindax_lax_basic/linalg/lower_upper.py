@@ -16,12 +16,8 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import _lowering as lower
@@ -156,11 +152,11 @@ def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
 
 lu_p: Primitive = primitive(
     "lu",
-    impl(_lu_impl, slow=True),
-    abstract_eval(_lu_type),
-    jvp(_lu_jvp, symbolic_zeros=True),
+    rules.impl(_lu_impl, slow=True),
+    rules.abstract_eval(_lu_type),
+    rules.jvp(_lu_jvp, symbolic_zeros=True),
     m.leading_batch(lambda x: lu_p.bind(x), multiple=True),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_lu_impl, _lu_lowering),
     multiple_results=True,
 )
@@ -267,10 +263,10 @@ def _bind_permutation(pivots: Any, **params: Any) -> Any:
 
 lu_pivots_to_permutation_p: Primitive = primitive(
     "lu_pivots_to_permutation",
-    impl(_permutation_impl),
-    abstract_eval(_permutation_type),
+    rules.impl(_permutation_impl),
+    rules.abstract_eval(_permutation_type),
     no_derivative(_bind_permutation),
     m.leading_batch(_bind_permutation),
-    transpose.absent("it takes integers"),
-    lowering["stablehlo"](_permutation_lowering),
+    rules.transpose.absent("it takes integers"),
+    rules.lowering["stablehlo"](_permutation_lowering),
 )

@@ -15,12 +15,9 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
-    impl,
     instantiate_zeros,
-    jvp,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
@@ -170,11 +167,11 @@ def _bind_qr(x: Any, **params: Any) -> Any:
 
 qr_p: Primitive = primitive(
     "qr",
-    impl(_qr_impl),
-    abstract_eval(_qr_type),
-    jvp(_qr_jvp, symbolic_zeros=True),
+    rules.impl(_qr_impl),
+    rules.abstract_eval(_qr_type),
+    rules.jvp(_qr_jvp, symbolic_zeros=True),
     m.leading_batch(_bind_qr, multiple=True),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_qr_impl, _qr_lowering),
     multiple_results=True,
 )
@@ -260,10 +257,10 @@ def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
 
 householder_product_p: Primitive = primitive(
     "householder_product",
-    impl(_product_impl, slow=True),
-    abstract_eval(_product_type),
-    jvp(_product_jvp, symbolic_zeros=True),
+    rules.impl(_product_impl, slow=True),
+    rules.abstract_eval(_product_type),
+    rules.jvp(_product_jvp, symbolic_zeros=True),
     m.leading_batch(lambda a, taus: householder_product_p.bind(a, taus)),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_product_impl, _product_lowering),
 )

@@ -15,11 +15,8 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic._linear import zero_tangent
@@ -96,10 +93,10 @@ def _generic_lowering(ctx: LoweringContext, x: Any) -> Any:
 
 cholesky_p: Primitive = primitive(
     "cholesky",
-    impl(_cholesky_impl),
-    abstract_eval(_cholesky_type),
-    jvp(_cholesky_jvp, symbolic_zeros=True),
+    rules.impl(_cholesky_impl),
+    rules.abstract_eval(_cholesky_type),
+    rules.jvp(_cholesky_jvp, symbolic_zeros=True),
     m.leading_batch(lambda x: cholesky_p.bind(x)),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_cholesky_impl, _cholesky_lowering, generic=_generic_lowering),
 )

@@ -8,17 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    abstract_eval,
-    impl,
-    jvp,
-    primitive,
-    transpose,
-)
+from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._numpy import NumPyArray, quiet
 from bindax_lax_basic.linalg import _lapack
@@ -90,14 +80,14 @@ def _schur_lowering(ctx: LoweringContext, x: Any, *, compute_schur_vectors: bool
 
 schur_p: Primitive = primitive(
     "schur",
-    impl(_schur_impl, slow=True),
-    abstract_eval(_schur_type),
-    jvp.absent(
+    rules.impl(_schur_impl, slow=True),
+    rules.abstract_eval(_schur_type),
+    rules.jvp.absent(
         "Schur vectors are not unique, and JAX has none either; differentiate what is computed "
         "from the form, such as eigenvalues, instead"
     ),
     m.leading_batch(lambda x, **params: schur_p.bind(x, **params), multiple=True),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_schur_impl, _schur_lowering),
     multiple_results=True,
 )

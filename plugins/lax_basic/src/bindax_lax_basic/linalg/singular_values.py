@@ -14,11 +14,8 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
@@ -190,11 +187,11 @@ def _svd_lowering(
 
 svd_p: Primitive = primitive(
     "svd",
-    impl(_svd_impl),
-    abstract_eval(_svd_type),
-    jvp(_svd_jvp, symbolic_zeros=True),
+    rules.impl(_svd_impl),
+    rules.abstract_eval(_svd_type),
+    rules.jvp(_svd_jvp, symbolic_zeros=True),
     m.leading_batch(lambda x, **params: svd_p.bind(x, **params), multiple=True),
-    transpose.absent("it is not linear"),
+    rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_svd_impl, _svd_lowering),
     multiple_results=True,
 )

@@ -14,11 +14,8 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
@@ -219,10 +216,10 @@ def _generic_lowering(
 
 triangular_solve_p: Primitive = primitive(
     "triangular_solve",
-    impl(solve_array),
-    abstract_eval(_solve_type),
-    jvp(_solve_jvp, symbolic_zeros=True),
+    rules.impl(solve_array),
+    rules.abstract_eval(_solve_type),
+    rules.jvp(_solve_jvp, symbolic_zeros=True),
     m.leading_batch(_bind),
-    transpose(_solve_transpose),
+    rules.transpose(_solve_transpose),
     _lapack.lapack_lowering(solve_array, _solve_lowering, generic=_generic_lowering),
 )

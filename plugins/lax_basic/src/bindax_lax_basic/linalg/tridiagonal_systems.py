@@ -16,11 +16,8 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
-    abstract_eval,
-    impl,
-    jvp,
     primitive,
-    transpose,
+    rules,
     typeof,
 )
 from bindax_lax_basic._linear import zero_tangent
@@ -141,10 +138,10 @@ def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 tridiagonal_solve_p: Primitive = primitive(
     "tridiagonal_solve",
-    impl(_solve_impl, slow=True),
-    abstract_eval(_solve_type),
-    jvp(_solve_jvp, symbolic_zeros=True),
+    rules.impl(_solve_impl, slow=True),
+    rules.abstract_eval(_solve_type),
+    rules.jvp(_solve_jvp, symbolic_zeros=True),
     m.leading_batch(lambda *operands: tridiagonal_solve_p.bind(*operands)),
-    transpose(_solve_transpose),
+    rules.transpose(_solve_transpose),
     _lapack.lapack_lowering(_solve_impl, _solve_lowering),
 )
