@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
-import bindax_lax_basic as lax
+from bindax import lax
 from bindax_core.extend import tree_leaves
 
 jax = pytest.importorskip("jax")

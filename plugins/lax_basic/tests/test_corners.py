@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bindax_core
-import bindax_lax_basic as lax
+from bindax import lax
 
 BOTH = pytest.mark.parametrize("run", [lambda f: f, bindax_core.jit], ids=["eager", "compiled"])
 

@@ -5,7 +5,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
-from bindax_lax_basic.contraction_samples import transforms
+from bindax_lax_basic.samples.contractions import transforms
 
 TRANSFORMS = [*transforms()]
 LABELS = [sample.label for sample in TRANSFORMS]

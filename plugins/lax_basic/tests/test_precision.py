@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
-import bindax_lax_basic as lax
+from bindax import lax
 
 BACKENDS = ["numpy", "xla"]
 

@@ -6,7 +6,7 @@ import pytest
 import bindax_core as bx
 import bindax_lax_basic as lax
 from bindax_core.extend import tree_leaves
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 F = np.zeros((2, 3), np.float32)
 I = np.zeros((2, 3), np.int32)

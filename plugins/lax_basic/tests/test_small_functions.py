@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bindax_core
-import bindax_lax_basic as lax
+from bindax import lax
 
 jax = pytest.importorskip("jax")
 RANDOM = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
-from bindax_lax_basic.index_samples import INDEXED as X
-from bindax_lax_basic.index_samples import INDICES
+from bindax_lax_basic.samples.indices import INDEXED as X
+from bindax_lax_basic.samples.indices import INDICES
 
 jax = pytest.importorskip("jax")
 
