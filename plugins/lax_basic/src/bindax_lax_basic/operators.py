@@ -31,11 +31,12 @@ from bindax_lax_basic.comparison import (
     xor_p,
 )
 from bindax_lax_basic.contraction import dot_general_p
+from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.division import div_p, rem_p
 from bindax_lax_basic.dtypes import promote_avals, scalar_array
 from bindax_lax_basic.indexing import getitem, iterate
 from bindax_lax_basic.powers import integer_pow_p, pow_p
-from bindax_lax_basic.rounding import RoundingMethod, abs_p, round_p
+from bindax_lax_basic.rounding import RoundingMethod, abs_p, round_p, sign_p
 from bindax_lax_basic.selection import select_scalars
 
 Operator = Callable[[Any, Any], Any]
@@ -190,7 +191,9 @@ def floor_divide(x: Any, y: Any) -> Any:
         return select_scalars(by_zero, quotient, div_p.bind(x, y))
     quotient, remainder = div_p.bind(x, y), rem_p.bind(x, y)
     less = sub_p.bind(quotient, scalar_array(1, dtype))
-    return select_scalars(_signs_differ(remainder, y), quotient, less)
+    # By zero, where the sign of the divisor is none, as in JAX.
+    inexact = and_p.bind(not_p.bind(_is_zero(remainder)), ne_p.bind(sign_p.bind(x), sign_p.bind(y)))
+    return select_scalars(inexact, quotient, less)
 
 
 def _signs_differ(remainder: Any, divisor: Any) -> Any:
@@ -203,10 +206,18 @@ def remainder(x: Any, y: Any) -> Any:
     x, y = _bool_to_int(*_operands(x, y))
     if dtypes.is_complex(typeof(x).dtype):
         raise TypeError("x % y is not defined for complex numbers.")
-    rest = rem_p.bind(x, y)
+    rest = truncated_remainder(x, y)
     if dtypes.kind_of(typeof(x).dtype) == "unsigned integer":
         return rest
     return select_scalars(_signs_differ(rest, y), rest, add_p.bind(rest, y))
+
+
+def truncated_remainder(x: Any, y: Any) -> Any:
+    """The remainder with the sign of ``x``; of integers by zero it is zero."""
+    dtype = typeof(x).dtype
+    if not dtypes.is_integer(dtype):
+        return rem_p.bind(x, y)
+    return rem_p.bind(x, select_scalars(_is_zero(y), y, scalar_array(1, dtype)))
 
 
 def divide_with_remainder(x: Any, y: Any) -> tuple[Any, Any]:
@@ -223,10 +234,14 @@ def power(x: Any, y: Any) -> Any:
             f"integers cannot be raised to the negative power {y}; convert the array with "
             f".astype('float32') first."
         )
-    exponent = typeof(y)
+    base, exponent = typeof(x), typeof(y)
     integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
-    if integral and dtypes.is_inexact(typeof(x).dtype):
-        return pow_p.bind(*broadcast_arrays(x, y))
+    if integral and dtypes.is_inexact(base.dtype):
+        # The exponent decides how wide a Python number is, and never that the result is strong.
+        pairs = ((base.dtype, base.weak_type), (exponent.dtype, False))
+        dtype, _ = promote_avals(pairs, config.default_dtype_bits)
+        x = convert_operand(x, base, dtype, base.weak_type)
+        return pow_p.bind(*broadcast_arrays(x, convert(y, exponent.dtype, base.weak_type)))
     x, y = _bool_to_int(*_operands(x, y))
     if dtypes.is_inexact(typeof(x).dtype):
         return pow_p.bind(x, y)
@@ -236,7 +251,7 @@ def power(x: Any, y: Any) -> Any:
 def _integer_power(x: Any, y: Any) -> Any:
     """Integers to integer powers by squaring, for as many bits as an exponent can use."""
     x, y = broadcast_arrays(x, y)
-    dtype = typeof(x).dtype
+    dtype, weak = typeof(x).dtype, typeof(x).weak_type and typeof(y).weak_type
     one, two = scalar_array(1, dtype), scalar_array(2, dtype)
     result = select_scalars(eq_p.bind(y, y), mul_p.bind(x, scalar_array(0, dtype)), one)
     # Exponents of 64 and more overflow for every base but -1, 0 and 1, whose powers repeat.
@@ -245,7 +260,7 @@ def _integer_power(x: Any, y: Any) -> Any:
         result = select_scalars(odd, result, mul_p.bind(result, x))
         x = mul_p.bind(x, x)
         y = div_p.bind(y, two)
-    return result
+    return convert(result, dtype, weak)
 
 
 def matmul(x: Any, y: Any) -> Any:
