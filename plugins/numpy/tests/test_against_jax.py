@@ -13,6 +13,7 @@ from _references import about, check_each, stored
 
 import bindax_core as bx
 import bindax_numpy as jnp
+import bindax_transforms as bt
 from bindax_core.extend import tree_leaves, typeof
 
 TOLERANCE = {2: 2e-2, 4: 3e-5, 8: 1e-10}
@@ -28,7 +29,7 @@ def no_warnings():
 @functools.cache
 def staged(name):
     """The results of one staged program, interpreted: compilers have tests of their own."""
-    program = bx.jit(functools.partial(make, FAMILIES[name], jnp), backend="numpy")
+    program = bt.jit(functools.partial(make, FAMILIES[name], jnp), backend="numpy")
     return dict(zip(FAMILIES[name], program(OPERANDS), strict=True))
 
 
@@ -82,7 +83,7 @@ def test_default_dtypes_of_64_bits():
 
 def test_compiled():
     chosen = calls("array([A, B]) where(K, A, B) einsum('bij,kj->bik', Q, I) var(A, 1) roll(A, 1)")
-    got = bx.jit(functools.partial(make, chosen, jnp))(OPERANDS)
+    got = bt.jit(functools.partial(make, chosen, jnp))(OPERANDS)
     for call, result in zip(chosen, got, strict=True):
         assert_close(result, evaluate(call, jnp, OPERANDS))
 
@@ -92,7 +93,7 @@ def test_compiled():
 
 def test_gradients():
     def check(call):
-        got = bx.grad(loss(call, jnp), argnums=(0, 1))(OPERANDS["A"], OPERANDS["B"])
+        got = bt.grad(loss(call, jnp), argnums=(0, 1))(OPERANDS["A"], OPERANDS["B"])
         assert_close(got, stored(f"gradient {call}"))
 
     check_each(GRADIENTS, check)
@@ -108,5 +109,5 @@ def test_gradients():
 )
 def test_derivatives_where_operands_are_infinite_or_equal(name, x, y, wanted):
     x, y = np.float32(x), np.float32(y)
-    got = bx.grad(getattr(jnp, name), argnums=(0, 1))(x, y)
+    got = bt.grad(getattr(jnp, name), argnums=(0, 1))(x, y)
     assert_close(got, [np.float32(w) for w in wanted])
