@@ -30,6 +30,7 @@ from bindax_lax_basic.elementwise.comparison import (
     or_p,
     xor_p,
 )
+from bindax_lax_basic.elementwise.complex_numbers import complex_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.powers import integer_pow_p, pow_p
@@ -43,6 +44,7 @@ from bindax_lax_basic.rules.operands import (
     convert_operand,
     promote_dtypes,
 )
+from bindax_lax_basic.rules.types import static_int
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 Operator = Callable[[Any, Any], Any]
@@ -72,14 +74,22 @@ def _binary(name: str, function: Operator) -> dict[str, Any]:
     # Each is an api_boundary written out, which costs nothing where nothing is raised.
     def forward(self: Any, other: Any) -> Any:
         try:
-            return function(self, other) if is_value(other) else NotImplemented
+            if not is_value(other):
+                if not hasattr(other, "__jax_array__"):
+                    return NotImplemented
+                other = other.__jax_array__()
+            return function(self, other)
         except Exception as error:
             hide_internal_frames(error)
             raise
 
     def reflected(self: Any, other: Any) -> Any:
         try:
-            return function(other, self) if is_value(other) else NotImplemented
+            if not is_value(other):
+                if not hasattr(other, "__jax_array__"):
+                    return NotImplemented
+                other = other.__jax_array__()
+            return function(other, self)
         except Exception as error:
             hide_internal_frames(error)
             raise
@@ -290,8 +300,27 @@ def _stacked_matmul(x: Any, y: Any, a: tuple[int, ...], b: tuple[int, ...]) -> A
 # -------------------------------------------------------------------- comparison, bits, unary
 
 
-def _compare(primitive: Primitive) -> Operator:
+def _same(primitive: Primitive) -> Operator:
     return lambda x, y: primitive.bind(*_operands(x, y))
+
+
+def _ordered(primitive: Primitive, strict: Primitive) -> Operator:
+    """An order of numbers; complex ones are ordered by their real parts, then the imaginary."""
+
+    def compare(x: Any, y: Any) -> Any:
+        x, y = _operands(x, y)
+        if not dtypes.is_complex(typeof(x).dtype):
+            return primitive.bind(x, y)
+        x, y = broadcast_arrays(x, y)
+        a, b = real_p.bind(x), real_p.bind(y)
+        later = primitive.bind(imag_p.bind(x), imag_p.bind(y))
+        return or_p.bind(strict.bind(a, b), and_p.bind(eq_p.bind(a, b), later))
+
+    return compare
+
+
+less, less_equal = _ordered(lt_p, lt_p), _ordered(le_p, lt_p)
+greater, greater_equal = _ordered(gt_p, gt_p), _ordered(ge_p, gt_p)
 
 
 def left_shift(x: Any, y: Any) -> Any:
@@ -306,19 +335,39 @@ def right_shift(x: Any, y: Any) -> Any:
     return (shift_right_logical_p if unsigned else shift_right_arithmetic_p).bind(x, y)
 
 
-def _comparison(name: str, primitive: Primitive) -> dict[str, Any]:
+def _comparison(name: str, function: Operator) -> dict[str, Any]:
     """A comparison; Python reflects it by itself."""
-    forward = _binary(name, _compare(primitive))[f"__{name}__"]
+    forward = _binary(name, function)[f"__{name}__"]
     return {f"__{name}__": forward}
 
 
-def _round(self: Any, ndigits: int | None = None) -> Any:
-    """``round(x)``: to the nearest integer, halves to the even one."""
-    if ndigits:
-        raise TypeError("round(x, ndigits) takes no digits for arrays; scale x, round, scale back.")
-    if dtypes.kind_of(self.aval.dtype) != "float":
-        return self
-    return round_p.bind(self, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+def absolute(x: Any) -> Any:
+    """``abs(x)``; of what has no sign it is the operand itself."""
+    unsigned = dtypes.kind_of(typeof(x).dtype) in ("bool", "unsigned integer")
+    return x if unsigned else abs_p.bind(x)
+
+
+def rounded(x: Any, ndigits: int | None = None) -> Any:
+    """``round(x, ndigits)``: halves to the even digit; negative digits are before the point."""
+    digits = static_int("round", "ndigits", ndigits or 0)
+    own = typeof(x)
+    if dtypes.is_complex(own.dtype):
+        return complex_p.bind(*(rounded(part.bind(x), digits) for part in (real_p, imag_p)))
+    if not dtypes.is_inexact(own.dtype):
+        if digits >= 0:
+            return x
+        raise TypeError(
+            f"round: integers, here {own.str_short()}, are not rounded to negative digits; convert "
+            f"them to floats first."
+        )
+    if not digits:
+        return round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    # A narrow dtype would overflow at the scaled numbers.
+    wide = convert(x, dtypes.float32, own.weak_type) if own.dtype.itemsize < 4 else x
+    factor = scalar_array(10.0 ** abs(digits), typeof(wide).dtype)
+    up, down = (mul_p, div_p) if digits > 0 else (div_p, mul_p)
+    whole = round_p.bind(up.bind(wide, factor), rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    return convert(down.bind(whole, factor), own.dtype, own.weak_type)
 
 
 OPERATORS: Mapping[str, Any] = {
@@ -331,22 +380,22 @@ OPERATORS: Mapping[str, Any] = {
     **_binary("divmod", divide_with_remainder),
     **_binary("pow", power),
     **_binary("matmul", matmul),
-    **_binary("and", _compare(and_p)),
-    **_binary("or", _compare(or_p)),
-    **_binary("xor", _compare(xor_p)),
+    **_binary("and", _same(and_p)),
+    **_binary("or", _same(or_p)),
+    **_binary("xor", _same(xor_p)),
     **_binary("lshift", left_shift),
     **_binary("rshift", right_shift),
-    **_comparison("lt", lt_p),
-    **_comparison("le", le_p),
-    **_comparison("gt", gt_p),
-    **_comparison("ge", ge_p),
-    **_comparison("eq", eq_p),
-    **_comparison("ne", ne_p),
+    **_comparison("lt", less),
+    **_comparison("le", less_equal),
+    **_comparison("gt", greater),
+    **_comparison("ge", greater_equal),
+    **_comparison("eq", _same(eq_p)),
+    **_comparison("ne", _same(ne_p)),
     **_unary("neg", neg_p.bind),
     **_unary("pos", lambda x: x),
-    **_unary("abs", lambda x: abs_p.bind(x)),
+    **_unary("abs", absolute),
     **_unary("invert", not_p.bind),
-    "__round__": _round,
+    "__round__": rounded,
     "__getitem__": getitem,
     "__iter__": iterate,
 }
