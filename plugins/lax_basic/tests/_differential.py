@@ -11,6 +11,7 @@ import numpy as np
 from _dtype_cases import UNSIGNED_FLOATS
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax import lax
 from bindax_core.extend import is_differentiable, tree_leaves, tree_structure, typeof
 from bindax_lax_basic.samples.calls import SAMPLES
@@ -174,7 +175,7 @@ def parts_of(
 
 def pull_back(api: Any, function: Any, primals: Any, cotangents: Sequence[Any]) -> Any:
     if api is bx:
-        out, back = bx.vjp(function, *primals)
+        out, back = bt.vjp(function, *primals)
         return back(tree_structure(out).unflatten(cotangents))
     out, back = jax.vjp(function, *primals)
     return back(jax.tree.structure(out).unflatten(cotangents))
@@ -264,7 +265,7 @@ def compiled_by_bindax(
         return [parts(s, Inputs(*xs)) for s, xs in zip(group, moving, strict=True)]
 
     with bx.config.override(backend="xla"):
-        return bx.jit(everything)(*[tuple(x) for x in inputs])
+        return bt.jit(everything)(*[tuple(x) for x in inputs])
 
 
 def ulps(got: Any, wanted: Any, scale: float = 0.0) -> float:

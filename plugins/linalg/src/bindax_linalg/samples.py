@@ -14,9 +14,9 @@ import numpy as np
 
 import bindax_linalg as linalg
 from bindax_core.extend import typeof
-from bindax_core.testing import EquivalentMutant, Sample, array, between, sample
 from bindax_lax_basic import add
 from bindax_linalg import _matrices as m
+from bindax_testing import EquivalentMutant, Sample, array, between, sample
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]

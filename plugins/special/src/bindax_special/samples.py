@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import bindax_special as special
-from bindax_core.testing import Sample, array, between, sample
+from bindax_testing import Sample, array, between, sample
 
 Range = tuple[float, float]
 

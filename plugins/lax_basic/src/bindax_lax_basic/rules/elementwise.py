@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import LoweringContext, Origin, Rule, rules
 from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.evaluation import exact, quiet
 from bindax_lax_basic.rules.lowering import Lowering
 from bindax_lax_basic.rules.types import Kinds, ResultDType, elementwise_type
+from bindax_transforms import trace_to_jaxpr
 
 Function = Callable[..., Any]
 

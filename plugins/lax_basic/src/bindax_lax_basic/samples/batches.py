@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.testing import Sample, array, between, sample
+from bindax_testing import Sample, array, between, sample
 
 
 def _both(x: Any, y: Any) -> tuple[Any, Any]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.testing import EquivalentMutant, ExpectedFailure, Sample, array, between, sample
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.samples.batches import more_samples
 from bindax_lax_basic.samples.calls import SAMPLES
@@ -16,6 +15,7 @@ from bindax_lax_basic.samples.contractions import CONTRACTIONS
 from bindax_lax_basic.samples.equivalent_mutants import equivalent_mutants
 from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 from bindax_lax_basic.samples.reductions import Call as FunctionCall
+from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, between, sample
 
 
 def _function(call: Call | FunctionCall) -> Any:

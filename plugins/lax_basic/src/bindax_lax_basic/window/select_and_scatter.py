@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -41,9 +40,9 @@ from bindax_lax_basic.rules.types import require_same_dtype
 from bindax_lax_basic.window.choice import chosen_places, scatter_at
 from bindax_lax_basic.window.geometry import Geometry, check_geometry, geometry
 from bindax_lax_basic.window.select_and_add import check_source, scatter_operation
+from bindax_transforms import trace_to_jaxpr
 
 __all__ = ["select_and_scatter", "select_and_scatter_p"]
-
 
 NAME = "select_and_scatter"
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     LoweringContext,
@@ -23,6 +22,7 @@ from bindax_lax_basic import abs_p, erfc, exp, expm1, floor, log, log1p, reduce_
 from bindax_lax_basic.dtypes import scalar_array
 from bindax_lax_basic.extend import Lowering, broadcast_to, composition, convert
 from bindax_special.evaluation.functions import Functions, State
+from bindax_transforms import trace_to_jaxpr
 
 _DOUBLE = np.dtype(np.float64)
 _ONLY_LOWERED = "it is bound only in programs of lowering rules, which are not transformed"

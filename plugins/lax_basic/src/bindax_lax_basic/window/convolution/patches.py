@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import Array, Origin, ShapedArray, typeof
 from bindax_lax_basic.contract.dot_general import dot_general
 from bindax_lax_basic.dtypes import DType
@@ -22,6 +21,7 @@ from bindax_lax_basic.window.convolution.conv_general_dilated import (
     conv_transpose,
 )
 from bindax_lax_basic.window.convolution.numbers import ConvDimensionNumbers, conv_dimension_numbers
+from bindax_transforms import trace_to_jaxpr
 
 __all__ = [
     "conv_general_dilated_local",
@@ -30,7 +30,6 @@ __all__ = [
     "conv_shape_tuple",
     "conv_transpose_shape_tuple",
 ]
-
 
 Shape = tuple[int, ...]
 
