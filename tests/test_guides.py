@@ -135,7 +135,7 @@ OTHER_NAMES = {"None", "bindax", "ctx", "f", "symbolic_zeros", "x"}
 
 def test_what_the_table_names_is_public() -> None:
     from bindax import extend
-    from bindax_lax_basic import (extend as words)
+    from bindax_lax_basic import extend as words
 
     names = counterparts()
     assert len(names) > 40

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import bindax
 from bindax_control_flow.plugin import bindax_primitives as control_flow
-from bindax_lax_basic.plugin import (bindax_primitives as lax_basic)
+from bindax_lax_basic.plugin import bindax_primitives as lax_basic
 
 sys.path.insert(0, str(Path(__file__).parent))
 
