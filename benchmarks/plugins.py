@@ -10,7 +10,7 @@ import numpy as np
 import bindax
 from benchmarks.measure import Case, repeated
 from bindax.extend import lowering, primitive, transpose
-from bindax_lax_basic.extend import (INEXACT, derivative, elementwise, operation)
+from bindax_lax_basic.extend import INEXACT, derivative, elementwise, operation
 
 EIGHT = np.linspace(0.1, 0.8, 8, dtype=np.float32)
 

@@ -27,9 +27,9 @@ import bindax
 import bindax_lax_basic as lax
 import bindax_linalg
 from bindax_core.extend import Primitive, ShapedArray, vmap
-from bindax_lax_basic.dtypes import (canonical_dtype)
-from bindax_lax_basic.formulas import (DERIVATIVES)
-from bindax_lax_basic.plugin import (bindax_samples)
+from bindax_lax_basic.dtypes import canonical_dtype
+from bindax_lax_basic.formulas import DERIVATIVES
+from bindax_lax_basic.plugin import bindax_samples
 from bindax_testing import Sample, check_plugin
 
 ROOT = Path(__file__).resolve().parent.parent
