@@ -108,7 +108,8 @@ def _contracted(
 ) -> Any:
     """The product over axes that are counted from the start."""
     wanted = element_type_argument(preferred_element_type)
-    lhs, rhs = of_one_dtype(*adopt_dtype(lhs, rhs), wanted)
+    lhs, rhs = adopt_dtype(lhs, rhs)
+    lhs, rhs = of_one_dtype(lhs, rhs, wanted)
     types = typeof(lhs).dtype, typeof(rhs).dtype
     how = product_precision(precision, *types, types[0] if wanted is None else wanted)
     return _product(lhs, rhs, numbers, how, wanted)
