@@ -21,6 +21,8 @@ from bindax_core._jaxpr_check import JaxprType as JaxprType
 from bindax_core._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
+from bindax_core._text import jaxpr_from_text as jaxpr_from_text
+from bindax_core._text import jaxpr_to_text as jaxpr_to_text
 from bindax_core.interpreters import _custom_primitives as _custom_primitives
 from bindax_core.interpreters import checkpoint_policies as checkpoint_policies
 from bindax_core.interpreters._callables import check_function as check_function

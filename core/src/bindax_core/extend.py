@@ -72,6 +72,7 @@ from bindax_core._source_info import describe_function as describe_function
 from bindax_core._source_info import hide_internal_frames as hide_internal_frames
 from bindax_core._source_info import register_internal as register_internal
 from bindax_core._source_info import user_source_info as user_source_info
+from bindax_core._text import register_text_form as register_text_form
 from bindax_core._trace import MainTrace as MainTrace
 from bindax_core._trace import Origin as Origin
 from bindax_core._trace import Trace as Trace

@@ -220,6 +220,21 @@ class Discovery:
             self._raise_excuse(name, offered)
         return declared
 
+    def load_distribution(self, name: str) -> None:
+        """Load the plugins of a distribution, as far as they may load.
+
+        Raises:
+            PluginLoadError: when one of them fails to load.
+            PluginVersionError: when they were written for another plugin API version.
+        """
+        current = self.loader.manifest()
+        for entry in current.refused(PLUGINS):
+            if entry.distribution.name == name:
+                raise self._version_error(entry, f"the plugin {entry.name!r}")
+        entries = [entry for entry in current.entries(PLUGINS) if entry.distribution.name == name]
+        self._load(entries)
+        self._raise_failure(entries)
+
     def _raise_excuse(self, name: str, offered: Sequence[Entry]) -> None:
         for entry in self.loader.manifest().refused("primitives", name):
             raise self._version_error(entry, f"the primitive {name!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_core.extend import ShapedArray
+from bindax_core.extend import ShapedArray, register_text_form
 from bindax_lax_basic._types import describe, require_kind, require_same_dtype
 from bindax_lax_basic.contraction import check_result_dtype
 from bindax_lax_basic.dtypes import ANY, DType
@@ -15,6 +15,7 @@ Dims = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
 
 
+@register_text_form
 class ConvDimensionNumbers(NamedTuple):
     """Which axis of an operand of a convolution, and of its result, is which.
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bindax_core.extend import ShapedArray
+from bindax_core.extend import ShapedArray, register_text_form
 from bindax_lax_basic._numpy import NumPyArray
 from bindax_lax_basic._types import require_kind, static_ints
 from bindax_lax_basic.dtypes import INTEGER
@@ -16,6 +16,7 @@ from bindax_lax_basic.dtypes import INTEGER
 Dims = tuple[int, ...]
 
 
+@register_text_form
 class GatherScatterMode(enum.Enum):
     """What happens to windows that are not within the array.
 
@@ -69,6 +70,7 @@ def numbers_argument(name: str, kind: type[Any], value: Any) -> Any:
     return kind(*[static_ints(name, "dimension_numbers", field) for field in value])
 
 
+@register_text_form
 class GatherDimensionNumbers(NamedTuple):
     """Which axis of a gather is which.
 
@@ -89,6 +91,7 @@ class GatherDimensionNumbers(NamedTuple):
     start_indices_batching_dims: Dims = ()
 
 
+@register_text_form
 class ScatterDimensionNumbers(NamedTuple):
     """Which axis of a scatter is which; the fields mirror ``GatherDimensionNumbers``.
 

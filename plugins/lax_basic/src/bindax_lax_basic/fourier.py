@@ -26,6 +26,7 @@ from bindax_core.extend import (
     impl,
     lowering,
     primitive,
+    register_text_form,
     transpose,
     typeof,
     vmap,
@@ -46,6 +47,7 @@ from bindax_lax_basic.slicing import pad_p
 Lengths = tuple[int, ...]
 
 
+@register_text_form
 class FftType(enum.IntEnum):
     """The kinds of Fourier transforms."""
 

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import typeof
+from bindax_core.extend import register_text_form, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.bit_patterns import reduce_precision
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import ANY, DType
 
 
+@register_text_form
 class Precision(enum.Enum):
     """How precisely a backend multiplies floats where it has a choice."""
 
@@ -25,6 +26,7 @@ class Precision(enum.Enum):
     HIGHEST = 2
 
 
+@register_text_form
 class DotAlgorithm(NamedTuple):
     """An algorithm for products: what operands are rounded to, and what sums are formed in.
 
@@ -53,6 +55,7 @@ class DotAlgorithm(NamedTuple):
     allow_imprecise_accumulation: bool = False
 
 
+@register_text_form
 class DotAlgorithmPreset(enum.Enum):
     """Algorithms for products by name: the types of operands, and that of sums.
 

@@ -20,6 +20,7 @@ from bindax_core.extend import (
     jvp,
     lowering,
     primitive,
+    register_text_form,
     transpose,
     vmap,
 )
@@ -34,6 +35,7 @@ from bindax_lax_basic.dtypes import DType
 Shape = tuple[int, ...]
 
 
+@register_text_form
 class RandomAlgorithm(enum.IntEnum):
     """How ``rng_bit_generator`` makes bits; the default is Philox."""
 

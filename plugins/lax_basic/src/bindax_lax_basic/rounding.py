@@ -20,6 +20,7 @@ from bindax_core.extend import (
     jvp,
     lowering,
     primitive,
+    register_text_form,
     transpose,
     typeof,
 )
@@ -163,6 +164,7 @@ ceil_p: Primitive = primitive(
 )
 
 
+@register_text_form
 class RoundingMethod(enum.IntEnum):
     """Where ``round`` takes numbers half-way between two integers."""
 
