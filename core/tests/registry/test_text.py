@@ -24,8 +24,6 @@ from bindax_core import (
     jaxpr_to_text,
     tree_util,
 )
-from bindax_core._aval import register_value_type, unregister_value_type
-from bindax_core._text import _forms
 from bindax_core.errors import JaxprTextError
 from bindax_core.extend import (
     AbstractValue,
@@ -38,7 +36,9 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.kernel._aval import register_value_type, unregister_value_type
 from bindax_core.registry import _provenance
+from bindax_core.text import _forms
 
 F32 = ShapedArray((2,), np.float32)
 
@@ -484,7 +484,7 @@ def test_a_plugin_that_fails_is_the_reason(site: Any) -> None:
 
 
 def test_a_program_that_a_newer_release_wrote_is_refused() -> None:
-    from bindax_core._text._installed import is_compatible
+    from bindax_core.text._installed import is_compatible
 
     accepted = [("1.2", "1.2.0"), ("1.2", "1.9"), ("0.3.1", "0.3.2"), ("0.0.4", "0.0.4.post1")]
     refused = [("1.2", "1.1"), ("1.2", "2.0"), ("0.3", "0.4"), ("0.0.4", "0.0.5"), ("x", "1.0")]
