@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bindax_core.kernel._source_info import api_boundary
+
 if TYPE_CHECKING:
     from bindax_core.kernel._jaxpr import ClosedJaxpr
 
 __all__ = ["jaxpr_from_text", "jaxpr_to_text"]
 
 
+@api_boundary
 def jaxpr_to_text(closed: ClosedJaxpr) -> str:
     """Write a program as text, with the values of its constants.
 
@@ -41,6 +44,7 @@ def jaxpr_to_text(closed: ClosedJaxpr) -> str:
     return Writer().text(closed)
 
 
+@api_boundary
 def jaxpr_from_text(text: str, *, any_version: bool = False) -> ClosedJaxpr:
     """Read a program that ``jaxpr_to_text`` wrote.
 

@@ -19,7 +19,7 @@ from bindax_core.runtime._array import Array
 from bindax_core.text import _installed
 from bindax_core.text._numbers import HEADER, RESERVED, VERSION, find_dtype, read_number
 from bindax_core.text._tokens import Tokens
-from bindax_core.tree._serialize import deserialize
+from bindax_core.tree_util import PyTreeDef
 
 _MAX_DEPTH = 100
 _HEADER = re.compile(r"bindax jaxpr ([0-9]{1,9})\n")
@@ -358,7 +358,7 @@ class _Reader:
         return _at(self.tokens, "bytes are damaged: ", bytes.fromhex, self.tokens.take_string())
 
     def _treedef(self) -> Any:
-        return _at(self.tokens, "", deserialize, self.tokens.take_string())
+        return _at(self.tokens, "", PyTreeDef.deserialize, self.tokens.take_string())
 
     def _primitive(self) -> Any:
         return self._find(self._name("a primitive"), _installed.find_primitive)

@@ -24,7 +24,6 @@ from bindax_core.runtime._array import Array
 from bindax_core.text._forms import form_of
 from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, shortest
 from bindax_core.text._tokens import QUALIFIED
-from bindax_core.tree._serialize import serialize
 from bindax_core.tree_util import PyTreeDef
 
 _MAX_DEPTH = 50
@@ -113,7 +112,7 @@ class Writer:
         try:
             return f"{name}={self._value(value)}"
         except JaxprTextError as error:
-            raise JaxprTextError(f"{primitive}, parameter {name!r}: {error}") from error
+            raise JaxprTextError(f"{primitive}, parameter {name!r}: {error}") from error.__cause__
 
     # ----------------------------------------------------------------------- types, operands
 
@@ -211,7 +210,7 @@ class Writer:
             fields = form.write(x)
             written = [f"{key}={self._value(value, depth)}" for key, value in fields.items()]
         except JaxprTextError as error:
-            raise JaxprTextError(f"in a {kind}: {error}") from error
+            raise JaxprTextError(f"in a {kind}: {error}") from error.__cause__
         except Exception as error:  # write is foreign code
             raise JaxprTextError(f"the text form of {kind} raised {error!r}.") from error
         return f"{name}({', '.join(written)})"
@@ -259,7 +258,7 @@ def _complex(x: complex) -> str:
 
 def _treedef(x: PyTreeDef) -> str:
     try:
-        return _call("treedef", json.dumps(serialize(x)))
+        return _call("treedef", json.dumps(x.serialize()))
     except TreeError as error:
         raise JaxprTextError(str(error)) from error
 
