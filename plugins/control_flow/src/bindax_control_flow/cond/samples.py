@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_control_flow._scan_samples import scan_samples
-from bindax_control_flow._solver_samples import solver_samples
-from bindax_control_flow._while_samples import while_samples
-from bindax_control_flow.cond import cond, switch
-from bindax_testing import ExpectedFailure, Sample, array, between, sample
+from bindax_control_flow.cond.cond import cond, switch
+from bindax_control_flow.cond.platform_dependent import platform_dependent
+from bindax_testing import Sample, array, between, sample
 
 INDEX = array((), "int32", between(0, 2))
 PRED = array((), "bool")
@@ -64,10 +62,16 @@ def _nested(pred: Any, other: Any, x: Any) -> Any:
     return cond(pred, inner, lax.neg, x)
 
 
-def conformance_samples() -> Iterator[Sample | ExpectedFailure]:
-    """Calls of ``cond`` and ``switch``, and of the loops."""
-    yield from while_samples()
-    yield from solver_samples()
+def _per_platform(x: Any) -> Any:
+    return platform_dependent(x, cpu=lambda x: x * x, tpu=lax.neg, default=lax.sin)
+
+
+def _for_all_platforms(x: Any) -> Any:
+    return platform_dependent(x, tpu=lax.neg, cuda=lax.cos, default=lax.sin)
+
+
+def cond_samples() -> Iterator[Sample]:
+    """Calls of ``cond``, ``switch`` and ``platform_dependent``."""
     x = array((3,), "float64")
     for dtype in ("float64", "float32", "complex128"):
         operand = array((2, 3), dtype)
@@ -80,4 +84,5 @@ def conformance_samples() -> Iterator[Sample | ExpectedFailure]:
     yield sample(_partly_constant, PRED, x, array((2,), "int32"), skip=_TRANSPOSES)
     yield sample(_reduced, PRED, array((2, 3), "float64"), skip=_TRANSPOSES)
     yield sample(_nested, PRED, PRED, x, skip=_TRANSPOSES)
-    yield from scan_samples()
+    yield sample(_per_platform, array((2,), "float64"))
+    yield sample(_for_all_platforms, array((2,), "float64"))

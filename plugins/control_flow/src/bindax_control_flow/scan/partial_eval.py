@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_control_flow._lists import fixpoint, split
-from bindax_control_flow._scan_loop import Loop, stacked_aval
+from bindax_control_flow.scan.loop import Loop, stacked_aval
+from bindax_control_flow.shared.lists import fixpoint, split
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
 from bindax_transforms import partial_eval_jaxpr
 
 
 class Residual(NamedTuple):
-    """Where a residual comes from.
+    """The origin of a residual.
 
     Attributes:
         is_operand: whether it is a known operand of the scan; else a result of the known program.
@@ -161,19 +161,19 @@ class _KnownStep:
         self.program = ClosedJaxpr(jaxpr.replace(outvars=outs))
 
     def _changes(self, jaxpr: Jaxpr, argument: int) -> bool:
-        """Whether an argument is a carry that a step changes."""
+        """Say whether an argument is a carry that a step changes."""
         carry = argument - self.num_consts
         return 0 <= carry < self.num_carry and jaxpr.outvars[carry] is not jaxpr.invars[argument]
 
     def is_invariant(self, residual: Residual, invariant_outs: set[int]) -> bool:
-        """Whether a residual is the same in all steps."""
+        """Say whether a residual is the same in all steps."""
         if residual.is_operand:
             return residual.place < self.num_consts + self.num_carry
         return residual.place in invariant_outs
 
 
 def _known_program(scan_p: Primitive, loop: Loop, step: _KnownStep) -> tuple[ClosedJaxpr, set[int]]:
-    """What runs first: what is the same in all steps, then the known loop.
+    """The program that runs first: what is the same in all steps, then the known loop.
 
     Returns:
         The program, and which of its results are the same in all steps.

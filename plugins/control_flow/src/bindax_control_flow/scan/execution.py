@@ -1,4 +1,4 @@
-"""How a scan runs: step by step on the host, or as a loop of a compiled program."""
+"""The execution of a scan: step by step on the host, or as a loop of a compiled program."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._programs import application_of, run_compiled
-from bindax_control_flow._scan_loop import Loop, slice_aval
+from bindax_control_flow.scan.loop import Loop, slice_aval
+from bindax_control_flow.shared.compiled import application_of, run_compiled
 from bindax_core.extend import (
     Array,
     Primitive,

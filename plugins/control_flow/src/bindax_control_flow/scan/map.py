@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bindax_control_flow._arguments import as_integer
-from bindax_control_flow._scan_arguments import common_length
-from bindax_control_flow.scan import scan
+from bindax_control_flow.scan.arguments import common_length
+from bindax_control_flow.scan.scan import scan
+from bindax_control_flow.shared.arguments import as_integer
 from bindax_core.extend import api_boundary, tree_map, typeof
 from bindax_lax_basic import concatenate, reshape, slice_in_dim
 from bindax_transforms import check_function, vmap
+
+__all__ = ["map"]
 
 
 @api_boundary

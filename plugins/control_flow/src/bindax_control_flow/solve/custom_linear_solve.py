@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow._branches import join_consts
-from bindax_control_flow._lists import either, partition, split
-from bindax_control_flow._solver_programs import (
+from bindax_control_flow.shared.lists import either, partition, split
+from bindax_control_flow.shared.programs import join_consts
+from bindax_control_flow.solve.functions import (
     Function,
     Unknowns,
     check_functions,
@@ -19,26 +19,22 @@ from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
     Zero,
-    abstract_eval,
     add_tangents,
     api_boundary,
     as_array,
-    dce,
     eval_jaxpr,
-    impl,
     instantiate_zeros,
     is_undef_primal,
-    jvp,
-    lowering,
     operations_for,
     primitive,
-    transpose,
+    rules,
     tree_unflatten,
     typeof,
-    vmap,
 )
 from bindax_lax_basic import neg
 from bindax_transforms import dce_jaxpr, linear_transpose, vmap_jaxpr
+
+__all__ = ["custom_linear_solve", "linear_solve_p"]
 
 NAME = "custom_linear_solve"
 
@@ -162,7 +158,7 @@ class System:
 
     @property
     def size(self) -> int:
-        """How many leaves a vector has."""
+        """The number of leaves of a vector."""
         return len(self.matvec.jaxpr.outvars)
 
     def operands(self, values: Sequence[Any]) -> list[list[Any]]:
@@ -270,7 +266,7 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
 
 
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
-    """What nobody uses of aux is not computed; the components of a solution belong together."""
+    """Leave out what nobody uses of aux; the components of a solution belong together."""
     system = System(**eqn.params)
     keep = [True] * system.size + list(used_outputs[system.size :])
     pruned, used = {}, [False] * len(eqn.invars)
@@ -297,13 +293,13 @@ def _lowering(ctx: Any, *values: Any, **params: Any) -> Any:
 
 linear_solve_p = primitive(
     "linear_solve",
-    impl(_impl, on_values=True),
-    abstract_eval(_abstract_eval),
-    jvp(_jvp, symbolic_zeros=True),
-    vmap(_vmap),
-    transpose(_transpose, symbolic_zeros=True),
-    dce(_dce),
-    lowering["stablehlo"](_lowering),
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose(_transpose, symbolic_zeros=True),
+    rules.dce(_dce),
+    rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )
 """Solves a linear system. Operands: the constants, the right hand side. Parameters: ``matvec``,

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._arguments import describe_type
-from bindax_control_flow._carry import Carry, trace_body
-from bindax_control_flow._while_primitive import bind_while
-from bindax_control_flow._while_primitive import while_p as while_p
-from bindax_control_flow._while_programs import derived
+from bindax_control_flow.shared.arguments import describe_type
+from bindax_control_flow.shared.carry import Carry, trace_body
+from bindax_control_flow.while_loop.primitive import bind_while
+from bindax_control_flow.while_loop.programs import derived
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -24,6 +23,8 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms import check_function, trace_to_jaxpr
+
+__all__ = ["while_loop"]
 
 
 @api_boundary

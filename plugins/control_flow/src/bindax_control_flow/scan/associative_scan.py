@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow._arguments import check_values, leaf_paths
+from bindax_control_flow.shared.arguments import check_values, leaf_paths
 from bindax_core.extend import (
     api_boundary,
     describe_function,
@@ -15,6 +15,8 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import concatenate, expand_dims, reshape, rev, slice_in_dim
 from bindax_transforms import check_function
+
+__all__ = ["associative_scan"]
 
 Combine = Callable[[list[Any], list[Any]], list[Any]]
 

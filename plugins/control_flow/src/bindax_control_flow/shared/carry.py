@@ -7,8 +7,13 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow._arguments import check_values, describe_type, leaf_paths
-from bindax_control_flow._branches import structure_difference, with_results
+from bindax_control_flow.shared.arguments import (
+    check_values,
+    describe_type,
+    leaf_paths,
+    structure_difference,
+)
+from bindax_control_flow.shared.programs import with_results
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -44,7 +49,7 @@ class Carry:
 
     @staticmethod
     def of(name: str, argument: str, initial: Any) -> Carry:
-        """What a user gave as an argument, as a carry.
+        """Make a carry of an argument that a user gave.
 
         Raises:
             TypeError: when it holds something that is no array.
@@ -158,7 +163,7 @@ def promoted(taken: Any, returned: Any) -> Any:
 
 
 def yields(returned: Any, taken: Any) -> bool:
-    """Whether what a body returns becomes the type of the carry without losing anything."""
+    """Say whether what a body returns becomes the type of the carry without a loss."""
     if returned == taken:
         return True
     if getattr(returned, "shape", None) != getattr(taken, "shape", None):

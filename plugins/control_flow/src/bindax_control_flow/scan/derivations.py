@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_control_flow._lists import fixpoint, merge, partition, split
-from bindax_control_flow._scan_loop import Loop
+from bindax_control_flow.scan.loop import Loop
+from bindax_control_flow.shared.lists import fixpoint, merge, partition, split
 from bindax_core.extend import (
     ClosedJaxpr,
     Jaxpr,

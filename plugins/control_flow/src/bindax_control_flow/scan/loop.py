@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow._lists import split
+from bindax_control_flow.shared.lists import split
 from bindax_core.extend import ClosedJaxpr, hoist_consts
 
 
@@ -40,7 +40,7 @@ class Loop:
 
     @property
     def num_stacked(self) -> int:
-        """How many results are stacked."""
+        """The number of results that are stacked."""
         return len(self.jaxpr.jaxpr.outvars) - self.num_carry
 
     @property

@@ -1,4 +1,4 @@
-"""What users give to control flow, checked: trees of arrays, integers."""
+"""Checks of what users give to control flow: trees of arrays, integers, structures."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import operator
 from typing import Any
 
 from bindax_core.extend import (
+    PyTreeDef,
     is_value,
     keystr,
     tree_flatten,
     tree_flatten_with_path,
+    tree_unflatten,
     unknown_type_message,
 )
 
@@ -45,3 +47,17 @@ def describe_type(aval: Any) -> str:
     """A type as messages print it, weak types told apart."""
     weak = " (weakly typed)" if getattr(aval, "weak_type", False) else ""
     return f"{aval.str_short()}{weak}"
+
+
+def structure_difference(root: str, expected: PyTreeDef, found: PyTreeDef) -> str:
+    """List the leaves that one of two structures has and the other has not, for messages."""
+    paths = []
+    for tree in (expected, found):
+        numbered = tree_unflatten(tree, list(range(tree.num_leaves)))
+        paths.append([root + keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]])
+    parts = []
+    for what, mine, others in (("missing", *paths), ("new", *reversed(paths))):
+        different = [path for path in mine if path not in others]
+        if different:
+            parts.append(f"{', '.join(different)} {'is' if len(different) == 1 else 'are'} {what}")
+    return f": {'; '.join(parts)}" if parts else ""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from bindax_control_flow._branches import with_results
-from bindax_control_flow._lists import either, fixpoint, kept
+from bindax_control_flow.shared.lists import either, fixpoint, kept
+from bindax_control_flow.shared.programs import with_results
 from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
 from bindax_lax_basic import broadcast_in_dim, reduce_or, select_n
 from bindax_transforms import (
@@ -90,7 +90,7 @@ def derived(condition: ClosedJaxpr, body: ClosedJaxpr, cond_count: int, body_cou
 
 
 def remembered(loop: Loop, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-    """What is derived from a loop, made once and kept as long as the program of its body."""
+    """Derive something from a loop once, and keep it as long as the program of its body."""
     cache = loop.body_jaxpr.cache
     full_key = ("while", loop.cond_jaxpr, loop.cond_nconsts, loop.body_nconsts, key)
     if full_key not in cache:
@@ -102,7 +102,7 @@ def remembered(loop: Loop, key: tuple[Any, ...], make: Callable[[], T]) -> T:
 
 
 def carry_with_tangents(loop: Loop, consts: Flags, carry: Flags) -> Flags:
-    """Which components of the carry get a tangent, from which operands have one."""
+    """Find which components of the carry get a tangent, from which operands have one."""
     return fixpoint(lambda flags: jvp_jaxpr(loop.body_jaxpr, consts + flags, flags)[1], carry)
 
 
@@ -136,7 +136,7 @@ def jvp_loop(loop: Loop, consts: Flags, carry: Flags) -> Derived:
 
 
 class Batching(NamedTuple):
-    """How a loop is mapped.
+    """The mapping of a loop.
 
     Attributes:
         axis_size: the size of the batch.
@@ -156,7 +156,7 @@ class Batching(NamedTuple):
 def batching(
     loop: Loop, axis_size: int, cond_dims: BatchDims, body_dims: BatchDims, carry: Flags
 ) -> Batching:
-    """What gets a batch axis, from which operands have one."""
+    """Find what gets a batch axis, from which operands have one."""
 
     def grow(flags: Flags) -> Flags:
         dims = body_dims + batch_dims(flags)
@@ -178,7 +178,7 @@ def batch_dims(flags: Sequence[bool]) -> BatchDims:
 
 
 def _invariant(loop: Loop) -> Flags:
-    """Which components of the carry the body returns as they are."""
+    """Find which components of the carry the body returns as they are."""
     jaxpr = loop.body_jaxpr.jaxpr
     pairs = zip(jaxpr.invars[loop.body_nconsts :], jaxpr.outvars, strict=True)
     return [taken is returned for taken, returned in pairs]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._arguments import check_values
-from bindax_control_flow._carry import Carry, trace_body
-from bindax_control_flow.scan import scan
-from bindax_control_flow.while_loop import run_loop
+from bindax_control_flow.scan.scan import scan
+from bindax_control_flow.shared.arguments import check_values
+from bindax_control_flow.shared.carry import Carry, trace_body
+from bindax_control_flow.while_loop.while_loop import run_loop
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -27,6 +27,8 @@ from bindax_core.extend import (
 from bindax_lax_basic import add, lt
 from bindax_lax_basic.dtypes import is_integer, promote_avals
 from bindax_transforms import check_function, trace_to_jaxpr
+
+__all__ = ["fori_loop"]
 
 
 @api_boundary

@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: loops, and functions that depend on the platform."""
+"""Samples for the conformance kit: loops of unknown length."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_control_flow.fori_loop import fori_loop
-from bindax_control_flow.platform_dependent import platform_dependent
-from bindax_control_flow.while_loop import while_loop
+from bindax_control_flow.while_loop.fori_loop import fori_loop
+from bindax_control_flow.while_loop.while_loop import while_loop
 from bindax_testing import Sample, array, between, sample
 
 
@@ -43,19 +42,11 @@ def _nested(n: Any, x: Any) -> Any:
     return fori_loop(0, n, outer, x)
 
 
-def _per_platform(x: Any) -> Any:
-    return platform_dependent(x, cpu=lambda x: x * x, tpu=lax.neg, default=lax.sin)
-
-
-def _for_all_platforms(x: Any) -> Any:
-    return platform_dependent(x, tpu=lax.neg, cuda=lax.cos, default=lax.sin)
-
-
 _FORWARD = {"reverse": "a loop of unknown length has no derivative in reverse mode"}
 
 
 def while_samples() -> Iterator[Sample]:
-    """Calls of ``while_loop``, ``fori_loop`` with traced bounds and ``platform_dependent``."""
+    """Calls of ``while_loop`` and of ``fori_loop`` with traced bounds."""
     count = array((), "int32", between(0, 3))
     for dtype in ("float64", "float32", "complex128"):
         operand = array((2,), dtype)
@@ -66,5 +57,3 @@ def while_samples() -> Iterator[Sample]:
     yield sample(_until_large, positive, positive, skip=_FORWARD)
     yield sample(_exchanged, count, array((3,), "float64"), array((3,), "float64"), skip=_FORWARD)
     yield sample(_nested, count, array((2,), "float64"), skip=_FORWARD)
-    yield sample(_per_platform, array((2,), "float64"))
-    yield sample(_for_all_platforms, array((2,), "float64"))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_control_flow.cond import cond
-from bindax_control_flow.scan import scan
-from bindax_testing import ExpectedFailure, Sample, array, sample
+from bindax_control_flow.cond.cond import cond
+from bindax_control_flow.scan.scan import scan
+from bindax_testing import Sample, array, sample
 
 
 def _sums(xs: Any, reverse: bool = False, unroll: int = 1) -> Any:
@@ -68,7 +68,7 @@ def _nested(x: Any, ys: Any) -> Any:
     return scan(step, x, ys)
 
 
-def scan_samples() -> Iterator[Sample | ExpectedFailure]:
+def scan_samples() -> Iterator[Sample]:
     """Calls of ``scan``."""
     scalar = array((), "float64")
     for shape, dtype in (((3, 2), "float64"), ((3, 3), "float32"), ((3, 2), "complex128")):

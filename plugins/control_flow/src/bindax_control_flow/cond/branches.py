@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from bindax_control_flow._arguments import check_values
+from bindax_control_flow.shared.arguments import check_values, structure_difference
+from bindax_control_flow.shared.programs import Programs, join_consts, with_results
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -19,7 +20,6 @@ from bindax_core.extend import (
     describe_function,
     eval_jaxpr,
     keystr,
-    operations_for,
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,
@@ -28,30 +28,7 @@ from bindax_core.extend import (
 from bindax_lax_basic.dtypes import promote_types
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 
-Branches = tuple[ClosedJaxpr, ...]
-
-DEFAULT = "default"
-"""In place of the name of a platform: all platforms that are not named."""
-
-_PLATFORMS = {"gpu": ("cuda", "rocm"), "cpu": ("host",)}
-"""Names that stand for others too; programs that are interpreted run on the ``host``."""
-
-
-def branch_for(platforms: Sequence[str], platform: str) -> int:
-    """Which of the branches, each for one platform, belongs to a platform.
-
-    Raises:
-        ValueError: when none does, and none is the default.
-    """
-    for i, name in enumerate(platforms):
-        if platform == name or platform in _PLATFORMS.get(name, ()):
-            return i
-    if DEFAULT in platforms:
-        return list(platforms).index(DEFAULT)
-    raise ValueError(
-        f"platform_dependent has no function for the platform {platform}, only for "
-        f"{', '.join(platforms)}; add {platform}=..., or default=... for all others."
-    )
+Branches = Programs
 
 
 def trace_branches(
@@ -93,20 +70,6 @@ def trace_branches(
                 f"{structure_difference('output', trees[0], tree)}."
             )
     return _agreeing_results(name, functions, traced, trees[0]), trees[0]
-
-
-def structure_difference(root: str, expected: PyTreeDef, found: PyTreeDef) -> str:
-    """Which leaves one structure has and the other has not, for messages; empty if none."""
-    paths = []
-    for tree in (expected, found):
-        numbered = tree_unflatten(tree, list(range(tree.num_leaves)))
-        paths.append([root + keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]])
-    parts = []
-    for what, mine, others in (("missing", *paths), ("new", *reversed(paths))):
-        different = [path for path in mine if path not in others]
-        if different:
-            parts.append(f"{', '.join(different)} {'is' if len(different) == 1 else 'are'} {what}")
-    return f": {'; '.join(parts)}" if parts else ""
 
 
 def _agreeing_results(
@@ -163,52 +126,6 @@ def agreeing(programs: Sequence[ClosedJaxpr]) -> list[ClosedJaxpr]:
     rows = zip(*[program.out_avals for program in programs], strict=True)
     wanted = [row[0] if len(set(row)) == 1 else _common_type(row) for row in rows]
     return [with_results(program, wanted) for program in programs]
-
-
-def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:
-    """A program whose results are converted to the given dtypes."""
-    if program.out_avals == list(avals):
-        return program
-
-    def function(*operands: Any) -> list[Any]:
-        outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
-        return [
-            x
-            if aval == wanted
-            else operations_for(wanted).convert(x, wanted.dtype, wanted.weak_type)
-            for x, aval, wanted in zip(outs, program.out_avals, avals, strict=True)
-        ]
-
-    return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
-
-
-def join_consts(programs: Sequence[ClosedJaxpr]) -> tuple[Branches, list[Any]]:
-    """Turn the constants of all programs into leading arguments that each of them takes.
-
-    A constant that several programs use becomes one argument.
-    """
-    slots: dict[int, int] = {}
-    consts: list[Any] = []
-    for program in programs:
-        for const in program.consts:
-            if id(const) not in slots:
-                slots[id(const)] = len(consts)
-                consts.append(const)
-    if not consts:
-        return tuple(programs), []
-    avals = {
-        slots[id(const)]: v.aval
-        for program in programs
-        for v, const in zip(program.jaxpr.constvars, program.consts, strict=True)
-    }
-    joined = []
-    for program in programs:
-        leading = [Var(avals[i]) for i in range(len(consts))]
-        for v, const in zip(program.jaxpr.constvars, program.consts, strict=True):
-            leading[slots[id(const)]] = v
-        jaxpr = program.jaxpr.replace(constvars=(), invars=[*leading, *program.jaxpr.invars])
-        joined.append(ClosedJaxpr(jaxpr))
-    return tuple(joined), consts
 
 
 class SplitBranches(NamedTuple):

@@ -1,4 +1,4 @@
-"""What solvers are given, as programs: functions that return the types that they take."""
+"""The functions that solvers are given, as programs that return the types that they take."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow._arguments import describe_type
-from bindax_control_flow._branches import structure_difference, with_results
-from bindax_control_flow._carry import promoted, yields
-from bindax_control_flow._lists import split
+from bindax_control_flow.shared.arguments import describe_type, structure_difference
+from bindax_control_flow.shared.carry import promoted, yields
+from bindax_control_flow.shared.lists import split
+from bindax_control_flow.shared.programs import with_results
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -32,7 +32,7 @@ from bindax_transforms import check_function, dce_jaxpr, jvp_jaxpr, trace_to_jax
 
 @attrs.frozen(eq=False)
 class Unknowns:
-    """What an equation is solved for: the structure and types of an argument of a solver.
+    """The unknowns of an equation: the structure and types of an argument of a solver.
 
     Attributes:
         solver: the name of the solver, for messages.

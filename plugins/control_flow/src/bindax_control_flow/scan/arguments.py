@@ -1,14 +1,14 @@
-"""What the user gives to ``scan``, checked and traced."""
+"""The arguments of ``scan``, checked, and its function, traced."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from bindax_control_flow._arguments import as_integer, check_values, leaf_paths
-from bindax_control_flow._carry import Carry
-from bindax_control_flow._lists import split
-from bindax_control_flow._scan_loop import slice_aval
+from bindax_control_flow.scan.loop import slice_aval
+from bindax_control_flow.shared.arguments import as_integer, check_values, leaf_paths
+from bindax_control_flow.shared.carry import Carry
+from bindax_control_flow.shared.lists import split
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -95,7 +95,7 @@ def checked_length(xs: Any, length: Any) -> int:
 
 
 def checked_unroll(unroll: Any, length: int) -> int:
-    """How many steps one round of a compiled loop makes.
+    """Check how many steps one round of a compiled loop makes.
 
     Raises:
         ValueError: when it is less than 1.

@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._branches import DEFAULT, branch_for
-from bindax_control_flow.cond import INDEX, bind_branches
+from bindax_control_flow.cond.cond import bind_branches
+from bindax_control_flow.cond.platforms import DEFAULT, branch_for
+from bindax_control_flow.cond.primitive import INDEX
 from bindax_core.extend import (
-    abstract_eval,
     api_boundary,
     find_backend,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
-    vmap,
+    rules,
 )
 from bindax_transforms import check_function
+
+__all__ = ["platform_dependent", "platform_index_p"]
 
 
 @api_boundary
@@ -80,11 +78,12 @@ _NO_OPERAND = "it has no operand"
 
 platform_index_p = primitive(
     "platform_index",
-    impl(_impl),
-    abstract_eval(lambda *, platforms: INDEX),
-    jvp.absent(_NO_OPERAND),
-    vmap.absent(_NO_OPERAND),
-    transpose.absent(_NO_OPERAND),
-    lowering["stablehlo"](_lowering),
+    rules.impl(_impl),
+    rules.abstract_eval(lambda *, platforms: INDEX),
+    rules.jvp.absent(_NO_OPERAND),
+    rules.vmap.absent(_NO_OPERAND),
+    rules.transpose.absent(_NO_OPERAND),
+    rules.lowering["stablehlo"](_lowering),
 )
-"""Which of ``platforms`` the program runs on: an int32 scalar that is known when it is compiled."""
+"""Gives the index among ``platforms`` of the one that the program runs on: an int32 scalar that is
+known when the program is compiled."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow._lists import kept
-from bindax_control_flow._programs import application_of, run_compiled
-from bindax_control_flow._while_programs import (
+from bindax_control_flow.shared.compiled import application_of, run_compiled
+from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.while_loop.programs import (
     BatchDims,
     Derived,
     Loop,
@@ -29,25 +29,19 @@ from bindax_core.extend import (
     ShapedArray,
     Var,
     Zero,
-    abstract_eval,
     as_array,
-    dce,
     eval_jaxpr,
     find_backend,
     full_lower,
-    impl,
     instantiate_zeros,
-    jvp,
-    lowering,
     operations_for,
-    partial_eval,
-    partial_eval_jaxpr,
     primitive,
-    transpose,
+    rules,
     typeof,
-    vmap,
 )
 from bindax_transforms import check_repeatable
+
+__all__ = ["while_p"]
 
 PREDICATE = ShapedArray((), np.bool_)
 
@@ -224,19 +218,19 @@ def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
 
 while_p = primitive(
     "while",
-    impl(_impl, on_values=True),
-    abstract_eval(_abstract_eval),
-    jvp(_jvp, symbolic_zeros=True),
-    vmap(_vmap),
-    transpose.absent(
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose.absent(
         "reverse-mode differentiation would have to store what an unknown number of iterations "
         "computes; use scan, or fori_loop with bounds that are not traced, or run scan up to a "
         "bound on the number of iterations with a cond in its body; jvp and jacfwd do work"
     ),
-    partial_eval(_partial_eval),
-    partial_eval_jaxpr(_partial_eval_jaxpr),
-    dce(_dce),
-    lowering["stablehlo"](_lowering),
+    rules.partial_eval(_partial_eval),
+    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    rules.dce(_dce),
+    rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )
 """Applies ``body_jaxpr`` to the carry as long as ``cond_jaxpr`` holds of it. Operands: the

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow._branches import join_consts
-from bindax_control_flow._lists import split
-from bindax_control_flow._solver_programs import (
+from bindax_control_flow.shared.lists import split
+from bindax_control_flow.shared.programs import join_consts
+from bindax_control_flow.solve.functions import (
     Function,
     Unknowns,
     check_functions,
@@ -23,6 +23,8 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import neg
 from bindax_transforms import SymbolicZero, custom_jvp, linearize
+
+__all__ = ["custom_root"]
 
 NAME = "custom_root"
 

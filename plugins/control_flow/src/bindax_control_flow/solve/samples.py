@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_control_flow.custom_linear_solve import custom_linear_solve
-from bindax_control_flow.custom_root import custom_root
-from bindax_control_flow.fori_loop import fori_loop
+from bindax_control_flow.solve.custom_linear_solve import custom_linear_solve
+from bindax_control_flow.solve.custom_root import custom_root
+from bindax_control_flow.while_loop.fori_loop import fori_loop
 from bindax_testing import Sample, array, between, sample
 
 
