@@ -53,9 +53,7 @@ def more_samples() -> Iterator[Sample]:
     yield sample(_reduced, matrix, matrix, skip=neutral)
     yield sample(_reduced_windows, matrix, matrix, skip=neutral)
     square = array((2, 2), "float64")
-    places = array(
-        (2, 1), "int32", lambda rng, shape, dtype: rng.permutation(3)[:2, None].astype(dtype)
-    )
+    places = array((2, 1), "int32", lambda rng, shape, dtype: rng.permutation(3)[:2, None])
     for dtype in ("float64", "complex128"):
         yield sample(_applied, array((3,), dtype), places)
     # One number alone: a batch mixes the bounds of several samples.
