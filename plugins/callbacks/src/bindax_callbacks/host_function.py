@@ -59,12 +59,13 @@ class Callback:
 
     @property
     def description(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         if self.name == self.caller:
             return self.name
         return f"the callback {describe_function(self.function)} of {self.caller}"
 
     def __call__(self, *arrays: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+        """Call the function on arrays in its structure; its results, checked."""
         # The function may keep its arguments, but the memory is the program's: copy it.
         given = iter([Array.from_numpy(np.array(x)) for x in arrays])
         leaves = [
@@ -130,6 +131,7 @@ class ForEach:
         return f"{self.function!r} for each of {self.axis_size}"
 
     def __call__(self, *arrays: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+        """Call the function on each element; the results, stacked."""
         outs = [np.empty(aval.shape, aval.dtype) for aval in self.result_avals]
         for i in range(self.axis_size):
             row = [
@@ -201,7 +203,7 @@ _KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
 
 
 def _converted(x: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
-    """What a callback returned; a Python scalar takes the dtype that was announced, if it can."""
+    """Convert a result; a Python scalar takes the dtype that was announced, if it can."""
     rank = _RANKS.get(type(x))
     if rank is not None and rank <= _KINDS.get(aval.dtype.kind, -1):
         return np.asarray(x, aval.dtype)

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_callbacks._host import ForEach, HostFunction
+from bindax_callbacks.host_function import ForEach, HostFunction
 from bindax_core.extend import (
     Array,
     Effect,
     LoweringContext,
     Primitive,
     Rule,
-    abstract_eval,
     as_array,
-    impl,
-    lowering,
+    rules,
+)
+
+NO_DERIVATIVE = (
+    "what a Python function computes cannot be seen; give its derivative with custom_jvp or "
+    "custom_vjp, or stop_gradient its arguments"
 )
 
 
@@ -29,7 +32,7 @@ def _abstract_eval(*avals: Any, callback: HostFunction, **params: Any) -> list[A
 
 
 def host_rules(*, pure: bool = False) -> list[Rule]:
-    """How to type, evaluate and compile the call of a host function.
+    """Make the rules that type, evaluate and compile the call of a host function.
 
     Args:
         pure: whether calls may be dropped, merged and reordered.
@@ -45,9 +48,9 @@ def host_rules(*, pure: bool = False) -> list[Rule]:
         return ctx.callback(callback, values, callback.result_avals, pure=pure, ordered=ordered)
 
     return [
-        impl(_impl, on_values=True),
-        abstract_eval(_abstract_eval),
-        lowering["stablehlo"](lower),
+        rules.impl(_impl, on_values=True),
+        rules.abstract_eval(_abstract_eval),
+        rules.lowering["stablehlo"](lower),
     ]
 
 
