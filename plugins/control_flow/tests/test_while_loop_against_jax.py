@@ -116,7 +116,7 @@ def test_random_bodies(bodies: Any) -> None:
     ours = program(OURS, bodies)
     ns, xs = np.array([0, 2, 4], np.int32), np.stack([X, -X, X * 2.0])
     wanted, wanted_dots = jax.jit(along(program(THEIRS, bodies), jax))(ns, xs)
-    close(bt.jit(along(ours, bx))(ns, xs), (wanted, wanted_dots))
+    close(bt.jit(along(ours, bt))(ns, xs), (wanted, wanted_dots))
     with bx.config.override(check_jaxprs=True, backend="numpy"):
         batched = bt.jvp(lambda xs: bt.vmap(ours)(ns, xs), (xs,), (np.stack([TANGENT] * 3),))
         close(batched, (wanted, wanted_dots))

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 
 import bindax_lax_basic as lax
 from bindax_control_flow import cond
-from bindax_core.extend import MissingRuleError, jvp, primitive, transpose
-from bindax_core.extend import abstract_eval as abstract_eval_rule
-from bindax_core.extend import impl as impl_rule
-from bindax_core.extend import lowering as lowering_rule
-from bindax_core.extend import vmap as vmap_rule
+from bindax_core.extend import MissingRuleError, primitive, rules
 from bindax_transforms import custom_jvp, grad, jit, make_jaxpr, vmap
 
 FUNCTIONS = {
@@ -105,12 +101,12 @@ def test_it_composes_with_jit_vmap_and_grad() -> None:
 def unknown() -> Any:
     return primitive(
         "example.unknown",
-        impl_rule(lambda x: 2 * x),
-        abstract_eval_rule(lambda x: x),
-        jvp.absent("a test"),
-        vmap_rule.absent("a test"),
-        transpose.absent("a test"),
-        lowering_rule["stablehlo"].absent("a test"),
+        rules.impl(lambda x: 2 * x),
+        rules.abstract_eval(lambda x: x),
+        rules.jvp.absent("a test"),
+        rules.vmap.absent("a test"),
+        rules.transpose.absent("a test"),
+        rules.lowering["stablehlo"].absent("a test"),
     )
 
 
