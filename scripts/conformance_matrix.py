@@ -81,7 +81,7 @@ def cell(primitive: Primitive, kind: str, results: list[RuleResult], reasons: Re
     silent = [result for result in results if result.status in ("skipped", "not run")]
     if silent:
         marks = dict.fromkeys(reasons.mark(result.reason) for result in silent)
-        parts.append(f"– {len(silent)} {''.join(marks)}")
+        parts.append(f"– {len(silent)} {', '.join(marks)}")
     if rule is not None and rule.derived is not None:
         parts.append("derived")
     return ", ".join(parts)
