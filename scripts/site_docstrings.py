@@ -12,18 +12,7 @@ PROMPT = re.compile(r"( *)>>> ")
 
 
 def fenced(text: str) -> str:
-    """Return a docstring whose examples stand between fences.
-
-    >>> print(fenced("Add one.\\n\\n>>> f(1)\\n2\\n\\nThat is all."))
-    Add one.
-    <BLANKLINE>
-    ```pycon
-    >>> f(1)
-    2
-    ```
-    <BLANKLINE>
-    That is all.
-    """
+    """Return a docstring whose examples stand between fences."""
     return "\n".join(_fenced_lines(text.splitlines()))
 
 
