@@ -234,12 +234,13 @@ def wanted() -> dict[Path, str]:
         path = DOCS / page
         page_text = texts.get(path) or path.read_text(encoding="utf-8")
         part = re.compile(f"<!-- begin {name} -->\n.*?<!-- end {name} -->", re.DOTALL)
-        if not part.search(page_text):
+        place = part.search(page_text)
+        if place is None:
             raise SystemExit(
                 f"{page} has no place for {name}: a line that begins and one that ends"
             )
         filled = PART.format(name=name, text=write())
-        texts[path] = part.sub(lambda _, filled=filled: filled, page_text)
+        texts[path] = page_text[: place.start()] + filled + page_text[place.end() :]
     return texts
 
 
