@@ -32,7 +32,7 @@ PROGRAM = """
 import sys
 import numpy as np
 import bindax_core
-from bindax_core import grad, jit, tree, vmap
+from bindax import grad, jit, tree, vmap
 
 (record,) = [r for r in bindax_core.installed_plugins() if r["plugin"] == "softsign"]
 assert record["distribution"] == "bindax-example-softsign", record
