@@ -39,6 +39,7 @@ PUBLIC = {
     "bindax_core",
     "bindax_core.extend",
     "bindax_testing",
+    "bindax_transforms",
     "bindax_lax_basic.extend",
 }
 VARIANTS = pytest.mark.parametrize(

@@ -136,12 +136,10 @@ class Claims:
         """The manifest entries that offer a name, of distributions with a plugin that may load."""
         if name is None:
             return []
-        if kind == "primitive":
-            found = self._manifest().find("primitives", name)
+        if kind in ("primitive", "backend", "transformation"):
+            found = self._manifest().find(f"{kind}s", name)
         elif kind in ("pytree", "value"):
             found = self._manifest().types(name)
-        elif kind == "backend":
-            found = self._manifest().find("backends", name)
         else:
             return []
         return [entry for entry in found if self.may_load(entry)]

@@ -327,7 +327,7 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
 
 
 def _is_entry_of(entry: Entry, declaration: Staged) -> bool:
-    if declaration.kind == "primitive":
+    if declaration.kind in ("primitive", "transformation"):
         return entry.offered_name == declaration.name
     key = declaration.key
     return isinstance(key, type) and _claims.offers(entry, key)
