@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import bindax
 import bindax_lax_basic as lax
+import bindax_linalg
 from bindax_core.extend import Primitive, ShapedArray, vmap
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.formulas import DERIVATIVES
@@ -87,7 +88,7 @@ def applications() -> dict[str, list[Application]]:
 
 def functions(family: str) -> dict[str, FunctionType]:
     """Return the public functions that a family's modules define, by name."""
-    module: ModuleType = lax.linalg if family == "linalg" else lax
+    module: ModuleType = bindax_linalg if family == "linalg" else lax
     prefix = f"bindax_lax_basic.{family}"
     return {
         name: value
@@ -161,7 +162,7 @@ def examples(function: FunctionType) -> list[str]:
 
 def imports(family: str) -> list[str]:
     """Return what the examples of a page need."""
-    module = lax.linalg if family == "linalg" else lax
+    module = bindax_linalg if family == "linalg" else lax
     lines = [line for f in functions(family).values() for line in examples(f)]
     code = "\n".join(line for line in lines if line.startswith((">>>", "...")))
     # Neither attributes nor the names of arguments.

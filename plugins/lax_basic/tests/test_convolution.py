@@ -5,7 +5,7 @@ import pytest
 
 import bindax_lax_basic as lax
 import bindax_transforms as bt
-from bindax_lax_basic.contraction_samples import convolutions, products
+from bindax_lax_basic.samples.contractions import convolutions, products
 
 CONVOLUTIONS = [*convolutions(), *products()]
 LABELS = [sample.label for sample in CONVOLUTIONS]

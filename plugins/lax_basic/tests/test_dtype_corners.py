@@ -8,8 +8,8 @@ import pytest
 from _dtype_cases import NARROW_FLOATS, NARROW_INTEGERS, UNSIGNED_FLOATS
 
 import bindax_core as bx
-import bindax_lax_basic as lax
 import bindax_transforms as bt
+from bindax import lax
 from bindax_lax_basic.dtypes import canonical_dtype
 
 DOT = (((1,), (1,)), ((), ()))

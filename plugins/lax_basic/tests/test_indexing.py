@@ -7,8 +7,8 @@ import bindax_core as bx
 import bindax_lax_basic as lax
 import bindax_transforms as bt
 from bindax_core.errors import ConcretizationTypeError
-from bindax_lax_basic.index_samples import INDEXED as X
-from bindax_lax_basic.index_samples import INDICES as TABLE
+from bindax_lax_basic.samples.indices import INDEXED as X
+from bindax_lax_basic.samples.indices import INDICES as TABLE
 
 jax = pytest.importorskip("jax")
 

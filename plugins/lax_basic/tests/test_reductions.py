@@ -7,7 +7,7 @@ import bindax_core as bx
 import bindax_lax_basic as lax
 import bindax_transforms as bt
 from bindax_core.extend import tree_leaves
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 F = np.zeros((2, 3), np.float32)
 I = np.zeros((2, 3), np.int32)

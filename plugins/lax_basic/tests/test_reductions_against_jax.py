@@ -16,7 +16,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 jax = pytest.importorskip("jax")
 
@@ -33,7 +33,7 @@ def gather_add(t, x, which, window, strides, padding, base=None, dilation=None):
 
 
 def pads(x, window, strides, padding, base=None, dilation=None):
-    from bindax_lax_basic._sliding import geometry
+    from bindax_lax_basic.window.geometry import geometry
 
     return geometry("test", x.shape, window, strides, padding, base, dilation).padding
 

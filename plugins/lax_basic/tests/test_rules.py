@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
-import bindax_lax_basic as lax
 import bindax_transforms as bt
+from bindax import lax
 from bindax_core.extend import is_differentiable, typeof
-from bindax_lax_basic.samples import SAMPLES
+from bindax_lax_basic.samples.calls import SAMPLES
 
 
 def ids(samples):

@@ -8,8 +8,8 @@ import pytest
 import bindax_core as bx
 import bindax_lax_basic as lax
 import bindax_transforms as bt
-from bindax_lax_basic.index_samples import INDEXED as X
-from bindax_lax_basic.index_samples import INDICES
+from bindax_lax_basic.samples.indices import INDEXED as X
+from bindax_lax_basic.samples.indices import INDICES
 
 jax = pytest.importorskip("jax")
 
@@ -199,13 +199,17 @@ def test_transposed_scatter():
 
 def test_apply():
     x = np.arange(5.0)
-    for index in (np.array([1, 1, 4, 9, 1]), slice(1, None, 2), x > 2, 3, np.array([[-1], [-1]])):
+    for index in (np.array([1, 3, 9, 0]), slice(1, None, 2), x > 2, 3, np.array([[-1], [2]])):
         for mode in ("drop", "clip"):
             wanted = jax.numpy.asarray(x).at[index].apply(lambda v: v * 3 + 1, mode=mode)
             close(array(x).at[index].apply(lambda v: v * 3 + 1, mode=mode), wanted)
-    gradient = bt.grad(lambda x: x.at[np.array([1, 1, 2])].apply(lambda v: v * v).sum())(x + 2)
-    close(gradient, np.array([1.0, 4 * 27, 8.0, 1.0, 1.0]))
-    traced = bt.jit(lambda x, i: x.at[i].apply(lax.neg, unique_indices=True))(x, np.array([1, 3]))
+    squared = lambda x, i: x.at[i].apply(lambda v: v * v)  # noqa: E731
+    places = np.array([1, 1, 2])  # an element that is named twice is computed once
+    for function in (squared, bt.jit(squared)):
+        close(function(array(x + 2), places), np.array([2.0, 9.0, 16.0, 5.0, 6.0]))
+    gradient = bt.grad(lambda x: squared(x, places[1:]).sum())(x + 2)
+    close(gradient, np.array([1.0, 6.0, 8.0, 1.0, 1.0]))
+    traced = bt.jit(lambda x, i: x.at[i].apply(lax.neg))(x, np.array([1, 3]))
     close(traced, np.array([0.0, -1, 2, -3, 4]))
 
 
@@ -240,8 +244,14 @@ def test_errors(call, error, text):
 
 
 def test_errors_of_applying_and_scattering():
-    with pytest.raises(TypeError, match=r"apply: the function must return the type that it takes"):
-        bt.jit(lambda x, i: x.at[i].apply(lambda v: v > 0))(np.ones(3), np.array([1, 2]))
+    with pytest.raises(TypeError, match=r"scatter_apply: the function must return the type that"):
+        lax.scatter_apply(
+            np.ones(3),
+            np.array([[1]]),
+            lambda v: v > 0,
+            lax.ScatterDimensionNumbers((), (0,), (0,)),
+            update_shape=(1,),
+        )
     numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
     with pytest.raises(TypeError, match=r"scatter requires operands of equal dtypes"):
         lax.scatter(np.ones(3), np.array([[0]]), np.ones(1, int), numbers)

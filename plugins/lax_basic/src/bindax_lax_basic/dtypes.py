@@ -16,6 +16,9 @@ import numpy as np
 
 from bindax_core.extend import Array, ShapedArray, config, float0, typeof
 
+__all__ = ["promote_types", "result_type"]
+
+
 DType = np.dtype[Any]
 
 bool_: Final = np.dtype(np.bool_)

@@ -14,9 +14,8 @@ import numpy as np
 
 from bindax_core.extend import Array, config, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import default_dtype, scalar_array
-from bindax_lax_basic.extend import broadcast_arrays, promote_dtypes
+from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
 
 PYTHON_SCALARS = (bool, int, float, complex)
 _FAMILIES = {

@@ -12,8 +12,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.extend import broadcast_to, convert
 from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
 
 

@@ -10,10 +10,8 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, result_type, summed_dtype
-from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_ints
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import absolute, remainder, subtract
 from bindax_numpy.comparison import isnan, not_equal, where

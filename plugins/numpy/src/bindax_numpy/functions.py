@@ -9,7 +9,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.extend import broadcast_to
 from bindax_numpy._operands import constant, inexact, inexact_operand, require_real
 
 # --------------------------------------------------- exponentials, logarithms, roots

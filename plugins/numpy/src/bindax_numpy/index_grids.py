@@ -13,9 +13,8 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import promote_dtypes, shape_argument
+from bindax_lax_basic.extend import convert, promote_dtypes, shape_argument
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.indexing import index_operand

@@ -10,10 +10,9 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import dtypes, operators
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import integer_limits
-from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, operators, static_ints
 from bindax_numpy._operands import array_operand, promoted
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import where

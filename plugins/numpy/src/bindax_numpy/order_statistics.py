@@ -11,9 +11,8 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import axes_argument
+from bindax_lax_basic.extend import axes_argument, convert
 from bindax_numpy._operands import require_real, strong_operand
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import take_along_axis

@@ -13,8 +13,8 @@ from ml_dtypes import finfo
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import integer_limits
+from bindax_lax_basic.extend import convert
 from bindax_numpy._operands import (
     array_operand,
     as_operand,
@@ -29,6 +29,7 @@ from bindax_numpy.arithmetic import maximum, minimum, power
 from bindax_numpy.comparison import isinf, isnan, where
 from bindax_numpy.functions import logaddexp
 from bindax_numpy.rounding import trunc
+from bindax_special import bessel_i0e
 
 _BITS: dict[int, np.dtype[Any]] = {
     2: np.dtype(np.int16),
@@ -258,7 +259,7 @@ def i0(x: Any, /) -> Array:
     Array([1.      , 1.266066], dtype=float32)
     """
     (x,) = _floats("i0", x)
-    return lax.exp(lax.abs(x)) * lax.bessel_i0e(x)
+    return lax.exp(lax.abs(x)) * bessel_i0e(x)
 
 
 def isreal(x: Any, /) -> Array:
