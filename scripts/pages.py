@@ -89,7 +89,7 @@ def settings() -> str:
 # ----------------------------------------------------------------------------------- contracts
 
 LAYER = re.compile(r"\s*[|:]\s*")
-"""What stands between the modules of one layer."""
+"""The separator of the modules of one layer."""
 
 
 def importlinter() -> dict[str, Any]:

@@ -35,7 +35,7 @@ def impl(primitive: Primitive, function: Function, options: dict[str, Any]) -> F
 
 
 def planned(function: Function, avals: Sequence[Any], params: dict[str, Any]) -> Function:
-    """What an ``impl`` rule plans for arrays of some types; the rule itself if it plans nothing."""
+    """Return an ``impl`` rule's plan for some types; the rule itself if it plans nothing."""
     return function.plan(*avals, **params) if isinstance(function, Planned) else function
 
 

@@ -41,7 +41,7 @@ def set_run_compiled(
 
 
 class _Signature:
-    """What is known of a primitive for operands of some types with some parameters.
+    """Facts about a primitive for operands of some types with some parameters.
 
     Attributes:
         params: the parameters.
@@ -226,7 +226,7 @@ class Primitive:
         return None if compiler is None else run_compiled(self, operands, params, compiler)
 
     def _wrap_all(self, outs: Any, avals: Sequence[Any], foreign: Sequence[Any]) -> list[Array]:
-        """What an ``impl`` rule returned as arrays of the types that were promised."""
+        """Return the results of an ``impl`` rule as arrays of the types that were promised."""
         if type(outs) not in (list, tuple) or len(outs) != len(avals):
             raise RuleOutputError(self._wrong_output(f"{outs!r:.80}", len(avals)))
         wrapped = []
@@ -240,7 +240,7 @@ class Primitive:
         return wrapped
 
     def _host_array(self, result: Any, aval: Any, foreign: Sequence[Any]) -> Any:
-        """What an ``impl`` rule returned, as an array of the type that was promised."""
+        """Return the result of an ``impl`` rule as an array of the type that was promised."""
         if type(result) is not _ndarray:
             result = _asarray(result)
         self._require_type(result, aval)
@@ -264,7 +264,7 @@ class Primitive:
         return self._signature(avals, params).out_avals
 
     def _signature(self, avals: tuple[Any, ...], params: dict[str, Any]) -> _Signature:
-        """What is known of an application, remembered unless a parameter is a function or program.
+        """Return the facts about an application, remembered unless a parameter is a program.
 
         The memory would keep alive what such a parameter closes over.
         """
@@ -290,7 +290,7 @@ class Primitive:
     def evaluation(
         self, avals: tuple[Any, ...], params: dict[str, Any] | None
     ) -> tuple[Callable[..., Any], Any] | None:
-        """How ``bind`` evaluates arrays on the host, and the type of its one result.
+        """The evaluation that ``bind`` uses for arrays on the host, and the type of its one result.
 
         None unless the last that were evaluated of these types were so with these parameters.
         """
@@ -321,7 +321,7 @@ _implementations = rules.impl.functions
 
 
 def _is_shared(value: Any) -> bool:
-    """Whether an equal parameter can come again: no function or program, nor one in a tuple."""
+    """Tell whether an equal parameter can come again: no function or program, none in a tuple."""
     if type(value) is tuple:
         return all(map(_is_shared, value))
     by_identity: Any = object.__hash__
@@ -329,12 +329,12 @@ def _is_shared(value: Any) -> bool:
 
 
 def _has_numbers(value: Any) -> bool:
-    """Whether a parameter is a number, or a tuple of such, whose equals stand for it."""
+    """Tell whether a parameter is a number, or a tuple of such, whose equals stand for it."""
     return type(value) in _NUMBERS or (type(value) is tuple and all(map(_has_numbers, value)))
 
 
 def _is_out_of_reach(x: Array) -> bool:
-    """Whether an array's bytes are only on a device that NumPy cannot read."""
+    """Tell whether an array's bytes are only on a device that NumPy cannot read."""
     return x._buffer is not None and not x._backend.host_accessible
 
 

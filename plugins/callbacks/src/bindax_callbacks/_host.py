@@ -59,7 +59,7 @@ class Callback:
 
     @property
     def description(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         if self.name == self.caller:
             return self.name
         return f"the callback {describe_function(self.function)} of {self.caller}"
@@ -201,7 +201,7 @@ _KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
 
 
 def _converted(x: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
-    """What a callback returned; a Python scalar takes the dtype that was announced, if it can."""
+    """Return a callback's result as an array; a Python scalar takes the announced dtype."""
     rank = _RANKS.get(type(x))
     if rank is not None and rank <= _KINDS.get(aval.dtype.kind, -1):
         return np.asarray(x, aval.dtype)

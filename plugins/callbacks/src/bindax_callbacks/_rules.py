@@ -29,7 +29,7 @@ def _abstract_eval(*avals: Any, callback: HostFunction, **params: Any) -> list[A
 
 
 def host_rules(*, pure: bool = False) -> list[Rule]:
-    """How to type, evaluate and compile the call of a host function.
+    """Rules that type, evaluate and compile the call of a host function.
 
     Args:
         pure: whether calls may be dropped, merged and reordered.

@@ -1,4 +1,4 @@
-"""What the registry loads: the primitives of this package."""
+"""The plugin that the registry loads: the primitives of this package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bindax_primitives() -> Iterable[Primitive]:
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """What the conformance kit checks the primitives on."""
+    """Sample inputs for the conformance kit."""
     from bindax_callbacks._conformance import conformance_samples
 
     return conformance_samples()

@@ -46,7 +46,7 @@ class PartialEvalTracer(Tracer):
 
     @property
     def is_known(self) -> bool:
-        """Whether the value can be computed now."""
+        """True if the value can be computed now."""
         return self.atom is None
 
     def full_lower(self) -> Any:

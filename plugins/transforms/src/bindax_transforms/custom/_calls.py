@@ -121,7 +121,7 @@ def closed_over_error(name: str) -> TypeError:
 
 @contextmanager
 def late_rule(name: str) -> Iterator[None]:
-    """Says of a rule that uses traced values of a trace that has ended whose rule it is."""
+    """Name the rule in errors about values of a trace that has ended."""
     try:
         yield
     except UnexpectedTracerError as error:
@@ -148,7 +148,7 @@ def apply_call(call: CustomCall, operands: Sequence[Any], main: MainTrace | None
 
 
 def is_active(main: MainTrace) -> bool:
-    """Whether a trace is on this thread's stack."""
+    """Tell whether a trace is on this thread's stack."""
     return main.alive and main.stack is trace_state.stack
 
 
@@ -167,7 +167,7 @@ def _evaluate(call: CustomCall, main: MainTrace, operands: Sequence[Any]) -> Seq
 
 
 def _dissolve(call: CustomCall, main: MainTrace, operands: Sequence[Any]) -> Sequence[Any]:
-    """What a trace that knows nothing of custom rules does: it sees the function's operations."""
+    """Apply the function itself, for a trace that knows nothing of custom rules."""
     return call.function(*[full_raise(main.trace, x) for x in operands])
 
 
@@ -190,7 +190,7 @@ def _differentiate(call: CustomCall, main: MainTrace, operands: Sequence[Any]) -
 
 
 def without_tangents(call: CustomCall, main: MainTrace, result: Any) -> Any:
-    """What a function or rule returned, which must not depend on a value that it closes over.
+    """Check that a result of a function or rule depends on no value that it closes over.
 
     Raises:
         TypeError: when it does, and ``main`` differentiates that value.

@@ -140,7 +140,7 @@ class _Splitting:
 
 
 def is_saved(policy: Policy, eqn: JaxprEqn) -> bool:
-    """Whether a policy saves the results of an equation.
+    """Tell whether a policy saves the results of an equation.
 
     Raises:
         TypeError: when the policy returns something else than a bool.

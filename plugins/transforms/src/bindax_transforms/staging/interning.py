@@ -42,7 +42,7 @@ def intern_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def has_functions(closed: ClosedJaxpr) -> bool:
-    """Whether a program's equations have Python functions, such as custom rules, as parameters."""
+    """Tell whether equations have Python functions, such as custom rules, as parameters."""
     found: bool | None = closed.cache.get("has functions")
     if found is None:
         values = [value for eqn in closed.eqns for value in eqn.params.values()]
