@@ -20,7 +20,7 @@ from bindax_core.errors import (
 from bindax_core.extend import RuleKind
 from bindax_core.kernel import _aval, _rule_tables
 from bindax_core.kernel._rule_tables import rule_kinds
-from bindax_core.registry import _declared, _report
+from bindax_core.registry import _primitive_names, _report
 from bindax_core.registry._control import configured
 from bindax_core.registry._installers import installers
 from bindax_core.registry._loader import Loader
@@ -266,7 +266,7 @@ def bindax_backends(): return [object()]
     assert after == before
     assert {str(one) for one in _registered()} == nodes
     assert real.discovery.find_primitive("half.p") is None
-    assert "half.p" not in str(_declared.find_declared("half.p"))
+    assert "half.p" not in str(_primitive_names.find_declared("half.p"))
 
 
 def _registered() -> Any:

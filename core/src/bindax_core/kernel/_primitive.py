@@ -13,7 +13,7 @@ from bindax_core.kernel._adapters import planned
 from bindax_core.kernel._aval import find_value_type, unknown_type_message, value_types
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel._trace import Tracer, find_top_trace, full_raise, staging, trace_state
-from bindax_core.registry._declared import declare
+from bindax_core.registry._primitive_names import declare
 from bindax_core.runtime._array import Array
 
 _SIGNATURE_LIMIT = 4096

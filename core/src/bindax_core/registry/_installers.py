@@ -20,8 +20,8 @@ from bindax_core.kernel._cards import Extension
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site
 from bindax_core.registry._declarations import Installer, Staged
-from bindax_core.registry._declared import declared_primitives
 from bindax_core.registry._manifest import Entry
+from bindax_core.registry._primitive_names import declared_primitives
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.runtime import _backend, _operations, _operators
 from bindax_core.tree import _registry as tree

@@ -33,10 +33,10 @@ def discovery() -> Discovery:
 
 def _make() -> Discovery:
     global _discovery
-    from bindax_core.registry._declared import find_declared
     from bindax_core.registry._installers import installers
     from bindax_core.registry._loader import Loader
     from bindax_core.registry._lookup import Discovery
+    from bindax_core.registry._primitive_names import find_declared
 
     with _lock:
         if _discovery is None:
