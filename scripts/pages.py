@@ -209,13 +209,38 @@ def layer_names(contract: dict[str, Any]) -> list[list[str]]:
     return [[name.removeprefix(prefix) if shared else name for name in layer] for layer in layers]
 
 
+def with_packages_beside(layers: list[list[str]]) -> list[list[str]]:
+    """Return layers of packages, and beside them those that no layer holds.
+
+    Such a package stands in the lowest layer that it must not import.
+    """
+    placed = {name for layer in layers for name in layer}
+    forbidding = [contract for contract in contracts() if contract["type"] == "forbidden"]
+    drawn = [list(layer) for layer in layers]
+    for package in importlinter()["root_packages"]:
+        if package in placed:
+            continue
+        forbidden = {
+            name
+            for contract in forbidding
+            if package in contract["source_modules"]
+            for name in contract["forbidden_modules"]
+        }
+        rows = [row for row, layer in enumerate(layers) if forbidden.intersection(layer)]
+        drawn[max(rows, default=0)].append(package)
+    return drawn
+
+
 def pictures() -> dict[str, str]:
     """Return the text of each picture by the name of its file: one for each contract of layers."""
-    return {
-        f"{contract['id']}.svg": layers_picture(layer_names(contract))
-        for contract in contracts()
-        if contract["type"] == "layers"
-    }
+    drawn = {}
+    for contract in contracts():
+        if contract["type"] == "layers":
+            layers = layer_names(contract)
+            if contract["id"] == "packages":
+                layers = with_packages_beside(layers)
+            drawn[f"{contract['id']}.svg"] = layers_picture(layers)
+    return drawn
 
 
 # --------------------------------------------------------------------------------- the program
