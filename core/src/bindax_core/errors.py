@@ -6,6 +6,8 @@ same situations, so that ``except`` clauses move with a program.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class BindaxError(Exception):
     """Base of every error that bindax defines."""
@@ -44,7 +46,13 @@ class JaxprTypeError(BindaxError, TypeError):
 
 
 class RuleOutputError(BindaxError, TypeError):
-    """A rule returned something that its primitive's abstract evaluation contradicts."""
+    """A rule returned something that its primitive's abstract evaluation contradicts.
+
+    Attributes:
+        primitive: the primitive that was being evaluated, or None.
+    """
+
+    primitive: Any = None
 
 
 class MissingRuleError(BindaxError, NotImplementedError):

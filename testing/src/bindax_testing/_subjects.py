@@ -10,7 +10,7 @@ import attrs
 
 from bindax_core.errors import PluginError
 from bindax_core.extend import Primitive
-from bindax_core.registry import _wiring
+from bindax_core.registry._installed import installed
 from bindax_core.registry._loader import LOADED, Plugin
 from bindax_testing._samples import EquivalentMutant, ExpectedFailure, Sample
 
@@ -54,7 +54,7 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
         PluginError: when no such plugin is installed, or it may not load.
         PluginLoadError: when it fails to load.
     """
-    discovery = _wiring.discovery()
+    discovery = installed.discovery
     loader = discovery.loader
     plugins = loader.load_named(name)
     kinds: dict[Primitive, frozenset[str] | None] = {}

@@ -13,11 +13,11 @@ from typing import Any
 import attrs
 
 from bindax_core.errors import MissingRuleError
-from bindax_core.kernel import _rule_tables
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel.rules import CANONICAL, abstract_eval
+from bindax_core.runtime._runtime import runtime
 
 RuleOrRules = Rule | Sequence[Rule]
 
@@ -138,7 +138,7 @@ def _without_newer(primitive: Primitive, rule: Rule) -> Rule:
             if value is not default and not (type(value) is type(default) and value == default):
                 raise MissingRuleError(
                     f"the {rule.kind.name} rule for {primitive.name} from "
-                    f"{_rule_tables.describe_site(rule.site)} does not take the parameter "
+                    f"{runtime.plugins.describe_site(rule.site)} does not take the parameter "
                     f"{name!r}, which is {value!r} here: without it the rule holds for "
                     f"{name}={default!r} alone. Upgrade the package that the rule is from, or use "
                     f"the default."

@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 import string
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bindax_core.kernel import rules
-from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._source_info import SourceInfo
 from bindax_core.kernel.rules import Effect
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
 
 
 class Var:

@@ -28,10 +28,8 @@ impl = RuleKind(
     "impl", adapt=_adapters.impl, canonical=True, signature="(*arrays, **params) -> array"
 )
 """The evaluation on NumPy arrays; with ``on_values=True``, on the operands as they are given.
-``slow=True`` says that a compiled program is faster: then the rule runs where nothing compiles. A
-function ``slow(*avals, **params)`` says for which types it is.
-A rule with ``planned=True`` takes the types of the operands and returns the function of the arrays,
-which is remembered: for what takes longer to decide than to compute."""
+``slow=True`` says that NumPy has no fast form of it: the operation is compiled where something is
+installed that compiles."""
 
 abstract_eval = RuleKind(
     "abstract_eval",

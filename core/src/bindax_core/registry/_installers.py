@@ -17,11 +17,11 @@ from bindax_core.kernel._aval import (
     value_types,
 )
 from bindax_core.kernel._cards import Extension
+from bindax_core.kernel._declared import declared_primitives
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site
 from bindax_core.registry._declarations import Installer, Staged
 from bindax_core.registry._manifest import Entry
-from bindax_core.registry._primitive_names import declared_primitives
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.runtime import _backend, _operations, _operators
 from bindax_core.tree import _registry as tree
@@ -136,7 +136,7 @@ class ExtensionInstaller:
                 rule.kind.install(primitive, old)
             raise
         self._ours.add(rule)
-        primitive.forget_signatures()
+        primitive.forget_types()
 
     def _remove(self, primitive: Any, rule: Rule, former: Rule | None) -> None:
         self._ours.discard(rule)
@@ -145,7 +145,7 @@ class ExtensionInstaller:
             rule.kind.install(primitive, former)
         else:
             rule.kind.remove(primitive, rule, restore=former)
-        primitive.forget_signatures()
+        primitive.forget_types()
 
 
 def _present(primitive: Any, rule: Rule) -> Rule | None:

@@ -111,6 +111,10 @@ class Array(ArrayOperators):
         self._host = host
         return self._buffer
 
+    def _is_within_reach(self) -> bool:
+        """Tell whether NumPy can read the bytes where they are."""
+        return self._buffer is None or bool(self._backend.host_accessible)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of the axes."""

@@ -251,7 +251,7 @@ def _steps(plan: Plan, candidate: Candidate) -> tuple[list[Step], list[Step]]:
 
 def _forget(plan: Plan, primitive: Primitive) -> None:
     """Forget what was made with a rule: types, transformed programs and executables."""
-    primitive.forget_signatures()
+    primitive.forget_types()
     for case in plan.cases[primitive]:
         for _, closed in subjaxprs(dict(case.params)):
             _forget_program(closed)

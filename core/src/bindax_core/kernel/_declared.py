@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bindax_core.errors import PluginConflictError
-from bindax_core.kernel._rule_tables import describe_site
 from bindax_core.kernel._transaction import record_undo
+from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -39,7 +39,7 @@ def find_declared(name: str) -> Primitive | None:
     """
     declared = declared_primitives.get(name, [])
     if len(declared) > 1:
-        places = " and by ".join(describe_site(one.site) for one in declared)
+        places = " and by ".join(runtime.plugins.describe_site(one.site) for one in declared)
         raise PluginConflictError(
             f"the primitive {name!r} is declared by {places}. Rename one of them, or uninstall a "
             f"package."
