@@ -100,7 +100,14 @@ def runs(packages: dict[str, Path]) -> list[Run]:
     no_compiler = ("jax", "jaxlib")
     planned += [
         Run("bindax without jaxlib", "bindax", no_compiler, everything, smoke=True, demo=True),
-        Run("bindax[xla] without JAX", "bindax[xla]", ("jax",), everything, smoke=True, demo=True),
+        Run(
+            "bindax[xla] without JAX",
+            "bindax[demo,xla]",
+            ("jax",),
+            everything,
+            smoke=True,
+            demo=True,
+        ),
     ]
     planned += [
         Run(f"bindax on {version}", "bindax[xla]", ("jax",), smoke=True, python=version)

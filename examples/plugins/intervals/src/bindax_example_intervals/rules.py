@@ -211,7 +211,7 @@ def wave(bind: Any, x: Interval, peak: float) -> Interval:
 
 
 def _meets(x: Interval, point: float) -> Any:
-    """Whether a point is inside, give or take whole turns."""
+    """Tell whether a point is inside, give or take whole turns."""
     turn, start = constant(2 * math.pi, x.lower), constant(point, x.lower)
     first = lax.ceil(lax.div(lax.sub(x.lower, start), turn))
     last = lax.floor(lax.div(lax.sub(x.upper, start), turn))

@@ -124,7 +124,7 @@ def closed_over_error(name: str) -> TypeError:
 
 @contextmanager
 def late_rule(name: str) -> Iterator[None]:
-    """Says of a rule that uses traced values of a trace that has ended whose rule it is."""
+    """Name the rule in errors about values of a trace that has ended."""
     try:
         yield
     except UnexpectedTracerError as error:
@@ -176,7 +176,7 @@ def _takes_part(main: MainTrace, operands: Sequence[Any]) -> bool:
 
 
 def is_active(main: MainTrace) -> bool:
-    """Whether a trace is on this thread's stack."""
+    """Tell whether a trace is on this thread's stack."""
     return main.alive and main.stack is trace_state.stack
 
 

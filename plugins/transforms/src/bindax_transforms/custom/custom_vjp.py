@@ -135,7 +135,7 @@ class CustomVJPPrimal:
 
 @attrs.frozen(eq=False)
 class _State:
-    """What a backward rule needs of the forward rule's run, besides residual values."""
+    """Facts about the forward rule's run that a backward rule needs besides residual values."""
 
     residual_tree: Any
     out_tree: Any

@@ -103,7 +103,7 @@ class JaxprBuilder:
 
 
 def is_literal(value: Any, aval: Any) -> bool:
-    """Whether a constant is a scalar whose value is known without waiting for a device."""
+    """Tell whether a constant is a scalar whose value is known without waiting for a device."""
     return getattr(aval, "shape", None) == () and (type(value) is not Array or value.on_host)
 
 
