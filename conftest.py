@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
 
 
 class AnswersOfTest:
-    """What a test asks JAX; the keys are its own.
+    """What a test asks JAX, under keys of its own.
 
     Args:
         answers: those of its file.
@@ -36,12 +37,27 @@ class AnswersOfTest:
         self.answers = answers
         self.name = name
 
-    def __call__(self, key: str, compute: Any) -> Any:
-        """One answer, computed by a function without arguments."""
-        return self.each([key], lambda: [compute()])[0]
+    def __call__(self, key: str, function: Callable[[Any], Any], *, x64: bool = True) -> Any:
+        """One answer.
 
-    def each(self, keys: Iterable[str], compute: Any) -> list[Any]:
-        """Several answers that one function computes."""
+        Args:
+            key: what it is stored under.
+            function: takes JAX.
+            x64: whether JAX has 64-bit dtypes meanwhile.
+        """
+        return self.each([key], lambda jax: [function(jax)], x64=x64)[0]
+
+    def each(
+        self, keys: Iterable[str], function: Callable[[Any], Sequence[Any]], *, x64: bool = True
+    ) -> list[Any]:
+        """Several answers that one function gives."""
+
+        def compute() -> list[Any]:
+            jax: Any = pytest.importorskip("jax")
+            with jax.enable_x64(x64), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return [stored_answers.normalized(one) for one in function(jax)]
+
         return self.answers.each([f"{self.name}/{key}" for key in keys], compute)
 
 

@@ -1,7 +1,6 @@
 """Promotion of dtypes by operators, beside JAX's."""
 
 import operator
-import warnings
 
 import ml_dtypes
 import numpy as np
@@ -22,17 +21,14 @@ def numpy_dtype(name):
     return np.dtype(getattr(ml_dtypes, name, name))
 
 
-def results_of_jax(op, arrays):
+def results_of_jax(jax, op, arrays):
     """The types of all results, by tracing them."""
-    import jax
 
     def row(x):
         with_others = jax.eval_shape(lambda x: [op(x, y) for y in others(op, x, arrays)], x)
         return [[z.dtype.name, z.weak_type] for z in with_others]
 
-    with jax.enable_x64(True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [row(x) for x in arrays]
+    return [row(x) for x in arrays]
 
 
 def others(op, x, arrays):
@@ -48,7 +44,7 @@ def others(op, x, arrays):
 @pytest.mark.parametrize("op", [operator.add, operator.mul, operator.truediv, operator.sub])
 def test_operators_promote_like_jax(op, jax_answers):
     arrays = [np.ones(2).astype(numpy_dtype(name)) for name in DTYPES]
-    answers = jax_answers("types", lambda: results_of_jax(op, arrays))
+    answers = jax_answers("types", lambda jax: results_of_jax(jax, op, arrays))
     with bx.config.override(default_dtype_bits=64):
         for x, row in zip(arrays, answers, strict=True):
             for y, wanted in zip(others(op, x, arrays), row, strict=True):
@@ -59,9 +55,8 @@ def test_operators_promote_like_jax(op, jax_answers):
 LEFT, RIGHT = [*DTYPES, *NARROW, int, float, complex], [*DTYPES, *NARROW]
 
 
-def lattice_of_jax():
+def lattice_of_jax(jax):
     """The name of what each two are promoted to; none where they are not."""
-    import jax
 
     def promoted(a, b):
         left = numpy_dtype(a) if isinstance(a, str) else a
@@ -70,8 +65,7 @@ def lattice_of_jax():
         except ValueError:  # what JAX's error derives from
             return None
 
-    with jax.enable_x64(True):
-        return [[promoted(a, b) for b in RIGHT] for a in LEFT]
+    return [[promoted(a, b) for b in RIGHT] for a in LEFT]
 
 
 def test_promotion_lattice_is_jaxs(jax_answers):
