@@ -110,6 +110,7 @@ def test_results_like_jax(dtype, jax_answers):
     assert not unknown(found, VALUES, dtype)
 
 
+@pytest.mark.every(2)
 def test_compiled_like_evaluated(dtype):
     pytest.importorskip("bindax_xla_backend")
     arrays = [operand(dtype, number) for number in range(3)]
