@@ -23,6 +23,11 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import jax_answers as stored_answers  # noqa: E402
 
 NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
+# Where Python is told to write nothing beside the sources, this and the processes that tests start
+# keep what they compile here; to compile all modules in each of them takes minutes.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(ROOT / ".pytest_cache/bytecode")
 
 
 class AnswersOfTest:
