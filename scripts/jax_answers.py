@@ -7,7 +7,7 @@ JAX and computes it. The answers of ``test_x.py`` are in ``jax_answers/test_x.np
     uv run python scripts/jax_answers.py tests/test_x.py # those of some files
     uv run python scripts/jax_answers.py --compare       # compute all, compare with what is stored
 
-BINDAX_JAX_ANSWERS=compare does the latter in any run of the tests, =live uses what JAX computes now.
+BINDAX_JAX_ANSWERS=compare does the latter in any run of the tests; =live takes what JAX says now.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,8 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     except TypeError:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, name))
+        narrow: type = getattr(ml_dtypes, name)
+        return np.dtype(narrow)
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
@@ -92,7 +94,7 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
     return "float0" if dtype.names == ("float0",) else dtype.name
 
 
-def write(path: Path, answers: dict[str, Any], version: str) -> None:
+def write(path: Path, answers: dict[str, Any], jax_version: str) -> None:
     """Store answers: the bytes of all arrays together, and what they are as JSON."""
     data = bytearray()
 
@@ -108,7 +110,7 @@ def write(path: Path, answers: dict[str, Any], version: str) -> None:
             return [described(one) for one in value]
         return value
 
-    index = {"format": FORMAT, "jax": version, "answers": {}}
+    index = {"format": FORMAT, "jax": jax_version, "answers": {}}
     for key in sorted(answers):
         index["answers"][key] = described(answers[key])  # type: ignore[index]
     text = json.dumps(index, separators=(",", ":")).encode()
@@ -168,7 +170,8 @@ def _array_difference(stored: Answer, live: Answer) -> list[str]:
 
     wide = np.complex128 if stored.dtype.kind == "c" else np.float64
     a, b = stored.array.astype(wide), live.array.astype(wide)
-    allowed = UNITS * float(ml_dtypes.finfo(stored.dtype).eps)
+    finfo: Any = ml_dtypes.finfo
+    allowed = UNITS * float(finfo(stored.dtype).eps)
     largest = np.abs(a[np.isfinite(a)]).max(initial=0.0)
     close = np.allclose(a, b, rtol=0, atol=allowed * largest, equal_nan=True)
     return [] if close else [f"{stored}, now {live}"]
@@ -216,9 +219,7 @@ class Answers:
     def finish(self) -> None:
         """Store what was computed, when that was asked for."""
         if self.mode == "refresh" and self.computed:
-            import jax
-
-            write(self.path, self.computed, jax.__version__)
+            write(self.path, self.computed, version("jax"))
 
 
 def users() -> list[str]:
@@ -235,9 +236,9 @@ def main(words: list[str]) -> int:
     """Run the tests that ask for answers in the mode of the command; return the exit status."""
     mode = "compare" if "--compare" in words else "refresh"
     files = [word for word in words if not word.startswith("-")] or users()
-    # One process writes: a file has the answers of all of its tests.
+    # One process writes: a file has the answers of all of its tests, those that run at night too.
     command = [sys.executable, "-m", "pytest", "-n0", "-q", *files]
-    environment = {**os.environ, VARIABLE: mode}
+    environment = {**os.environ, VARIABLE: mode, "BINDAX_NIGHTLY": "1"}
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

@@ -8,7 +8,7 @@ which compiles for minutes.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ from _random_programs.transformations import reverses, transformed
 jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
 
 COUNT = int(os.environ.get("BINDAX_RANDOM_PROGRAMS", "10"))
-TODAY = f"{datetime.datetime.now(datetime.UTC):%Y%m%d}"
+TODAY = f"{dt.datetime.now(dt.UTC):%Y%m%d}"
 FIRST_SEED = int(os.environ.get("BINDAX_RANDOM_SEED", TODAY))
 SHRINK = bool(os.environ.get("BINDAX_RANDOM_SHRINK"))
 PARTS = 4 if COUNT > 10 else 2  # tests, so that several processes share the work
@@ -154,8 +154,8 @@ def test_random_programs(part: int) -> None:
         except Exception as error:
             error.add_note(repr(smallest(case) if SHRINK else case))
             error.add_note(
-                f"repeat it: BINDAX_RANDOM_SEED={FIRST_SEED} BINDAX_RANDOM_PROGRAMS={COUNT} "
-                f"python -m pytest -n0 'tests/test_random_programs.py::test_random_programs[{part}]'"
+                f"repeat it with BINDAX_RANDOM_SEED={FIRST_SEED} BINDAX_RANDOM_PROGRAMS={COUNT} "
+                f"pytest -n0 'tests/test_random_programs.py::test_random_programs[{part}]'"
             )
             raise
 

@@ -11,7 +11,7 @@ import toy
 import bindax_core as bx
 from bindax_core.extend import Primitive, Zero
 
-pytestmark = pytest.mark.usefixtures("toy_operations")
+pytestmark = [pytest.mark.usefixtures("toy_operations"), pytest.mark.smoke]
 
 
 def f(x: Any) -> Any:

@@ -261,7 +261,12 @@ def random_step(lib: Any, choices: list[int], w: Any) -> Function:
     return step
 
 
-@hypothesis.settings(max_examples=5 if os.environ.get("BINDAX_NIGHTLY") else 2, deadline=None, derandomize=True, database=None)
+@hypothesis.settings(
+    max_examples=5 if os.environ.get("BINDAX_NIGHTLY") else 2,
+    deadline=None,
+    derandomize=True,
+    database=None,
+)
 @hypothesis.given(
     choices=st.lists(st.integers(0, 200), min_size=1, max_size=6),
     reverse=st.booleans(),

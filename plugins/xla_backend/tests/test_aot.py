@@ -8,6 +8,8 @@ import pytest
 from bindax_core import ShapedArray, jit, make_jaxpr
 from bindax_xla_backend.extend import ArgumentError
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture
 def compiled(ops, backend):
