@@ -60,6 +60,7 @@ from bindax_core.interpreters.make_jaxpr import eval_shape as eval_shape
 from bindax_core.interpreters.make_jaxpr import make_jaxpr as make_jaxpr
 from bindax_core.interpreters.partial_eval import dce_jaxpr as dce_jaxpr
 from bindax_core.interpreters.partial_eval import partial_eval_jaxpr as partial_eval_jaxpr
+from bindax_core.interpreters.physical import physical_jaxpr as physical_jaxpr
 from bindax_core.interpreters.saved_residuals import print_saved_residuals as print_saved_residuals
 from bindax_core.interpreters.saved_residuals import saved_residuals as saved_residuals
 from bindax_core.interpreters.staging import trace_to_jaxpr as trace_to_jaxpr

@@ -16,7 +16,8 @@ from bindax_core import _primitive
 from bindax_core._array import Array
 from bindax_core._aval import typeof
 from bindax_core._config import config
-from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from bindax_core._extended import is_extended
+from bindax_core._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, subjaxprs
 from bindax_core._jaxpr_eval import eval_jaxpr
 from bindax_core._primitive import Primitive, as_array
 from bindax_core.errors import BackendError
@@ -251,6 +252,86 @@ def effects_barrier() -> None:
         getattr(backend, "effects_barrier", lambda: None)()
 
 
+_turn: Callable[[ClosedJaxpr], ClosedJaxpr] | None = None
+
+
+def set_physical_program(turn: Callable[[ClosedJaxpr], ClosedJaxpr]) -> None:
+    """Set what turns a program with extended dtypes into the one that represents it."""
+    global _turn
+    _turn = turn
+
+
+def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
+    """Have a backend compile a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or _turn is None or not has_extended_dtypes(jaxpr):
+        return backend.compile(jaxpr, **options)
+    return _Overlaid(jaxpr, backend.compile(_turn(jaxpr), **options), options["donated"])
+
+
+def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
+    """Have a backend lower a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or _turn is None or not has_extended_dtypes(jaxpr):
+        return backend.lower(jaxpr, **options)
+    return _OverlaidProgram(jaxpr, backend.lower(_turn(jaxpr), **options), options["donated"])
+
+
+def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
+    """Whether any value in a program has an extended dtype."""
+    known = jaxpr.cache.get("has_extended_dtypes")
+    if known is None:
+        known = jaxpr.cache["has_extended_dtypes"] = _has_extended(jaxpr.jaxpr)
+    return bool(known)
+
+
+def _has_extended(jaxpr: Jaxpr) -> bool:
+    atoms = [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars]
+    for eqn in jaxpr.eqns:
+        atoms += [*eqn.invars, *eqn.outvars]
+        if any(has_extended_dtypes(program) for _, program in subjaxprs(eqn.params)):
+            return True
+    dtypes = {getattr(atom.aval, "dtype", None) for atom in atoms}
+    return any(dtype is not None and is_extended(dtype) for dtype in dtypes)
+
+
+@attrs.frozen
+class _Overlaid:
+    """An executable on arrays of extended dtypes, from one on the arrays that represent them."""
+
+    jaxpr: ClosedJaxpr
+    physical: Any
+    donated: Sequence[bool]
+
+    def __call__(self, *operands: Any) -> list[Array]:
+        given = [x.physical() if isinstance(x, Array) else x for x in operands]
+        outs = self.physical(*given)
+        for x, y, is_donated in zip(operands, given, self.donated, strict=True):
+            if is_donated and isinstance(x, Array) and x is not y and y.is_deleted():
+                x.delete()
+        return [Array.of_physical(a, x) for a, x in zip(self.jaxpr.out_avals, outs, strict=True)]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "run_unchecked":  # it would not see the arrays as they are
+            raise AttributeError(name)
+        return getattr(self.physical, name)
+
+
+@attrs.frozen
+class _OverlaidProgram:
+    """A lowered program on arrays of extended dtypes."""
+
+    jaxpr: ClosedJaxpr
+    physical: Any
+    donated: Sequence[bool]
+
+    def as_text(self) -> str:
+        """The program in the compiler's language, on the arrays that represent the operands."""
+        return str(self.physical.as_text())
+
+    def compile(self) -> _Overlaid:
+        """The program, ready to be called."""
+        return _Overlaid(self.jaxpr, self.physical.compile(), self.donated)
+
+
 def executable_of(
     jaxpr: ClosedJaxpr,
     backend: Backend,
@@ -263,7 +344,9 @@ def executable_of(
     key = ("executable", backend.name, name, donated, keep_unused)
     executable = jaxpr.cache.get(key)
     if executable is None:
-        compiled = backend.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
+        compiled = compile_program(
+            jaxpr, backend, name=name, donated=donated, keep_unused=keep_unused
+        )
         executable = jaxpr.cache.setdefault(key, compiled)
     return executable  # type: ignore[no-any-return]
 
@@ -309,8 +392,9 @@ def _compile_one(
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
-    executable = backend.compile(
+    executable = compile_program(
         ClosedJaxpr(Jaxpr((), invars, outvars, [JaxprEqn(primitive, invars, outvars, params)])),
+        backend,
         name=primitive.name,
         donated=(False,) * len(avals),
         keep_unused=True,

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bindax_core._aval import ValueType, is_value, register_value_type, unknown_type_message
+from bindax_core._extended import as_extended
 from bindax_core._operators import ArrayOperators
 from bindax_core._source_info import describe_function
 from bindax_core.errors import (
@@ -142,7 +143,8 @@ class Tracer(ArrayOperators):
 
     @property
     def dtype(self) -> Any:
-        return self.aval.dtype
+        dtype = self.aval.dtype
+        return dtype if getattr(dtype, "names", None) is None else as_extended(dtype)
 
     @property
     def weak_type(self) -> bool:

@@ -23,9 +23,19 @@ from bindax_core._backend import LoweringContext as LoweringContext
 from bindax_core._backend import Region as Region
 from bindax_core._backend import executable_of as executable_of
 from bindax_core._backend import find_backend as find_backend
+from bindax_core._backend import has_extended_dtypes as has_extended_dtypes
+from bindax_core._backend import lower_program as lower_program
 from bindax_core._backend import register_backend as register_backend
+from bindax_core._backend import set_physical_program as set_physical_program
 from bindax_core._backend import unregister_backend as unregister_backend
 from bindax_core._config import config as config
+from bindax_core._extended import ExtendedDType as ExtendedDType
+from bindax_core._extended import as_extended as as_extended
+from bindax_core._extended import extended as extended
+from bindax_core._extended import extended_dtype as extended_dtype
+from bindax_core._extended import is_extended as is_extended
+from bindax_core._extended import logical_array as logical_array
+from bindax_core._extended import physical_array as physical_array
 from bindax_core._jaxpr import Atom as Atom
 from bindax_core._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core._jaxpr import Jaxpr as Jaxpr
@@ -61,6 +71,7 @@ from bindax_core._rule_kinds import jvp as jvp
 from bindax_core._rule_kinds import lowering as lowering
 from bindax_core._rule_kinds import partial_eval as partial_eval
 from bindax_core._rule_kinds import partial_eval_jaxpr as partial_eval_jaxpr
+from bindax_core._rule_kinds import physical as physical
 from bindax_core._rule_kinds import pretty_print as pretty_print
 from bindax_core._rule_kinds import transpose as transpose
 from bindax_core._rule_kinds import typecheck as typecheck
