@@ -73,6 +73,7 @@ from bindax_core import vmap as vmap
 
 if TYPE_CHECKING:
     from bindax import debug as debug
+    from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import lax as lax
     from bindax import numpy as numpy
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_LOADED_WHEN_USED = ("debug", "experimental", "lax", "numpy", "pure_callback", "random")
+_LOADED_WHEN_USED = ("debug", "dtypes", "experimental", "lax", "numpy", "pure_callback", "random")
 
 
 def __getattr__(name: str) -> Any:

@@ -204,11 +204,11 @@ class Array(ArrayOperators):
 
     def item(self, *index: int) -> Any:
         """One element as a Python scalar."""
-        return self.numpy().item(*index)
+        return self._plain().item(*index)
 
     def tolist(self) -> Any:
         """The elements as nested Python lists."""
-        return self.numpy().tolist()
+        return self._plain().tolist()
 
     def copy(self) -> Array:
         """The array itself, which cannot change."""
