@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import vmap
 from bindax_core.extend import (
     Array,
     ExtendedDType,
@@ -30,6 +29,7 @@ from bindax_random._operands import is_arraylike, is_key
 from bindax_random._prng import PRNG, find_prng, prng_of, register_prng
 from bindax_random._seeds import seed_array
 from bindax_random.threefry import THREEFRY
+from bindax_transforms import vmap
 
 Shape = tuple[int, ...]
 

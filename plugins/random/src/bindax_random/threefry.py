@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import LoweringContext, Origin, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic import (
     bitwise_or,
@@ -33,6 +32,7 @@ from bindax_lax_basic.extend import elementwise_batch, elementwise_type, shape_a
 from bindax_random import _threefry_numbers as numbers
 from bindax_random._prng import PRNG
 from bindax_random._seeds import seed_words
+from bindax_transforms import trace_to_jaxpr
 
 NumPyArray = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
