@@ -11,7 +11,15 @@ import numpy as np
 from bindax_core.extend import Array, is_extended, typeof
 from bindax_lax_basic import broadcast_shapes, convert_element_type
 from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, kind_of
+from bindax_lax_basic.dtypes import (
+    DType,
+    canonical_dtype,
+    default_dtype,
+    inexact_dtype,
+    kind_of,
+    promote_types,
+    result_type,
+)
 from bindax_lax_basic.extend import shape_argument
 
 Shape = tuple[int, ...]
@@ -86,3 +94,27 @@ def is_key(x: Any) -> bool:
 def is_arraylike(x: Any) -> bool:
     """Whether something is an array, but no typed key."""
     return hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic))
+
+
+def float_parameters(name: str, dtype: DType, **parameters: Any) -> list[Any]:
+    """Parameters of a distribution in the dtype that is drawn.
+
+    Raises:
+        TypeError: when a parameter has a dtype that the drawn one cannot hold.
+    """
+    converted = []
+    for argument, x in parameters.items():
+        aval = typeof(x)
+        if not aval.weak_type and promote_types(aval.dtype, dtype) != dtype:
+            raise TypeError(
+                f"{name}: {argument} is {aval.str_short()}, which does not fit into the dtype "
+                f"{dtype.name} of the result; convert it, or ask for a wider dtype."
+            )
+        converted.append(convert_element_type(x, dtype))
+    return converted
+
+
+def promoted_floats(*operands: Any) -> list[Any]:
+    """Operands in one float dtype, that to which they promote."""
+    found = inexact_dtype(result_type(*operands))
+    return [convert_element_type(x, found) for x in operands]

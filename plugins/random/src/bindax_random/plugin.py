@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bindax_core.extend import Primitive, hookimpl
+from bindax_random.gamma_numbers import random_gamma_p
 from bindax_random.keys import (
     random_bits_p,
     random_fold_in_p,
@@ -21,6 +22,7 @@ def bindax_primitives() -> Iterable[Primitive]:
     return (
         random_bits_p,
         random_fold_in_p,
+        random_gamma_p,
         random_split_p,
         random_unwrap_p,
         random_wrap_p,

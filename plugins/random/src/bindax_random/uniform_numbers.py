@@ -31,6 +31,7 @@ from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.dtypes import DType, canonical_dtype, integer_limits, kind_of
 from bindax_lax_basic.extend import shape_argument
 from bindax_numpy import clip
+from bindax_random._compiled import compiled
 from bindax_random._operands import Shape, float_dtype, integer_dtype, result_shape
 from bindax_random.keys import random_bits_p, random_split_p, single_key
 
@@ -95,7 +96,23 @@ def uniform(
     """
     typed = single_key("uniform", key)
     sizes = shape_argument("uniform", shape)
-    return uniform_floats(typed, sizes, float_dtype("uniform", dtype), minval, maxval)
+    found = float_dtype("uniform", dtype)
+    if _is_unit(minval, maxval):
+        return uniform_floats(typed, sizes, found)
+    for bound in (minval, maxval):
+        result_shape("uniform", sizes, bound)
+    return _bounded(typed, minval, maxval, shape=sizes, dtype=found)
+
+
+@compiled
+def _bounded(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) -> Any:
+    return uniform_floats(key, shape, dtype, minval, maxval)
+
+
+def _is_unit(minval: Any, maxval: Any) -> bool:
+    """Whether bounds are 0 and 1, between which numbers need not be scaled."""
+    kinds = (int, float)
+    return type(minval) in kinds and type(maxval) in kinds and minval == 0 and maxval == 1
 
 
 def uniform_floats(
@@ -115,23 +132,15 @@ def uniform_floats(
     mantissas = shift_right_logical(mantissas, unsigned(drawn - int(info.nmant)))
     one = np.ones((), dtype)
     floats = bitcast_convert_type(bitwise_or(mantissas, one.view(width)[()]), dtype) - one
-    if type(minval) is float and type(maxval) is float and (minval, maxval) == (0.0, 1.0):
+    if _is_unit(minval, maxval):
         return floats
     low, high = [_bound(x, dtype, shape) for x in (minval, maxval)]
     return maximum(low, floats * (high - low) + low)
 
 
 def _bound(x: Any, dtype: DType, shape: Shape) -> Any:
-    aval = typeof(x)
-    if not aval.shape:
-        x = (
-            np.asarray(x).astype(dtype)
-            if not hasattr(x, "aval")
-            else convert_element_type(x, dtype)
-        )
-        return x
-    result_shape("uniform", shape, x)
-    return broadcast_to(convert_element_type(x, dtype), shape)
+    own = convert_element_type(x, dtype)
+    return broadcast_to(own, shape) if typeof(x).shape else own
 
 
 # --------------------------------------------------------------------------------- integers
@@ -173,7 +182,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
 
 
 def _integer_bound(x: Any) -> Any:
-    """A bound as an array of integers: of the default dtype, or where they do not fit of 64 bits."""
+    """A bound as integers: of their own dtype, or of the default one."""
     aval = typeof(x)
     if kind_of(aval.dtype) not in ("signed integer", "unsigned integer"):
         return convert_element_type(x, int)
