@@ -65,10 +65,16 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     found = default_dtype("float") if dtype is None else canonical_dtype(dtype)
     if not is_inexact(found):
         raise ValueError(f"normal: dtype must be a float or complex dtype, but got {found.name}.")
-    if found.kind != "c":
-        return normal_floats(typed, sizes, found)
-    parts = [normal_floats(one, sizes, real_dtype(found)) for one in split_in(typed)]
-    return complex_number(*parts) / np.sqrt(2.0).astype(found)
+    return normal_program(typed, shape=sizes, dtype=found)
+
+
+@compiled
+def normal_program(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    """Standard normal floats, or complex numbers, of one typed key."""
+    if dtype.kind != "c":
+        return normal_floats(key, shape, dtype)
+    parts = [normal_floats(one, shape, real_dtype(dtype)) for one in split_in(key)]
+    return complex_number(*parts) / np.sqrt(2.0).astype(dtype)
 
 
 def normal_floats(typed: Any, shape: Shape, dtype: DType) -> Any:

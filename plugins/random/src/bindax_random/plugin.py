@@ -14,6 +14,7 @@ from bindax_random.keys import (
     random_wrap_p,
 )
 from bindax_random.threefry import threefry2x32_numbers_p, threefry2x32_p
+from bindax_random.uniform_numbers import unit_floats_p
 
 
 @hookimpl
@@ -26,6 +27,7 @@ def bindax_primitives() -> Iterable[Primitive]:
         random_split_p,
         random_unwrap_p,
         random_wrap_p,
+        unit_floats_p,
         threefry2x32_numbers_p,
         threefry2x32_p,
     )

@@ -66,12 +66,17 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
                 f"permutation: x must be an integer or have an axis, but got {aval.str_short()}."
             )
         axis_argument("permutation", axis, 1)
-        return shuffled(typed, iota(default_dtype("int"), max(0, x.__index__())), 0)
+        return _shuffled_below(typed, count=max(0, x.__index__()), dtype=default_dtype("int"))
     axis = axis_argument("permutation", axis, aval.ndim)
     if independent or aval.ndim == 1:
         return shuffled(typed, x, axis)
     order = shuffled(typed, iota(default_dtype("int"), aval.shape[axis]), 0)
     return take(x, order, axis)
+
+
+@compiled
+def _shuffled_below(key: Any, *, count: int, dtype: DType) -> Any:
+    return shuffled(key, iota(dtype, count), 0)
 
 
 def shuffled(typed: Any, x: Any, axis: int) -> Any:

@@ -23,6 +23,7 @@ from bindax_lax_basic import (
     convert_element_type,
     index_in_dim,
     iota,
+    optimization_barrier,
     reshape,
     shift_left,
     shift_right_logical,
@@ -145,6 +146,8 @@ def _numbers_impl(key: NumPyArray, *, shape: Shape, bit_width: int) -> NumPyArra
 
 def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
     """The numbers, from primitives."""
+    # Or a compiler would compute the key anew for each number.
+    key = optimization_barrier(key)
     batch = key.shape[:-1]
     size = math.prod(shape)
     full = (*batch, *shape)
