@@ -218,7 +218,7 @@ def stop_gradient(x: Any) -> Any:
     Args:
         x: an array, or a pytree of arrays.
 
-    >>> from bindax_core import jvp
+    >>> from bindax_transforms import jvp
     >>> float(jvp(lambda x: stop_gradient(x) * x, (3.0,), (1.0,))[1])
     3.0
     """
