@@ -198,6 +198,6 @@ def test_the_conformance_check_finds_a_box_that_forgets():
 
 
 def test_boxes_pass_the_checks_of_containers():
-    from bindax_core import testing
+    import bindax_testing as testing
 
     testing.check_pytree(Partitioned(np.ones(3), ("data",))).raise_if_failed()

@@ -384,7 +384,7 @@ def lift(transformation: Callable[[Flat], Flat]) -> Callable[[Callable[..., Any]
         A transformation of functions whose arguments and results hold objects, variables and
         arrays: what the function changes in its arguments is changed in the originals.
 
-    >>> from bindax_core import checkpoint
+    >>> from bindax_transforms import checkpoint
     >>> from bindax_nnx import Module, Param
     >>> class Counter(Module):
     ...     def __init__(self):

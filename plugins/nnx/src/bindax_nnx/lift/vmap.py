@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-import bindax_core
-from bindax_core import check_function
+import bindax_transforms
+from bindax_transforms import check_function
 from bindax_core.extend import api_boundary, flatten_prefix, is_value, tree_flatten, typeof
 from bindax_nnx.graph import is_reference, iter_variables
 from bindax_nnx.lift._call import Call, Inside
@@ -85,7 +85,7 @@ def vmap(
 
         dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
         _check_sizes(call, entry, axis_size)
-        mapped = bindax_core.vmap(
+        mapped = bindax_transforms.vmap(
             flat, in_axes=(dims,), out_axes=exits, axis_name=axis_name, axis_size=axis_size
         )
         return call.finish(mapped(call.leaves))
