@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from bindax_core.extend import PyTreeDef
+from bindax_core.extend import PyTreeDef, tree_structure
 
 
 class NodeToken:
@@ -22,24 +23,15 @@ class NodeToken:
         metadata: what else makes the node, for types of other packages.
     """
 
-    __slots__ = ("_hash", "metadata", "names", "type")
+    __slots__ = ("metadata", "names", "type")
 
     def __init__(self, type: type, names: tuple[Any, ...], metadata: Any = None) -> None:
         self.type = type
         self.names = names
         self.metadata = metadata
-        self._hash = hash((type, names, metadata))
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, NodeToken)
-            and self.type is other.type
-            and self.names == other.names
-            and bool(self.metadata == other.metadata)
-        )
-
-    def __hash__(self) -> int:
-        return self._hash
+    def __reduce__(self) -> Any:
+        return node_token, (self.type, self.names, self.metadata)
 
     def __repr__(self) -> str:
         return f"{self.type.__name__}({', '.join(map(str, self.names))})"
@@ -53,22 +45,14 @@ class VariableToken:
         metadata: pairs of names and values, sorted by name.
     """
 
-    __slots__ = ("_hash", "metadata", "type")
+    __slots__ = ("metadata", "type")
 
     def __init__(self, type: type, metadata: tuple[tuple[str, Any], ...]) -> None:
         self.type = type
         self.metadata = metadata
-        self._hash = hash((type, metadata))
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, VariableToken)
-            and self.type is other.type
-            and self.metadata == other.metadata
-        )
-
-    def __hash__(self) -> int:
-        return self._hash
+    def __reduce__(self) -> Any:
+        return variable_token, (self.type, self.metadata)
 
     def __repr__(self) -> str:
         metadata = "".join(f", {name}={value!r}" for name, value in self.metadata)
@@ -83,11 +67,8 @@ class Content:
     def __init__(self, tree: PyTreeDef) -> None:
         self.tree = tree
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Content) and bool(self.tree == other.tree)
-
-    def __hash__(self) -> int:
-        return hash(self.tree)
+    def __reduce__(self) -> Any:
+        return content_token, (self.tree,)
 
     def __repr__(self) -> str:
         return f"Content({self.tree})"
@@ -96,16 +77,14 @@ class Content:
 class Branch:
     """A container inside of a graph node, with the structure of its one level."""
 
-    __slots__ = ("tree",)
+    __slots__ = ("size", "tree")
 
     def __init__(self, tree: PyTreeDef) -> None:
         self.tree = tree
+        self.size = tree.num_leaves
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Branch) and bool(self.tree == other.tree)
-
-    def __hash__(self) -> int:
-        return hash(self.tree)
+    def __reduce__(self) -> Any:
+        return branch_token, (self.tree,)
 
     def __repr__(self) -> str:
         return f"{self.tree}"
@@ -119,6 +98,9 @@ class Seen:
     def __init__(self, index: int) -> None:
         self.index = index
 
+    def __reduce__(self) -> Any:
+        return seen, (self.index,)
+
     def __repr__(self) -> str:
         return f"Seen({self.index})"
 
@@ -131,6 +113,9 @@ class Known:
     def __init__(self, index: int) -> None:
         self.index = index
 
+    def __reduce__(self) -> Any:
+        return known, (self.index,)
+
     def __repr__(self) -> str:
         return f"Known({self.index})"
 
@@ -140,14 +125,72 @@ class Leaf:
 
     __slots__ = ()
 
+    def __reduce__(self) -> str:
+        return "LEAF"
+
     def __repr__(self) -> str:
         return "*"
 
 
-seen = cache(Seen)
-"""The token of a number; there is one for each, so that they are compared by identity."""
+# There is one token for each content, so that tokens are compared and hashed by identity.
 
-known = cache(Known)
-"""The token of a number of the original graph."""
+
+@cache
+def seen(index: int) -> Seen:
+    """The token of a number."""
+    return Seen(index)
+
+
+@cache
+def known(index: int) -> Known:
+    """The token of a number of the original graph."""
+    return Known(index)
+
+
+@cache
+def content_token(tree: PyTreeDef) -> Content:
+    """The token of a structure in a variable."""
+    return Content(tree)
+
+
+@cache
+def branch_token(tree: PyTreeDef) -> Branch:
+    """The token of one level of a container."""
+    return Branch(tree)
+
+
+@cache
+def sequence_token(kind: type, size: int) -> Branch:
+    """The token of a list or tuple."""
+    return branch_token(tree_structure(kind([0] * size)))
+
+
+_of_types: WeakKeyDictionary[type, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def node_token(kind: type, names: tuple[Any, ...], metadata: Any = None) -> NodeToken:
+    """The token of a node of a type.
+
+    Raises:
+        TypeError: the metadata cannot be hashed.
+    """
+    tokens = _of_types.setdefault(kind, {})
+    token: NodeToken = tokens.get((names, metadata)) or tokens.setdefault(
+        (names, metadata), NodeToken(kind, names, metadata)
+    )
+    return token
+
+
+def variable_token(kind: type, metadata: tuple[tuple[str, Any], ...]) -> VariableToken:
+    """The token of a variable of a type.
+
+    Raises:
+        TypeError: the metadata cannot be hashed.
+    """
+    tokens = _of_types.setdefault(kind, {})
+    key = (metadata, tuple([type(value) for _, value in metadata]))  # 1 is not True
+    token: VariableToken = tokens.get(key) or tokens.setdefault(key, VariableToken(kind, metadata))
+    return token
+
 
 LEAF = Leaf()

@@ -7,7 +7,6 @@ collects what the variables hold; nodes and variables that it meets twice are wr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -17,14 +16,12 @@ from bindax_core.extend import (
     Array,
     is_value,
     tree_flatten,
-    tree_structure,
     tree_unflatten,
     typeof,
 )
 from bindax_core.tree_util import flatten_one_level_with_keys, is_tree_node
 from bindax_nnx._context import clock, current_trace
 from bindax_nnx._tokens import (
-    LEAF,
     Branch,
     Content,
     Known,
@@ -32,8 +29,12 @@ from bindax_nnx._tokens import (
     NodeToken,
     Seen,
     VariableToken,
+    branch_token,
+    content_token,
     known,
+    node_token,
     seen,
+    sequence_token,
 )
 from bindax_nnx.errors import GraphError
 from bindax_nnx.foreign import find_foreign, on_registration
@@ -41,10 +42,51 @@ from bindax_nnx.object import List, Object
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable, name_place, restore_variable
 
-_STATIC = frozenset({str, type(None), FunctionType, BuiltinFunctionType, type, bytes})
+_set = object.__setattr__
+
+_STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
+"""What a value is to a walk; of static values, whether the type must be noted with them."""
+
+_SELF_EXPLAINING = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
 """Types of static attributes whose instances are equal only to their like."""
 
-_set = object.__setattr__
+_BASIC: dict[type, int] = {
+    **dict.fromkeys(_SELF_EXPLAINING, _STATIC),
+    int: _TYPED,
+    bool: _TYPED,
+    complex: _TYPED,
+    float: _FLOAT,
+}
+_roles = dict(_BASIC)
+
+
+def _role(value: Any) -> int:
+    """Decide what instances of a value's type are to a walk, and remember it."""
+    kind = type(value)
+    if issubclass(kind, Variable):
+        role = _VARIABLE
+    elif issubclass(kind, Object):
+        role = _OBJECT
+    elif is_tree_node(kind):
+        role = _TREE
+    elif find_foreign(kind) is not None:
+        role = _FOREIGN
+    elif not issubclass(kind, np.generic) and is_value(value):
+        role = _ARRAY
+    else:
+        role = _TYPED
+    if len(_roles) > 4096:
+        _forget_roles()
+    _roles[kind] = role
+    return role
+
+
+def _forget_roles() -> None:
+    _roles.clear()
+    _roles.update(_BASIC)
+
+
+on_registration.append(_forget_roles)
 
 
 _reference_types: dict[type, bool] = {}
@@ -75,7 +117,7 @@ class Walk:
         references: the nodes and variables that were met, in order.
         variables: the variables among them.
         values: what the variables hold, flat.
-        sizes: how many values each variable has.
+        uneven: how many values the variables have that do not have one, by number.
         containers: the lists and dictionaries that were met, with what they held.
         is_lasting: whether the structure can be told unchanged by the clock and the containers.
     """
@@ -88,9 +130,9 @@ class Walk:
         "known",
         "paths",
         "references",
-        "sizes",
         "tokens",
         "trail",
+        "uneven",
         "values",
         "variables",
         "whole",
@@ -114,49 +156,42 @@ class Walk:
         self.indices: dict[int, int] = {}
         self.variables: list[Variable[Any]] = []
         self.values: list[Any] = []
-        self.sizes: list[int] = []
+        self.uneven: dict[int, int] = {}
         self.containers: list[tuple[Any, tuple[Any, ...]]] = []
         self.is_lasting = True
 
     def value(self, value: Any) -> None:
         """Take apart a value inside of a graph."""
         kind = type(value)
-        if kind in _STATIC:
+        role = _roles.get(kind) or _role(value)
+        if role is _STATIC:
             self.tokens.append(value)
-        elif kind is int or kind is bool:
-            self.tokens.append((kind, value))
-        elif isinstance(value, Variable):
+        elif role is _VARIABLE:
             self.variable(value)
-        elif isinstance(value, Object):
+        elif role is _OBJECT:
             self.node(value)
-        elif kind is float:
+        elif role is _TYPED:
+            self.tokens.append((kind, value))
+        elif role is _FLOAT:
             self.tokens.append((kind, value, value.hex()))
+        elif role is _TREE:
+            self._branch(value, kind)
+        elif role is _FOREIGN:
+            self._foreign(value, find_foreign(kind))
         else:
-            self._other(value, kind)
-
-    def _other(self, value: Any, kind: type) -> None:
-        if kind is not complex and not isinstance(value, np.generic) and is_value(value):
             raise GraphError(
                 f"{{place}} is an array ({typeof(value).str_short()}) outside of a Variable, so it "
                 f"could not be tracked through transformations; hold it in a Variable, such as "
                 f"Param, BatchStat or a kind of your own."
             )
-        if is_tree_node(type(value)):
-            self._branch(value, kind)
-            return
-        foreign = find_foreign(kind)
-        if foreign is not None:
-            self._foreign(value, foreign)
-            return
-        self.tokens.append((kind, value))
 
     def _branch(self, value: Any, kind: type) -> None:
         children: Sequence[Any]
         if kind is list or kind is tuple:
-            children, token = value, _sequence_token(kind, len(value))
+            children, token = value, sequence_token(kind, len(value))
         else:
             children, tree = tree_flatten(value, is_leaf=lambda x: x is not value)
-            token = Branch(tree)
+            token = branch_token(tree)
         self.tokens.append(token)
         if kind is list:
             self.containers.append((value, tuple(value)))
@@ -215,15 +250,14 @@ class Walk:
         self.is_lasting = False
         attributes, metadata = definition.flatten(node)
         names = tuple(sorted(attributes))
-        self.tokens.append(NodeToken(definition.type, names, metadata))
+        self.tokens.append(node_token(definition.type, names, metadata))
         self._attributes(node, attributes, names)
 
     def _attributes(self, node: Any, attributes: Mapping[str, Any], names: Sequence[str]) -> None:
         trail = self.trail
         try:
             if self.paths is None:
-                for name in names:
-                    self.value(attributes[name])
+                self._plain_attributes(attributes, names)
                 return
             for name in names:
                 self.trail = (*trail, path_key(node, name))
@@ -236,6 +270,31 @@ class Walk:
                 raise GraphError(text.replace("{place}", place)) from None
             raise
 
+    def _plain_attributes(self, attributes: Mapping[str, Any], names: Sequence[str]) -> None:
+        """Take attributes apart; the most common kinds here, for speed."""
+        tokens, references, indices = self.tokens, self.references, self.indices
+        is_first = self.known is None
+        for name in names:
+            value = attributes[name]
+            kind = type(value)
+            role = _roles.get(kind)
+            if role is _STATIC:
+                tokens.append(value)
+            elif role is _TYPED:
+                tokens.append((kind, value))
+            elif role is _VARIABLE and is_first and id(value) not in indices:
+                content = value._value
+                if type(content) is Array:
+                    indices[id(value)] = len(references)
+                    references.append(value)
+                    self.variables.append(value)
+                    self.values.append(content)
+                    tokens.append(value._token or value.token)
+                else:
+                    self.variable(value)
+            else:
+                self.value(value)
+
     def variable(self, variable: Variable[Any]) -> None:
         """Take apart a variable."""
         if self._is_old(variable):
@@ -247,14 +306,18 @@ class Walk:
         value = variable._value
         if type(value) is Array or self.whole or not is_tree_node(type(value)):
             self.values.append(value)
-            self.sizes.append(1)
         else:
             leaves, tree = tree_flatten(value)
             self.values.extend(leaves)
-            self.sizes.append(len(leaves))
-            self.tokens.append(Content(tree))
+            self.uneven[len(self.variables) - 1] = len(leaves)
+            self.tokens.append(content_token(tree))
             self.is_lasting = False
         self.tokens.append(variable._token or variable.token)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many values each variable has."""
+        return [self.uneven.get(i, 1) for i in range(len(self.variables))]
 
     def structure(self) -> tuple[Any, ...]:
         """The tokens, which are hashable.
@@ -282,11 +345,6 @@ class Walk:
                             f"hashable value, or hold arrays in variables."
                         )
         return GraphError("a static attribute of a graph cannot be hashed.")
-
-
-@cache
-def _sequence_token(kind: type, size: int) -> Branch:
-    return Branch(tree_structure(kind([0] * size)))
 
 
 class Build:
@@ -319,13 +377,13 @@ class Build:
         self,
         tokens: Sequence[Any],
         values: Iterator[Any],
-        arrays: Iterator[Any] = iter(()),
+        arrays: Iterator[Any] | None = None,
         originals: Sequence[Any] = (),
         expand: bool = False,
     ) -> None:
         self.tokens = tokens
         self.values = values
-        self.arrays = arrays
+        self.arrays: Iterator[Any] = iter(()) if arrays is None else arrays
         self.originals = originals
         self.expand = expand
         self.context = current_trace()
@@ -338,7 +396,7 @@ class Build:
         token = self.tokens[self.position]
         self.position += 1
         kind = type(token)
-        if kind in _STATIC:
+        if kind in _SELF_EXPLAINING:
             return token
         if kind is VariableToken:
             return self._variable(token, next(self.values))
@@ -349,14 +407,14 @@ class Build:
         if kind is Seen:
             return self.references[token.index]
         if kind is Branch:
-            tree = token.tree
-            return tree_unflatten(tree, [self.next() for _ in range(tree.num_leaves)])
+            return tree_unflatten(token.tree, [self.next() for _ in range(token.size)])
         if kind is Leaf:
             return next(self.arrays)
         if kind is Known:
             return self._known(token.index)
         if kind is Content:
-            value = tree_unflatten(token.tree, [next(self.values) for _ in range(token.tree.num_leaves)])
+            leaves = [next(self.values) for _ in range(token.tree.num_leaves)]
+            value = tree_unflatten(token.tree, leaves)
             token = self.tokens[self.position]
             self.position += 1
             return self._variable(token, value)
@@ -383,8 +441,10 @@ class Build:
         kind = token.type
         foreign = None if issubclass(kind, Object) else find_foreign(kind)
         node = target
-        if node is None:
-            node = new_object(kind, self.context) if foreign is None else foreign.create(token.metadata)
+        if node is None and foreign is None:
+            node = new_object(kind, self.context)
+        elif node is None:
+            node = foreign.create(token.metadata)
         self.references.append(node)
         attributes = {}
         for name in token.names:
@@ -396,7 +456,7 @@ class Build:
         else:
             if target is not None:
                 node.__dict__.clear()
-                clock.advance()
+                node._changed()
             node.__dict__.update(attributes)
         return node
 
@@ -405,6 +465,7 @@ def new_object(kind: type[Object], context: Any) -> Any:
     """An object of a type without attributes."""
     node = object.__new__(kind)
     _set(node, "_nnx_context", context)
+    _set(node, "_nnx_mark", None)
     _set(node, "_nnx_plan", None)
     return node
 

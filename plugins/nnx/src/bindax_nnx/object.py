@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from bindax_nnx._context import clock, current_trace, describe_trace
-from bindax_nnx._tokens import NodeToken
+from bindax_nnx._tokens import NodeToken, node_token
 from bindax_nnx.errors import TraceContextError
 from bindax_nnx.variables import Variable, name_place
 
@@ -19,16 +19,18 @@ class Object:
     hashable. Arrays belong into variables. Several attributes may hold the same object.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_nnx_context", "_nnx_plan")
+    __slots__ = ("__dict__", "__weakref__", "_nnx_context", "_nnx_mark", "_nnx_plan")
 
     _nnx_tokens: ClassVar[dict[tuple[str, ...], tuple[NodeToken, tuple[str, ...]]]] = {}
     _nnx_context: Any
+    _nnx_mark: Any  # of the clock, when an attribute was last changed
     _nnx_plan: Any
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make the object under the innermost active trace."""
         self = object.__new__(cls)
         _set(self, "_nnx_context", current_trace())
+        _set(self, "_nnx_mark", None)
         _set(self, "_nnx_plan", None)
         return self
 
@@ -47,14 +49,18 @@ class Object:
         if isinstance(value, Variable):
             name_place(value, f"{type(self).__name__}.{name}")
         attributes[name] = value
-        clock.advance()
+        self._changed()
 
     def __delattr__(self, name: str) -> None:
         if name not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r} to delete.")
         self._require_context(name)
         del self.__dict__[name]
+        self._changed()
+
+    def _changed(self) -> None:
         clock.advance()
+        _set(self, "_nnx_mark", clock.now)
 
     def _require_context(self, name: str) -> None:
         now = current_trace()
@@ -88,13 +94,7 @@ class Object:
         found = cls._nnx_tokens.get(present)
         if found is None:
             names = tuple(sorted(present))
-            for token, known in cls._nnx_tokens.values():
-                if known == names:
-                    found = (token, known)
-                    break
-            else:
-                found = (NodeToken(cls, names), names)
-            cls._nnx_tokens[present] = found
+            found = cls._nnx_tokens[present] = (node_token(cls, names), names)
         return found
 
 
@@ -144,7 +144,7 @@ class List(Object):
         names = tuple(map(str, range(len(attributes))))
         found = cls._nnx_tokens.get(names)
         if found is None:
-            found = cls._nnx_tokens[names] = (NodeToken(cls, names), names)
+            found = cls._nnx_tokens[names] = (node_token(cls, names), names)
         return found
 
 

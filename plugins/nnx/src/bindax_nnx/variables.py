@@ -9,7 +9,7 @@ from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._context import clock, current_trace, describe_trace
 from bindax_nnx._operators import VariableOperators
-from bindax_nnx._tokens import VariableToken
+from bindax_nnx._tokens import VariableToken, variable_token
 from bindax_nnx.errors import TraceContextError
 
 A = TypeVar("A")
@@ -62,7 +62,6 @@ class Variable(VariableOperators, Generic[A]):
 
     __slots__ = ("__weakref__", "_context", "_metadata", "_place", "_token", "_value")
 
-    _tokens: ClassVar[dict[Any, VariableToken]]
     _value: Any
     _context: Any
     _metadata: dict[str, Any]
@@ -235,10 +234,8 @@ class Variable(VariableOperators, Generic[A]):
         return token
 
     def _make_token(self) -> VariableToken:
-        items = tuple(sorted(self._metadata.items()))
-        tokens = type(self)._tokens
         try:
-            return tokens.get(items) or tokens.setdefault(items, VariableToken(type(self), items))
+            return variable_token(type(self), tuple(sorted(self._metadata.items())))
         except TypeError as error:
             raise TypeError(
                 f"the metadata of {self._describe()} must be hashable, but they are "
@@ -357,7 +354,6 @@ _names: dict[str, int] = {}
 
 def _register(cls: type[Variable[Any]]) -> None:
     """Make instances of a class pytree nodes around their value."""
-    cls._tokens = {}
     # A class that is defined again, in a notebook say, is another one: both stay in use.
     name = f"{cls.__module__}:{cls.__qualname__}"
     count = _names[name] = _names.get(name, 0) + 1

@@ -33,19 +33,12 @@ class Structure:
         has_containers: whether there are lists and the like, which change unseen.
     """
 
-    __slots__ = ("__weakref__", "_hash", "has_containers", "size", "tokens")
+    __slots__ = ("__weakref__", "has_containers", "size", "tokens")
 
     def __init__(self, tokens: tuple[Any, ...], size: int, has_containers: bool) -> None:
         self.tokens = tokens
         self.size = size
         self.has_containers = has_containers
-        self._hash = hash(tokens)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Structure) and self.tokens == other.tokens)
-
-    def __hash__(self) -> int:
-        return self._hash
 
 
 _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.WeakValueDictionary()
@@ -117,6 +110,7 @@ class Exit:
             changed.
         changed: the variables with new values, by number, with the trees of those that hold any.
         relabelled: the variables with new metadata, by number, with these.
+        is_plain: whether there is nothing but arrays in the result, and no change.
     """
 
     tree: PyTreeDef
@@ -124,6 +118,7 @@ class Exit:
     restructured: int | None
     changed: tuple[tuple[int, PyTreeDef | None], ...]
     relabelled: tuple[tuple[int, VariableToken], ...]
+    is_plain: bool
 
 
 class Inside:
@@ -206,7 +201,9 @@ class Inside:
             for i, (x, token) in enumerate(zip(self.variables, self._tokens, strict=True))
             if x._token is not token and x.token != token
         )
-        outcome = Exit(self.tree, walk.structure(), restructured, self.changed, relabelled)
+        changed = self.changed
+        is_plain = not (changed or is_new or relabelled) and len(arrays) == len(self.leaves)
+        outcome = Exit(self.tree, walk.structure(), restructured, changed, relabelled, is_plain)
         return outcome, [*values, *walk.values], arrays
 
     def _changes(
@@ -281,6 +278,8 @@ def finish(
     Raises:
         TraceContextError: an object belongs to another trace; nothing is changed then.
     """
+    if outcome.is_plain:
+        return tree_unflatten(outcome.tree, arrays)
     for i, _ in outcome.changed:
         variables[i]._require_context()
     if outcome.restructured:

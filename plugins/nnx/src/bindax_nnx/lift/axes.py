@@ -100,7 +100,7 @@ class Axes:
         arrays: an axis for each other array.
     """
 
-    __slots__ = ("_occurrences", "prefixes", "arrays", "variables")
+    __slots__ = ("_occurrences", "arrays", "prefixes", "variables")
 
     def __init__(self, arguments: Arguments, prefix: Any, what: str) -> None:
         form = arguments.form

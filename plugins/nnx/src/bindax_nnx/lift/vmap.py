@@ -7,13 +7,13 @@ from functools import wraps
 from typing import Any
 
 import bindax_transforms
-from bindax_transforms import check_function
 from bindax_core.extend import api_boundary, flatten_prefix, is_value, tree_flatten, typeof
 from bindax_nnx.graph import is_reference, iter_variables
 from bindax_nnx.lift._call import Call, Inside
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift.axes import Axes, add_axes, add_occurrences, remove_axes, value_axes
 from bindax_nnx.variables import PARTITION_NAME
+from bindax_transforms import check_function
 
 
 @decorator
