@@ -53,10 +53,12 @@ if TYPE_CHECKING:
     from bindax import custom_batching as custom_batching
     from bindax import custom_derivatives as custom_derivatives
     from bindax import debug as debug
+    from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import lax as lax
     from bindax import meta as meta
     from bindax import numpy as numpy
+    from bindax import random as random
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_transforms import JittedFunction as JittedFunction
@@ -88,10 +90,12 @@ _MODULES = (
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "dtypes",
     "experimental",
     "lax",
     "meta",
     "numpy",
+    "random",
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",

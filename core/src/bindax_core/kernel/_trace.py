@@ -22,6 +22,7 @@ from bindax_core.errors import (
     UnexpectedTracerError,
 )
 from bindax_core.kernel._aval import ValueType, is_value, register_value_type, unknown_type_message
+from bindax_core.kernel._extended import as_extended
 from bindax_core.kernel._source_info import describe_function
 from bindax_core.runtime._operators import ArrayOperators
 
@@ -142,7 +143,8 @@ class Tracer(ArrayOperators):
 
     @property
     def dtype(self) -> Any:
-        return self.aval.dtype
+        dtype = self.aval.dtype
+        return dtype if getattr(dtype, "names", None) is None else as_extended(dtype)
 
     @property
     def weak_type(self) -> bool:

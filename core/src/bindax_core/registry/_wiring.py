@@ -75,6 +75,17 @@ def _load_backends(name: str | None = None) -> None:
     discovery().load_backends(name)
 
 
+def _physical_jaxpr(jaxpr: Any) -> Any:
+    """The program that represents one with extended dtypes, by the transformation of that name."""
+    turn = discovery().find_transformation("physical_jaxpr")
+    if turn is None:
+        raise PluginError(
+            "a program with extended dtypes is to be compiled, but no installed plugin offers the "
+            "transformation 'physical_jaxpr': install bindax-transforms."
+        )
+    return turn(jaxpr)
+
+
 def _describe_site(site: Site) -> str:
     from bindax_core.registry._provenance import provenance_of
 
@@ -114,4 +125,5 @@ def connect() -> None:
     _aval.set_missing_value_type_hook(load_for_type)
     _operations.set_missing_operations_hook(_load_for_operations)
     _backend.set_missing_backend_hook(_load_backends)
+    _backend.set_physical_hook(_physical_jaxpr)
     tree.set_missing_type_hook(load_for_type)

@@ -21,6 +21,7 @@ from bindax_core.kernel._primitive import Primitive, as_array
 from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
+from bindax_core.runtime._overlaid import Overlaid, OverlaidProgram, has_extended_dtypes
 
 Executable = Callable[..., Sequence[Any]]
 
@@ -251,6 +252,29 @@ def effects_barrier() -> None:
         getattr(backend, "effects_barrier", lambda: None)()
 
 
+_turn: Callable[[ClosedJaxpr], ClosedJaxpr] | None = None
+
+
+def set_physical_hook(turn: Callable[[ClosedJaxpr], ClosedJaxpr] | None) -> None:
+    """Set what turns a program with extended dtypes into the one that represents it."""
+    global _turn
+    _turn = turn
+
+
+def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
+    """Have a backend compile a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or _turn is None or not has_extended_dtypes(jaxpr):
+        return backend.compile(jaxpr, **options)
+    return Overlaid(jaxpr, backend.compile(_turn(jaxpr), **options), options["donated"])
+
+
+def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
+    """Have a backend lower a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or _turn is None or not has_extended_dtypes(jaxpr):
+        return backend.lower(jaxpr, **options)
+    return OverlaidProgram(jaxpr, backend.lower(_turn(jaxpr), **options), options["donated"])
+
+
 def executable_of(
     jaxpr: ClosedJaxpr,
     backend: Backend,
@@ -263,7 +287,9 @@ def executable_of(
     key = ("executable", backend.name, name, donated, keep_unused)
     executable = jaxpr.cache.get(key)
     if executable is None:
-        compiled = backend.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
+        compiled = compile_program(
+            jaxpr, backend, name=name, donated=donated, keep_unused=keep_unused
+        )
         executable = jaxpr.cache.setdefault(key, compiled)
     return executable  # type: ignore[no-any-return]
 
@@ -309,8 +335,9 @@ def _compile_one(
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
-    executable = backend.compile(
+    executable = compile_program(
         ClosedJaxpr(Jaxpr((), invars, outvars, [JaxprEqn(primitive, invars, outvars, params)])),
+        backend,
         name=primitive.name,
         donated=(False,) * len(avals),
         keep_unused=True,
