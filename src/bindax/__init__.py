@@ -57,7 +57,10 @@ if TYPE_CHECKING:
     from bindax import experimental as experimental
     from bindax import lax as lax
     from bindax import meta as meta
+    from bindax import nn as nn
+    from bindax import nnx as nnx
     from bindax import numpy as numpy
+    from bindax import optimizers as optimizers
     from bindax import random as random
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
@@ -94,6 +97,9 @@ _MODULES = (
     "experimental",
     "lax",
     "meta",
+    "nn",
+    "nnx",
+    "optimizers",
     "numpy",
     "random",
 )
