@@ -20,7 +20,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.tree_util import flatten_one_level_with_keys, is_tree_node
-from bindax_nnx._context import clock, current_trace
+from bindax_nnx._context import current_trace
 from bindax_nnx._tokens import (
     Branch,
     Content,

@@ -7,7 +7,7 @@
 >>> state = optimizer.init(params)
 >>> updates, state = optimizer.update({"w": np.full(2, 3, np.float32)}, state, params)
 >>> np.round(optimizers.apply_updates(params, updates)["w"], 3)
-Array([0.9, 0.9], dtype=float32)
+array([0.9, 0.9], dtype=float32)
 """
 
 from bindax_core.extend import register_internal

@@ -120,6 +120,16 @@ class Exit:
     relabelled: tuple[tuple[int, VariableToken], ...]
     is_plain: bool
 
+    def structure(self) -> Any:
+        """What must be the same for the branches of a choice."""
+        return self.tree, self.tokens, self.restructured, self.relabelled
+
+    def describe(self) -> str:
+        """The structure, for messages."""
+        changed = "unchanged arguments and " if self.restructured is None else ""
+        shown = [x for x in self.tokens if x is not LEAF]
+        return f"{changed}{self.tree} of {shown[:12]!r}"
+
 
 class Inside:
     """The arguments of a call as the user's function sees them.
@@ -170,12 +180,14 @@ class Inside:
         self.tree: Any = None
         self.changed: tuple[tuple[int, PyTreeDef | None], ...] = ()
 
-    def leave(self, result: Any, all_values: bool = False) -> tuple[Exit, list[Any], list[Any]]:
+    def leave(self, result: Any, all_values: bool | frozenset[int] = False
+    ) -> tuple[Exit, list[Any], list[Any]]:
         """Take the result and the changes apart.
 
         Args:
             result: what the function returned.
-            all_values: whether to give the values of all variables, not only of the changed ones.
+            all_values: whether to give the values of all variables, not only of the changed ones;
+                or of which, by number.
 
         Returns:
             The outcome, the values of the variables, first of the old ones, and the other arrays.
@@ -207,11 +219,11 @@ class Inside:
         return outcome, [*values, *walk.values], arrays
 
     def _changes(
-        self, values: list[Any], all_values: bool
+        self, values: list[Any], all_values: bool | frozenset[int]
     ) -> Iterator[tuple[int, PyTreeDef | None]]:
         for i, (variable, given) in enumerate(zip(self.variables, self._given, strict=True)):
             value = variable._value
-            if value is given and not all_values:
+            if value is given and all_values is not True and not (all_values and i in all_values):
                 continue
             if is_tree_node(type(value)):
                 leaves, tree = tree_flatten(value)
@@ -312,12 +324,14 @@ class Call:
         fun: the user's function.
         args: its arguments.
         kwargs: its keyword arguments.
-        all_values: whether the results have the values of all variables, changed or not.
+        all_values: whether the results have the values of all variables, changed or not; or of
+            which, by number.
 
     Attributes:
         arguments: the arguments, taken apart.
         outcome: what is static about the results; set when the function has run.
         num_values: how many of the results are values of variables; set likewise.
+        inside: the arguments as the function left them; set likewise.
     """
 
     def __init__(
@@ -326,13 +340,14 @@ class Call:
         args: Sequence[Any],
         kwargs: Mapping[str, Any] | None = None,
         *,
-        all_values: bool = False,
+        all_values: bool | frozenset[int] = False,
     ) -> None:
         self.fun = fun
         self.all_values = all_values
         self.arguments = Arguments((tuple(args), dict(kwargs or {})))
         self.outcome: Exit | None = None
         self.num_values = 0
+        self.inside: Inside | None = None
 
     @property
     def leaves(self) -> list[Any]:
@@ -353,6 +368,7 @@ class Call:
         """The results as a flat list: values of variables, then the other arrays."""
         self.outcome, values, arrays = inside.leave(result, self.all_values)
         self.num_values = len(values)
+        self.inside = inside
         return [*values, *arrays]
 
     def flat(self, leaves: Sequence[Any]) -> list[Any]:
@@ -367,6 +383,20 @@ class Call:
         arguments = self.arguments
         values, arrays = outs[: self.num_values], outs[self.num_values :]
         return finish(self.outcome, arguments.variables, arguments.references, values, arrays)
+
+    def finish_apart(self, outs: Sequence[Any]) -> Any:
+        """The result of the user's function around copies of the arguments, which are left alone."""
+        arguments = self.arguments
+        walk = Walk()
+        for root in arguments.roots:
+            walk.value(root)
+        copy = Build(walk.tokens, iter(walk.values))
+        for _ in arguments.roots:
+            copy.next()
+        if self.outcome is None:
+            raise TypeError("a transformation returned without calling the function.")
+        values, arrays = outs[: self.num_values], outs[self.num_values :]
+        return finish(self.outcome, copy.variables, copy.references, values, arrays)
 
 
 Flat = Callable[[Sequence[Any]], Any]

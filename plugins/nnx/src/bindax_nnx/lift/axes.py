@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bindax_core.extend import flatten_prefix, tree_leaves, typeof
+from bindax_core.extend import flatten_prefix, tree_flatten, tree_leaves, typeof
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Filter, Path, check_order, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Arguments, Call, Inside
+from bindax_nnx.lift._call import Arguments, Inside
 from bindax_nnx.variables import PARTITION_NAME, Variable
 
 
@@ -27,7 +27,7 @@ Carry = _Carry.CARRY
 """In ``in_axes`` and ``out_axes`` of ``scan``: what is passed on from step to step."""
 
 
-class _ByFilter:
+class ByFilter:
     """Something for each part of the variables of an object, the parts being told by filters."""
 
     def __init__(self, parts: Mapping[Filter, Any] | Iterable[tuple[Filter, Any]] = ()) -> None:
@@ -72,7 +72,7 @@ def _name(filter: Filter) -> str:
     return filter.__name__ if isinstance(filter, type) else repr(filter)
 
 
-class StateAxes(_ByFilter):
+class StateAxes(ByFilter):
     """The axes along which the parts of an object are mapped or scanned.
 
     Args:
@@ -84,7 +84,7 @@ class StateAxes(_ByFilter):
     """
 
 
-class StateSharding(_ByFilter):
+class StateSharding(ByFilter):
     """The shardings of the parts of an object.
 
     Args:
@@ -110,7 +110,7 @@ class Axes:
         self.prefixes = [p for p, root in zip(flat, form.is_root, strict=True) if root]
         self._occurrences: dict[int, list[tuple[Path, Any]]] = {}
         first = self.prefixes[0] if self.prefixes else None
-        if not isinstance(first, _ByFilter) and all(p == first for p in self.prefixes[1:]):
+        if not isinstance(first, ByFilter) and all(p == first for p in self.prefixes[1:]):
             self.variables = [first] * len(arguments.variables)
             return
         self._resolve(arguments.roots)
@@ -160,7 +160,7 @@ class Axes:
         axis_of = {id(x): p for x, p in zip(inside.variables, self.variables, strict=True)}
         for root, prefix in roots:
             for path, variable in iter_variables(root):
-                axis = prefix.of(path, variable) if isinstance(prefix, _ByFilter) else prefix
+                axis = prefix.of(path, variable) if isinstance(prefix, ByFilter) else prefix
                 if axis_of.get(id(variable), axis) != axis:
                     self._resolve(inside.roots)
                     add_occurrences(self._occurrences, root, prefix)
@@ -175,7 +175,7 @@ def add_occurrences(
         AliasingError: a variable was noted with another one.
     """
     for path, variable in iter_variables(root):
-        axis = prefix.of(path, variable) if isinstance(prefix, _ByFilter) else prefix
+        axis = prefix.of(path, variable) if isinstance(prefix, ByFilter) else prefix
         noted = occurrences.setdefault(id(variable), [])
         noted.append((path, axis))
         if noted[0][1] != axis:
@@ -198,7 +198,7 @@ def check_direct(prefix: Any, flat: Sequence[Any], what: str) -> None:
         ValueError: it is given for more than one argument.
     """
     given = tree_leaves(prefix)
-    for axes in {id(p): p for p in flat if isinstance(p, _ByFilter)}.values():
+    for axes in {id(p): p for p in flat if isinstance(p, ByFilter)}.values():
         if sum(p is axes for p in flat) > sum(p is axes for p in given):
             raise ValueError(
                 f"{what}: {axes!r} stands for a container of several values, but it can only "
@@ -217,12 +217,31 @@ def remove_axes(inside: Inside, axes: Sequence[Any], metadata: Mapping[str, Any]
                 variable.remove_axis(_positive(axis, variable), metadata[PARTITION_NAME])
 
 
-def add_axes(pairs: Iterator[tuple[Variable[Any], Any]], metadata: Mapping[str, Any]) -> None:
-    """Tell variables that leave a transformation that they have the mapped axis."""
-    if PARTITION_NAME in metadata:
-        for variable, axis in pairs:
-            if isinstance(axis, int):
-                variable.add_axis(_positive(axis, variable), metadata[PARTITION_NAME])
+def restore_axes(
+    inside: Inside, result: Any, entry: Axes, out_axes: Any, metadata: Mapping[str, Any]
+) -> None:
+    """Tell the variables that leave that they have the mapped axis again."""
+    if PARTITION_NAME not in metadata:
+        return
+    pairs = list(zip(inside.variables, entry.variables, strict=True))
+    old = {id(x) for x in inside.variables}
+    found: dict[int, list[Any]] = {}
+    new: dict[int, Any] = {}
+    leaves, tree = tree_flatten(result, is_leaf=is_reference)
+    wanted = zip(leaves, flatten_prefix(out_axes, tree, "out_axes"), strict=True)
+    roots = [*zip(inside.roots, entry.prefixes, strict=True), *wanted]
+    for root, prefix in roots:
+        if not is_reference(root):
+            continue
+        fresh = {id(x): x for _, x in iter_variables(root) if id(x) not in old}
+        if fresh:
+            new.update(fresh)
+            add_occurrences(found, root, prefix)
+    pairs += [(x, found[key][0][1]) for key, x in new.items()]
+    name = metadata[PARTITION_NAME]
+    for variable, axis in pairs:
+        if isinstance(axis, int):
+            variable.add_axis(_positive(axis, variable), name)
 
 
 def _positive(axis: int, variable: Variable[Any]) -> int:
@@ -235,5 +254,3 @@ def value_axes(arguments: Arguments, axes: Sequence[Any]) -> list[Any]:
     sized = zip(axes, arguments.sizes, strict=True)
     return [axis for axis, size in sized for _ in range(size)]
 
-
-__all__ = ["Axes", "Call", "Carry", "StateAxes", "StateSharding"]

@@ -7,12 +7,10 @@ from functools import wraps
 from typing import Any
 
 import bindax_transforms
-from bindax_core.extend import api_boundary, flatten_prefix, is_value, tree_flatten, typeof
-from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Call, Inside
+from bindax_core.extend import api_boundary, is_value, typeof
+from bindax_nnx.lift._call import Call
 from bindax_nnx.lift._decorators import decorator
-from bindax_nnx.lift.axes import Axes, add_axes, add_occurrences, remove_axes, value_axes
-from bindax_nnx.variables import PARTITION_NAME
+from bindax_nnx.lift.axes import Axes, remove_axes, restore_axes, value_axes
 from bindax_transforms import check_function
 
 
@@ -77,8 +75,7 @@ def vmap(
             inside = call.enter(leaves)
             remove_axes(inside, entry.variables, metadata)
             result = call.run(inside)
-            if PARTITION_NAME in metadata:
-                _add_axes(inside, result, entry, out_axes, metadata)
+            restore_axes(inside, result, entry, out_axes, metadata)
             outs = call.leave(inside, result)
             exits[:] = entry.of_results(inside, out_axes, len(outs))
             return outs
@@ -91,28 +88,6 @@ def vmap(
         return call.finish(mapped(call.leaves))
 
     return batched
-
-
-def _add_axes(
-    inside: Inside, result: Any, entry: Axes, out_axes: Any, metadata: Mapping[str, Any]
-) -> None:
-    """Tell the variables that leave that they have the mapped axis again."""
-    pairs = list(zip(inside.variables, entry.variables, strict=True))
-    old = {id(x) for x in inside.variables}
-    found: dict[int, list[Any]] = {}
-    new: dict[int, Any] = {}
-    leaves, tree = tree_flatten(result, is_leaf=is_reference)
-    wanted = zip(leaves, flatten_prefix(out_axes, tree, "out_axes"), strict=True)
-    roots = [*zip(inside.roots, entry.prefixes, strict=True), *wanted]
-    for root, prefix in roots:
-        if not is_reference(root):
-            continue
-        fresh = {id(x): x for _, x in iter_variables(root) if id(x) not in old}
-        if fresh:
-            new.update(fresh)
-            add_occurrences(found, root, prefix)
-    pairs += [(x, found[key][0][1]) for key, x in new.items()]
-    add_axes(iter(pairs), metadata)
 
 
 def _check_sizes(call: Call, entry: Axes, given: int | None) -> None:
