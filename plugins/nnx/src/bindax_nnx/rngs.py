@@ -9,7 +9,7 @@ from typing import Any
 
 import bindax_numpy as jnp
 import bindax_random as random
-from bindax_core.extend import typeof
+from bindax_core.extend import is_extended, typeof
 from bindax_nnx.filters import Filter, to_predicate
 from bindax_nnx.graph import iter_graph
 from bindax_nnx.object import Object
@@ -63,8 +63,7 @@ class RngStream(Object):
 
 
 def _is_key(x: Any) -> bool:
-    kind = getattr(typeof(x).dtype, "type", None)
-    return isinstance(kind, type) and issubclass(kind, random.prng_key)
+    return is_extended(typeof(x).dtype)
 
 
 class Rngs(Object):

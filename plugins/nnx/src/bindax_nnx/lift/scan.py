@@ -146,9 +146,9 @@ class _Loop:
                 )
         if None in self.exits:
             raise ValueError("out_axes of scan must be Carry or axes, not None.")
-        given, returned = _carried(self.in_axes, args), _carried(self.out_axes, (result,))
-        if self.out_axes is not Carry and isinstance(self.out_axes, tuple):
-            returned = _carried(self.out_axes, result)
+        several = isinstance(self.out_axes, tuple) and isinstance(result, tuple)
+        given = _carried(self.in_axes, args)
+        returned = _carried(self.out_axes, result if several else (result,))
         if len(given) == 1 and len(returned) == 1:
             check_same_objects("scan", given[0], returned[0])
         count = sum(axis is Carry for axis in self.exits)
