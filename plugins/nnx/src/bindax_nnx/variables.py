@@ -391,8 +391,6 @@ class Perturbation(Intermediate[A]):
     """A zero that ``perturb`` adds to a value, so that the gradient at the value is that at it."""
 
 
-
-
 def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., VariableMetadata]:
     """An initializer whose variable has metadata.
 

@@ -180,7 +180,8 @@ class Inside:
         self.tree: Any = None
         self.changed: tuple[tuple[int, PyTreeDef | None], ...] = ()
 
-    def leave(self, result: Any, all_values: bool | frozenset[int] = False
+    def leave(
+        self, result: Any, all_values: bool | frozenset[int] = False
     ) -> tuple[Exit, list[Any], list[Any]]:
         """Take the result and the changes apart.
 
@@ -241,9 +242,11 @@ class Inside:
         walk = Walk()
         for root in self.roots:
             walk.value(root)
-        return len(walk.references) != len(self.references) or any(
-            x is not y for x, y in zip(walk.references, self.references, strict=True)
-        ) or not _same_words(walk.tokens, self._structure.tokens)
+        return (
+            len(walk.references) != len(self.references)
+            or any(x is not y for x, y in zip(walk.references, self.references, strict=True))
+            or not _same_words(walk.tokens, self._structure.tokens)
+        )
 
     def _write_graphs(self, walk: Walk) -> int:
         for root in self.roots:

@@ -166,9 +166,7 @@ class Axes:
                     add_occurrences(self._occurrences, root, prefix)
 
 
-def add_occurrences(
-    occurrences: dict[int, list[tuple[Path, Any]]], root: Any, prefix: Any
-) -> None:
+def add_occurrences(occurrences: dict[int, list[tuple[Path, Any]]], root: Any, prefix: Any) -> None:
     """Note the axes of the variables of a root.
 
     Raises:
@@ -253,4 +251,3 @@ def value_axes(arguments: Arguments, axes: Sequence[Any]) -> list[Any]:
     """An axis for each value, from one for each variable."""
     sized = zip(axes, arguments.sizes, strict=True)
     return [axis for axis, size in sized for _ in range(size)]
-

@@ -142,4 +142,3 @@ class _Run:
             raise TypeError("the function was not called.")
         parts = [None if is_reference(x) else next(arrays) for x in inside.leaves]
         return tree_unflatten(inside.tree, parts)
-

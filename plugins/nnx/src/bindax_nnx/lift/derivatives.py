@@ -75,9 +75,7 @@ def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what
 
 
 @api_boundary
-def jvp(
-    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Any, Any]:
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The value of a function and its derivative along a tangent (forward mode).
 
     Args:
@@ -167,4 +165,3 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
         return tuple(out)
 
     return (main, pullback, aux) if has_aux else (main, pullback)
-

@@ -103,9 +103,7 @@ class _Loop:
         self.axes = [*value_axes(call.arguments, entry.variables), *entry.arrays]
         self.exits: list[Any] = []
 
-    def divided(
-        self, leaves: Sequence[Any]
-    ) -> tuple[list[Any], list[tuple[Any, int]], list[Any]]:
+    def divided(self, leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, int]], list[Any]]:
         """The leaves that are carried, those that are sliced with their axes, and the others."""
         pairs = list(zip(leaves, self.axes, strict=True))
         return (
