@@ -77,11 +77,12 @@ if TYPE_CHECKING:
     from bindax import lax as lax
     from bindax import nn as nn
     from bindax import numpy as numpy
+    from bindax import scipy as scipy
     from bindax_callbacks import pure_callback as pure_callback
 
 __version__ = "0.1.0"
 
-_LOADED_WHEN_USED = ("debug", "experimental", "lax", "nn", "numpy", "pure_callback")
+_LOADED_WHEN_USED = ("debug", "experimental", "lax", "nn", "numpy", "pure_callback", "scipy")
 
 
 def __getattr__(name: str) -> Any:
