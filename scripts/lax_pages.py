@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import bindax
 import bindax_lax_basic as lax
 from bindax_core.extend import Primitive, ShapedArray, vmap
-from bindax_core.testing import Sample, check_plugin
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.formulas import DERIVATIVES
 from bindax_lax_basic.plugin import bindax_samples
+from bindax_testing import Sample, check_plugin
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/lax"

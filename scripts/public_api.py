@@ -27,7 +27,7 @@ DOORS = (
     "bindax_core",
     "bindax_core.errors",
     "bindax_core.extend",
-    "bindax_core.testing",
+    "bindax_testing",
     "bindax_core.tree",
     "bindax_core.tree_util",
     "bindax_lax_basic.extend",

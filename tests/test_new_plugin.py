@@ -38,7 +38,7 @@ PUBLIC = {
     "bindax",  # in the README
     "bindax_core",
     "bindax_core.extend",
-    "bindax_core.testing",
+    "bindax_testing",
     "bindax_lax_basic.extend",
 }
 VARIANTS = pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from bindax_core import config
-from bindax_core._backend import register_backend, unregister_backend
 from bindax_core.extend import (
     Array,
     InterpretedProgram,
@@ -23,6 +22,7 @@ from bindax_core.extend import (
     transpose,
     vmap,
 )
+from bindax_core.runtime._backend import register_backend, unregister_backend
 
 
 def declare(calls: list[str], slow: Any = True) -> Any:

@@ -3,10 +3,10 @@
 from types import FunctionType as _FunctionType
 
 from bindax_control_flow import *  # noqa: F403 -- everything there is public
-from bindax_core import direct as _direct
 from bindax_core.extend import api_boundary as _api_boundary
 from bindax_lax_basic import *  # noqa: F403 -- everything there is public
 from bindax_lax_basic.direct_calls import direct_calls as _direct_calls
+from bindax_transforms import direct as _direct
 
 # Here users call: errors that leave show the user's own frames.
 _direct_functions = _direct_calls()

@@ -89,3 +89,7 @@ class BackendError(BindaxError, RuntimeError):
 
 class DeletedArrayError(BindaxError, RuntimeError):
     """An array was used whose bytes were deleted, or donated to a compiled function."""
+
+
+class DerivedRuleNotice(UserWarning):
+    """A primitive runs on a rule that was derived, which may be slower than one of its own."""

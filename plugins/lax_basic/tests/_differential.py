@@ -12,6 +12,7 @@ from _dtype_cases import UNSIGNED_FLOATS
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import is_differentiable, tree_leaves, tree_structure, typeof
 from bindax_lax_basic.contraction_samples import CONTRACTIONS
 from bindax_lax_basic.linalg_samples import linalg_samples
@@ -160,7 +161,7 @@ def parts_of(
 
 def pull_back(api: Any, function: Any, primals: Any, cotangents: Sequence[Any]) -> Any:
     if api is bx:
-        out, back = bx.vjp(function, *primals)
+        out, back = bt.vjp(function, *primals)
         return back(tree_structure(out).unflatten(cotangents))
     out, back = jax.vjp(function, *primals)
     return back(jax.tree.structure(out).unflatten(cotangents))
@@ -250,7 +251,7 @@ def compiled_by_bindax(
         return [parts(s, Inputs(*xs)) for s, xs in zip(group, moving, strict=True)]
 
     with bx.config.override(backend="xla"):
-        return bx.jit(everything)(*[tuple(x) for x in inputs])
+        return bt.jit(everything)(*[tuple(x) for x in inputs])
 
 
 def ulps(got: Any, wanted: Any, scale: float = 0.0) -> float:

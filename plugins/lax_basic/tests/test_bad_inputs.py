@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import tree_leaves
 
 jax = pytest.importorskip("jax")
@@ -383,7 +383,7 @@ def test_refused_as_by_jax_and_the_message_shows_the_values(name):
     with pytest.raises((TypeError, ValueError), match=f"(?s){text}"):
         call(lax)
     with pytest.raises((TypeError, ValueError), match=f"(?s){text}"):
-        bx.make_jaxpr(lambda: call(lax))()
+        bt.make_jaxpr(lambda: call(lax))()
     if name in ACCEPTED_BY_JAX:
         call(jax.lax)
         return

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import bindax_lax_basic as lax
-from bindax_core import config, direct
+from bindax_core import config
 from bindax_core.extend import Array, ShapedArray
 from bindax_lax_basic.direct_calls import direct_calls
 from bindax_lax_basic.plugin import bindax_primitives
+from bindax_transforms import direct
 
 CALLS = direct_calls()
 DTYPES = (

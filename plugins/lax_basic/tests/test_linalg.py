@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import MissingRuleError
 from bindax_lax_basic import linalg
 
@@ -96,10 +96,10 @@ def test_values_and_tangents_are_jaxs(jax, case, dtype):
     theirs = getattr(jax.lax.linalg, name)
     both = jax.jit(lambda x, t: jax.jvp(lambda x: theirs(x, **arguments), (x,), (t,)))
     wanted, tangent = both(x, t)
-    got, ours_tangent = bx.jvp(ours, (x,), (t,))
+    got, ours_tangent = bt.jvp(ours, (x,), (t,))
     assert_close(got, wanted)
     assert_close(ours_tangent, tangent)
-    assert_close(bx.jit(ours)(x), wanted)
+    assert_close(bt.jit(ours)(x), wanted)
 
 
 @pytest.mark.parametrize("name", ["hessenberg", "tridiagonal"])
@@ -108,9 +108,9 @@ def test_condensed_forms_are_jaxs(jax, name):
         x = hermitian(dtype, 2, 4, 4)
         wanted = getattr(jax.lax.linalg, name)(x)
         assert_close(getattr(linalg, name)(x), wanted)
-        assert_close(bx.jit(getattr(linalg, name))(x), wanted)
+        assert_close(bt.jit(getattr(linalg, name))(x), wanted)
     if name == "tridiagonal":
-        got = bx.jit(lambda x: linalg.tridiagonal(x, lower=False))(x)
+        got = bt.jit(lambda x: linalg.tridiagonal(x, lower=False))(x)
         assert_close(linalg.tridiagonal(x, lower=False), got)
 
 
@@ -134,7 +134,7 @@ def test_triangular_solve(dtype):
         op = op.conj() if conjugated else op
         assert_close(op @ x if left else x @ op, right)
         if number % 5 == 0:
-            got = bx.jit(lambda a, b, f=flags: linalg.triangular_solve(a, b, **f))(a, right)
+            got = bt.jit(lambda a, b, f=flags: linalg.triangular_solve(a, b, **f))(a, right)
             assert_close(got, x)
 
 
@@ -149,14 +149,14 @@ def test_lu_in_blocks():
     packed, pivots, rows = map(np.asarray, linalg.lu(a))
     lower = np.tril(packed, -1) + np.eye(75, 70)
     assert_close(a[rows], lower @ np.triu(packed[:70]))
-    got = bx.jit(lambda p: linalg.lu_pivots_to_permutation(p, 75))(pivots)
+    got = bt.jit(lambda p: linalg.lu_pivots_to_permutation(p, 75))(pivots)
     assert_close(got, rows)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_left_eigenvectors(dtype):
     x = matrix(dtype, 3, 4, 4)
-    for function in (linalg.eig, bx.jit(linalg.eig)):
+    for function in (linalg.eig, bt.jit(linalg.eig)):
         w, left, right = map(np.asarray, function(x))
         assert_close(x @ right, right * w[:, None])
         adjoint = left.conj().swapaxes(-1, -2)
@@ -168,7 +168,7 @@ def test_left_eigenvectors(dtype):
 def test_schur_form(dtype):
     cyclic = np.eye(6, k=1) + np.eye(6, k=-5)
     for x in (matrix(dtype, 2, 3, 3), matrix(dtype, 20, 20), cyclic.astype(dtype)):
-        for function in (linalg.schur, bx.jit(linalg.schur)):
+        for function in (linalg.schur, bt.jit(linalg.schur)):
             t, q = map(np.asarray, function(x))
             adjoint = q.conj().swapaxes(-1, -2)
             assert_close(q @ t @ adjoint, x)
@@ -185,16 +185,16 @@ def test_tridiagonal_solve_exchanges_rows(jax):
         group[0][:, 0] = group[2][:, -1] = 0
     args = [*diagonals, b], [*tangents, 2 * b]
     wanted = jax.jit(lambda *xs: jax.jvp(jax.lax.linalg.tridiagonal_solve, *xs))(*args)
-    got = bx.jvp(linalg.tridiagonal_solve, *args)
+    got = bt.jvp(linalg.tridiagonal_solve, *args)
     assert_close(got, wanted)
-    assert_close(bx.jit(linalg.tridiagonal_solve)(*args[0]), wanted[0])
+    assert_close(bt.jit(linalg.tridiagonal_solve)(*args[0]), wanted[0])
 
 
 def test_householder_product_is_jaxs(jax):
     a, taus = matrix(np.complex64, 2, 5, 3), matrix(np.complex64, 2, 2)
     wanted = jax.lax.linalg.householder_product(a, taus)
     assert_close(linalg.householder_product(a, taus), wanted)
-    assert_close(bx.jit(linalg.householder_product)(a, taus), wanted)
+    assert_close(bt.jit(linalg.householder_product)(a, taus), wanted)
 
 
 def test_subsets():
@@ -214,7 +214,7 @@ def test_empty_arrays(name):
     function = getattr(linalg, name)
     for shape in ((0, 2, 2), (2, 0, 0)):
         x = np.zeros(shape, np.float32)
-        assert_close(bx.jit(function)(x), function(x))
+        assert_close(bt.jit(function)(x), function(x))
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 2, 2)])
@@ -222,23 +222,23 @@ def test_empty_systems(shape):
     a, b = np.zeros(shape), np.ones((*shape[:-1], 3))
     out = linalg.lower_upper.solve(a, b)
     assert out.shape == b.shape
-    _, tangent = bx.jvp(linalg.lower_upper.solve, (a, b), (a, b))
+    _, tangent = bt.jvp(linalg.lower_upper.solve, (a, b), (a, b))
     assert tangent.shape == b.shape
-    _, tangents = bx.jvp(linalg.lu, (a,), (a,))
+    _, tangents = bt.jvp(linalg.lu, (a,), (a,))
     assert tangents[0].shape == a.shape
 
 
 def test_empty_columns():
     for x in (np.zeros((3, 0)), np.zeros((0, 3))):
         for function in (linalg.qr, linalg.svd, linalg.lu):
-            assert_close(bx.jit(function)(x), function(x))
+            assert_close(bt.jit(function)(x), function(x))
     assert_close(linalg.qr(np.zeros((3, 0)))[0], np.eye(3))
 
 
 @pytest.mark.parametrize("name", ["cholesky", "eig", "eigh", "schur", "svd", "qr"])
 def test_what_fails_is_nan_and_nothing_else(name):
     x = np.stack([np.full((2, 2), np.nan), np.eye(2)])
-    for function in (getattr(linalg, name), bx.jit(getattr(linalg, name))):
+    for function in (getattr(linalg, name), bt.jit(getattr(linalg, name))):
         for out in map(np.asarray, listed(function(x))):
             assert np.isnan(out[0]).any()
             assert np.isfinite(out[1]).all()
@@ -246,7 +246,7 @@ def test_what_fails_is_nan_and_nothing_else(name):
 
 def test_singular_matrices():
     singular = np.zeros((2, 2))
-    for transform in (lambda f: f, bx.jit):
+    for transform in (lambda f: f, bt.jit):
         root = np.asarray(transform(linalg.cholesky)(-np.eye(2)))
         assert np.isnan(np.diag(root)).all()
         assert root[0, 1] == 0
@@ -266,7 +266,7 @@ def test_columns_that_full_matrices_adds_turn_with_the_others():
 
         step = 1e-6
         both = [np.asarray(projector(x + sign * step * t)) for sign in (1, -1)]
-        got = bx.jvp(projector, (x,), (t,))[1]
+        got = bt.jvp(projector, (x,), (t,))[1]
         np.testing.assert_allclose(got, (both[0] - both[1]) / (2 * step), 1e-5, 1e-6)
 
 
@@ -319,9 +319,9 @@ X = np.ones((2, 2), np.float32)
             ValueError,
             "more exchanges than",
         ),
-        (lambda: bx.jvp(linalg.eig, (X,), (X,)), ValueError, "pass enable_eigvec_derivs=True"),
-        (lambda: bx.jvp(linalg.schur, (X,), (X,)), MissingRuleError, "not unique"),
-        (lambda: bx.jvp(linalg.hessenberg, (X,), (X,)), MissingRuleError, "computed from the"),
+        (lambda: bt.jvp(linalg.eig, (X,), (X,)), ValueError, "pass enable_eigvec_derivs=True"),
+        (lambda: bt.jvp(linalg.schur, (X,), (X,)), MissingRuleError, "not unique"),
+        (lambda: bt.jvp(linalg.hessenberg, (X,), (X,)), MissingRuleError, "computed from the"),
     ],
 )
 def test_errors(call, error, message):
@@ -335,7 +335,7 @@ import numpy as np
 import bindax_core as bx
 import bindax_lax_basic as lax
 from bindax_lax_basic import linalg
-print(bx.jit(lambda x: linalg.svd(x, compute_uv=False))(2 * np.eye(2)))
+print(bt.jit(lambda x: linalg.svd(x, compute_uv=False))(2 * np.eye(2)))
 assert "jax" not in sys.modules
 """
 

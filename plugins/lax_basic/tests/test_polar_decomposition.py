@@ -5,6 +5,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_lax_basic.linalg import qdwh
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -68,22 +69,22 @@ def test_the_derivative_is_that_of_differences():
     x, t = matrix("float64"), matrix("float64", seed=1)
     step = 1e-6
     for which in (0, 1):
-        tangent = bx.jvp(lambda x, which=which: qdwh(x)[which], (x,), (t,))[1]
+        tangent = bt.jvp(lambda x, which=which: qdwh(x)[which], (x,), (t,))[1]
         ends = [np.asarray(qdwh(x + sign * step * t)[which]) for sign in (1, -1)]
         np.testing.assert_allclose(tangent, (ends[0] - ends[1]) / (2 * step), atol=1e-7)
     ct = matrix("float64", seed=2)
-    (gradient,) = bx.vjp(lambda x: qdwh(x)[0], x)[1](ct)
-    forward = np.asarray(bx.jvp(lambda x: qdwh(x)[0], (x,), (t,))[1])
+    (gradient,) = bt.vjp(lambda x: qdwh(x)[0], x)[1](ct)
+    forward = np.asarray(bt.jvp(lambda x: qdwh(x)[0], (x,), (t,))[1])
     np.testing.assert_allclose((np.asarray(gradient) * t).sum(), (forward * ct).sum(), rtol=1e-9)
 
 
 def test_stacks_by_vmap_and_sizes_that_are_traced():
     stack = np.stack([matrix("float64", condition=c, seed=int(c)) for c in (2.0, 1e4)])
-    us, hs, steps, converged = bx.vmap(lambda x: tuple(qdwh(x)))(stack)
+    us, hs, steps, converged = bt.vmap(lambda x: tuple(qdwh(x)))(stack)
     assert np.asarray(converged).all()
     np.testing.assert_allclose(np.asarray(us) @ np.asarray(hs), stack, atol=1e-13)
     sizes = np.array([[4, 2], [5, 3]])
-    parts = bx.vmap(lambda x, n: qdwh(x, dynamic_shape=(n[0], n[1]))[0])(stack, sizes)
+    parts = bt.vmap(lambda x, n: qdwh(x, dynamic_shape=(n[0], n[1]))[0])(stack, sizes)
     np.testing.assert_array_equal(parts[0][4:], 0.0)
     np.testing.assert_allclose(parts[1], us[1], atol=1e-13)
     assert steps.shape == (2,)
@@ -94,7 +95,7 @@ def test_compiled_like_evaluated(dtype):
     pytest.importorskip("bindax_xla_backend")
     x = matrix(dtype, condition=100.0)
     with bx.config.override(backend="xla"):
-        compiled = bx.jit(lambda x: tuple(qdwh(x)))(x)
+        compiled = bt.jit(lambda x: tuple(qdwh(x)))(x)
     u, h, steps, converged = qdwh(x)
     np.testing.assert_allclose(compiled[0], u, atol=200 * np.finfo(dtype).eps)
     np.testing.assert_allclose(compiled[1], h, atol=200 * np.finfo(dtype).eps)

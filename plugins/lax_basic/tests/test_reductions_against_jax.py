@@ -8,6 +8,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import (
     is_differentiable,
     tree_leaves,
@@ -159,7 +160,7 @@ def check_derivatives(sample):
 
     primals = [operands[i] for i in positions]
     directions = [tangents[i] for i in positions]
-    got, got_tangent = bx.jvp(function(lax), primals, directions)
+    got, got_tangent = bt.jvp(function(lax), primals, directions)
     wanted, wanted_tangent = jax.jvp(function(reference), primals, directions)
     compare(got, wanted)
     compare(got_tangent, wanted_tangent)
@@ -173,7 +174,7 @@ def check_derivatives(sample):
         return np.asarray(rng.standard_normal(x.shape)).astype(x.dtype)
 
     cotangents = [cotangent(x) for x in tree_leaves(got)]
-    got_back = bx.vjp(function(lax), *primals)[1](tree_unflatten(tree_structure(got), cotangents))
+    got_back = bt.vjp(function(lax), *primals)[1](tree_unflatten(tree_structure(got), cotangents))
     tree = jax.tree.structure(wanted)
     wanted_back = jax.vjp(function(reference), *primals)[1](tree.unflatten(cotangents))
     compare(got_back, wanted_back)

@@ -5,6 +5,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core import Array
 
 X = np.array([0.3, 0.4, 0.5, 0.6])
@@ -61,8 +62,8 @@ def test_derivatives_of_all_orders_are_those_of_the_repeated_function(backend):
         return lax.stack([function(x[0]), thrice, x[2], x[3]])
 
     with bx.config.override(backend=backend):
-        for transform in (bx.jacfwd, bx.jacrev, lambda f: bx.jacfwd(bx.jacrev(f))):
-            got, wanted = (bx.jit(transform(f))(X) for f in (by_places, by_hand))
+        for transform in (bt.jacfwd, bt.jacrev, lambda f: bt.jacfwd(bt.jacrev(f))):
+            got, wanted = (bt.jit(transform(f))(X) for f in (by_places, by_hand))
             np.testing.assert_allclose(got, wanted, rtol=1e-10, atol=1e-12)
 
 
@@ -70,7 +71,7 @@ def test_batches_of_arrays_and_of_places():
     xs, places = np.stack([X, 2 * X]), np.array([[0, 0, 1], [3, 2, 3]])
     for axes in ((0, 0), (0, None), (None, 0)):
         given = [v if axis == 0 else v[0] for v, axis in zip((xs, places), axes, strict=True)]
-        got = bx.vmap(applied, in_axes=axes)(*given)
+        got = bt.vmap(applied, in_axes=axes)(*given)
         for i in range(2):
             one = [v[i] if axis == 0 else v for v, axis in zip(given, axes, strict=True)]
             np.testing.assert_allclose(got[i], applied(*one), rtol=1e-14)
@@ -78,7 +79,7 @@ def test_batches_of_arrays_and_of_places():
 
 def test_traced_arrays_from_outside_are_refused():
     with pytest.raises(TypeError, match="scatter_apply: the computation must not use traced"):
-        bx.make_jaxpr(lambda x, y: applied(x, function=lambda v: v * y))(X, 2.0)
+        bt.make_jaxpr(lambda x, y: applied(x, function=lambda v: v * y))(X, 2.0)
 
 
 def test_another_type_is_refused():
@@ -92,9 +93,9 @@ def test_traced_positions_need_no_promise(backend):
         pytest.importorskip("bindax_xla_backend")
     known = Array.from_numpy(X).at[PLACES].apply(function)
     with bx.config.override(backend=backend):
-        traced = bx.jit(lambda x, places: x.at[places].apply(function))(X, PLACES)
+        traced = bt.jit(lambda x, places: x.at[places].apply(function))(X, PLACES)
         np.testing.assert_allclose(traced, known, rtol=1e-14)
-        clipped = bx.jit(lambda x, places: x.at[places].apply(function, mode="clip"))(X, PLACES)
+        clipped = bt.jit(lambda x, places: x.at[places].apply(function, mode="clip"))(X, PLACES)
     known = Array.from_numpy(X).at[PLACES].apply(function, mode="clip")
     np.testing.assert_allclose(clipped, known, rtol=1e-14)
 
@@ -106,12 +107,12 @@ def test_traced_positions_on_several_axes_are_those_of_jax():
     def changed(x, places):
         return x.at[:, places].apply(lambda v: v * 2 + 1)
 
-    np.testing.assert_array_equal(bx.jit(changed)(x, places), jax.jit(changed)(x, places))
+    np.testing.assert_array_equal(bt.jit(changed)(x, places), jax.jit(changed)(x, places))
 
 
 def test_traced_positions_are_differentiable():
     def total(x, places):
         return lax.reduce_sum(x.at[places].apply(function), (0,))
 
-    known = bx.grad(lambda x: total(x, PLACES))(X)
-    np.testing.assert_allclose(bx.jit(bx.grad(total))(X, PLACES), known, rtol=1e-12)
+    known = bt.grad(lambda x: total(x, PLACES))(X)
+    np.testing.assert_allclose(bt.jit(bt.grad(total))(X, PLACES), known, rtol=1e-12)

@@ -7,6 +7,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import typeof
 
 RNG = np.random.default_rng(0)
@@ -111,7 +112,7 @@ def test_slopes_agree_where_expansions_meet():
 
 def compiled(function, *operands):
     with bx.config.override(backend="xla"):
-        return bx.jit(function)(*operands)
+        return bt.jit(function)(*operands)
 
 
 INF, NAN = np.inf, np.nan
@@ -211,8 +212,8 @@ def test_fewer_terms_for_narrow_floats_are_as_good_as_all(name, backend):
     function = getattr(lax, name)
     operands = [x.astype(np.float32) for x in WIDE_RANGE[name]]
     with bx.config.override(backend=backend):
-        narrow = np.asarray(bx.jit(function)(*operands))
-        wide = np.asarray(bx.jit(function)(*[x.astype(np.float64) for x in operands]))
+        narrow = np.asarray(bt.jit(function)(*operands))
+        wide = np.asarray(bt.jit(function)(*[x.astype(np.float64) for x in operands]))
     assert narrow.dtype == np.float32
     assert units_off(narrow, wide) < 0.51
 
@@ -227,11 +228,11 @@ def test_large_arrays_are_computed_in_blocks():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: bx.grad(lambda a: lax.betainc(a, 2.0, 0.5))(2.0), "betainc with respect to a"),
-        (lambda: bx.grad(lambda b: lax.betainc(2.0, b, 0.5))(2.0), "betainc with respect to b"),
-        (lambda: bx.grad(lambda m: lax.polygamma(m, 2.0))(1.0), "polygamma with respect to m"),
-        (lambda: bx.grad(lambda x: lax.zeta(x, 2.0))(2.0), "zeta with respect to x"),
-        (lambda: bx.hessian(lambda a: lax.igamma(a, 2.0))(1.0), "igamma_grad_a with respect to a"),
+        (lambda: bt.grad(lambda a: lax.betainc(a, 2.0, 0.5))(2.0), "betainc with respect to a"),
+        (lambda: bt.grad(lambda b: lax.betainc(2.0, b, 0.5))(2.0), "betainc with respect to b"),
+        (lambda: bt.grad(lambda m: lax.polygamma(m, 2.0))(1.0), "polygamma with respect to m"),
+        (lambda: bt.grad(lambda x: lax.zeta(x, 2.0))(2.0), "zeta with respect to x"),
+        (lambda: bt.hessian(lambda a: lax.igamma(a, 2.0))(1.0), "igamma_grad_a with respect to a"),
         (lambda: lax.erf(1), "erf does not accept the dtype"),
         (lambda: lax.erf(1j), "erf does not accept the dtype"),
         (lambda: lax.igamma(np.float32(1), np.float64(1)), "igamma requires.*equal dtypes"),

@@ -15,6 +15,7 @@ import numpy as np
 
 import bindax_core as bx
 import bindax_numpy as jnp
+import bindax_transforms as bt
 from bindax_core.extend import tree_leaves, typeof
 
 FAST_COMPILER = {
@@ -93,7 +94,7 @@ class Family:
     def _staged(self, backend: str | None) -> dict[str, Any]:
         """The results of one staged program."""
         program = functools.partial(make, self.calls, jnp)
-        staged = bx.jit(program, backend=backend) if backend else bx.jit(program)
+        staged = bt.jit(program, backend=backend) if backend else bt.jit(program)
         return dict(zip(self.calls, staged(self.operands()), strict=True))
 
     def _expected_gradients(self) -> dict[str, Any]:
@@ -112,7 +113,7 @@ class Family:
         """The derivative of a call with respect to A, in 64 bits."""
         operands = self.operands(64)
         with bx.config.override(default_dtype_bits=64):
-            return bx.grad(loss(call, jnp, operands))(operands["A"])
+            return bt.grad(loss(call, jnp, operands))(operands["A"])
 
 
 def evaluate(call: str, module: Any, operands: dict[str, Any]) -> Any:
@@ -189,7 +190,7 @@ def check_mapped(family: Family, call: str) -> None:
     """Mapping a call over A gives what a loop does."""
     operands = family.operands()
     stacked = np.stack([operands["A"], operands["A"][::-1]])
-    got = bx.vmap(lambda A: evaluate(call, jnp, {**operands, "A": A}))(stacked)
+    got = bt.vmap(lambda A: evaluate(call, jnp, {**operands, "A": A}))(stacked)
     each = [tree_leaves(evaluate(call, jnp, {**operands, "A": A})) for A in stacked]
     for i, x in enumerate(tree_leaves(got)):
         check_close(x, np.stack([np.asarray(row[i]) for row in each]))

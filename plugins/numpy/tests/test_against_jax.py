@@ -12,6 +12,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_numpy as jnp
+import bindax_transforms as bt
 from bindax_core.extend import typeof
 
 jax = pytest.importorskip("jax")
@@ -247,7 +248,7 @@ def expected_values(name):
 @functools.cache
 def staged(name):
     """The results of one staged program, interpreted: compilers have tests of their own."""
-    program = bx.jit(functools.partial(make, FAMILIES[name], jnp), backend="numpy")
+    program = bt.jit(functools.partial(make, FAMILIES[name], jnp), backend="numpy")
     return dict(zip(FAMILIES[name], program(OPERANDS), strict=True))
 
 
@@ -303,7 +304,7 @@ def test_default_dtypes_of_64_bits(call):
 
 def test_compiled():
     chosen = calls("array([A, B]) where(K, A, B) einsum('bij,kj->bik', Q, I) var(A, 1) roll(A, 1)")
-    got = bx.jit(functools.partial(make, chosen, jnp))(OPERANDS)
+    got = bt.jit(functools.partial(make, chosen, jnp))(OPERANDS)
     for call, result in zip(chosen, got, strict=True):
         assert_close(result, evaluate(call, jnp, OPERANDS))
 
@@ -342,7 +343,7 @@ def expected_gradients():
 
 @pytest.mark.parametrize("call", GRADIENTS.split())
 def test_gradients(call):
-    got = bx.grad(loss(call, jnp), argnums=(0, 1))(OPERANDS["A"], OPERANDS["B"])
+    got = bt.grad(loss(call, jnp), argnums=(0, 1))(OPERANDS["A"], OPERANDS["B"])
     assert_close(got, expected_gradients()[call])
 
 
@@ -352,5 +353,5 @@ def test_gradients(call):
 )
 def test_derivatives_where_operands_are_infinite_or_equal(name, x, y):
     x, y = np.float32(x), np.float32(y)
-    got = bx.grad(getattr(jnp, name), argnums=(0, 1))(x, y)
+    got = bt.grad(getattr(jnp, name), argnums=(0, 1))(x, y)
     assert_close(got, jax.grad(getattr(reference, name), argnums=(0, 1))(x, y))

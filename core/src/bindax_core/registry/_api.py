@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from bindax_core._tree import _registry as tree
+from bindax_core.errors import PluginError
 from bindax_core.registry import _wiring
+from bindax_core.tree import _registry as tree
 
 if TYPE_CHECKING:
-    from bindax_core._primitive import Primitive
+    from bindax_core.kernel._primitive import Primitive
 
 
 def load_plugins(*names: str) -> list[str]:
@@ -119,18 +120,42 @@ def find_primitive(name: str) -> Primitive:
     """
     found = _wiring.discovery().find_primitive(name)
     if found is None:
-        from difflib import get_close_matches
-
-        from bindax_core.errors import PluginError
-
-        entries = _wiring.discovery().loader.manifest().entries("primitives")
-        close = get_close_matches(name, sorted({entry.name for entry in entries}), 3)
-        hint = f" Did you mean {', '.join(map(repr, close))}?" if close else ""
-        raise PluginError(
-            f"no installed plugin offers the primitive {name!r}.{hint} `bindax plugins` lists what "
-            f"is installed."
-        )
+        raise _nobody_offers("primitive", name)
     return found  # type: ignore[no-any-return]
+
+
+def find_transformation(name: str) -> Callable[..., Any]:
+    """The transformation of a name, loading the plugin that offers it.
+
+    Raises:
+        PluginError: as ``find_primitive``.
+
+    >>> find_transformation("grd")
+    Traceback (most recent call last):
+    bindax_core.errors.PluginError: no installed plugin offers the transformation 'grd'...
+    """
+    found = _wiring.discovery().find_transformation(name)
+    if found is None:
+        raise _nobody_offers("transformation", name)
+    return found  # type: ignore[no-any-return]
+
+
+def transformation_names() -> list[str]:
+    """The names of the transformations that installed plugins offer; imports none of them."""
+    entries = _wiring.discovery().loader.manifest().entries("transformations")
+    return sorted({entry.name for entry in entries})
+
+
+def _nobody_offers(kind: str, name: str) -> PluginError:
+    from difflib import get_close_matches
+
+    entries = _wiring.discovery().loader.manifest().entries(f"{kind}s")
+    close = get_close_matches(name, sorted({entry.name for entry in entries}), 3)
+    hint = f" Did you mean {', '.join(map(repr, close))}?" if close else ""
+    return PluginError(
+        f"no installed plugin offers the {kind} {name!r}.{hint} `bindax plugins` lists what is "
+        f"installed."
+    )
 
 
 def installed_plugins() -> list[dict[str, Any]]:

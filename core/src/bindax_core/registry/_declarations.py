@@ -21,7 +21,7 @@ class Staged:
 
     Attributes:
         kind: what is claimed: ``"primitive"``, ``"rule"``, ``"pytree"``, ``"value"``,
-            ``"backend"``, ``"operations"`` or ``"attribute"``.
+            ``"backend"``, ``"operations"``, ``"attribute"`` or ``"transformation"``.
         key: what identifies the claim within its kind; two distributions with one key conflict.
         label: the claim in words, for messages: ``"the primitive 'sin'"``.
         value: what was declared.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bindax_core.errors import PluginConflictError
-from bindax_core.registry._rules import describe_site
-from bindax_core.registry._transaction import record_undo
+from bindax_core.kernel._rule_tables import describe_site
+from bindax_core.kernel._transaction import record_undo
 
 if TYPE_CHECKING:
-    from bindax_core._primitive import Primitive
+    from bindax_core.kernel._primitive import Primitive
 
 declared_primitives: dict[str, list[Primitive]] = {}
 """Every primitive declared in this process, by name; more than one where packages clash."""

@@ -22,11 +22,11 @@ from typing import Any
 import attrs
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
+from bindax_core.kernel._transaction import Transaction
 from bindax_core.registry import _claims
 from bindax_core.registry._control import Settings, settings
 from bindax_core.registry._declarations import Installer, Staged
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
-from bindax_core.registry._transaction import Transaction
 
 AVAILABLE = "available"
 LOADED = "loaded"
@@ -292,7 +292,12 @@ def _roll_back(plugin: Plugin, claims: _claims.Claims) -> None:
     plugin.notes.clear()
 
 
-_MANIFEST_KINDS = {"primitive": "primitives", "pytree": "pytrees", "value": "values"}
+_MANIFEST_KINDS = {
+    "primitive": "primitives",
+    "pytree": "pytrees",
+    "value": "values",
+    "transformation": "transformations",
+}
 
 
 def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> list[str]:

@@ -1,7 +1,8 @@
 """The static manifest: what the installed distributions offer, read from metadata alone.
 
 Entry points in the groups ``bindax.v1`` and ``bindax.v1.*`` say which plugins, primitives, rule
-kinds, pytree types, value types, backends and array operations a distribution brings. Reading them
+kinds, pytree types, value types, backends, array operations and transformations a distribution
+brings. Reading them
 imports nothing, neither a plugin nor ``importlib.metadata``: the metadata directories on
 ``sys.path`` are listed once per process, and the sections of their ``entry_points.txt`` are parsed
 when somebody asks for one.
@@ -23,7 +24,16 @@ SUPPORTED_API_VERSIONS = frozenset({1})
 PLUGINS = "plugins"
 """The kind of the entries in the group ``bindax.v1`` itself: the modules that hold the hooks."""
 
-KINDS = (PLUGINS, "primitives", "rules", "pytrees", "values", "backends", "operations")
+KINDS = (
+    PLUGINS,
+    "primitives",
+    "rules",
+    "pytrees",
+    "values",
+    "backends",
+    "operations",
+    "transformations",
+)
 """The kinds of entries; each but the first is the last part of a group name."""
 
 _OPENING = "[bindax.v"

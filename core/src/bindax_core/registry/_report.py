@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindax_core.kernel._rule_tables import Rule, rule_kinds
 from bindax_core.registry._claims import offers
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
 from bindax_core.registry._provenance import file_of, provenance_of
-from bindax_core.registry._rules import Rule, rule_kinds
 
 Report = dict[str, Any]
 
@@ -175,7 +175,7 @@ def containers_report(discovery: Discovery) -> list[Report]:
     and ``why``. The place of what is registered is that of its definition, and of what is not
     loaded that of the manifest entry.
     """
-    from bindax_core._tree import _registry as tree
+    from bindax_core.tree import _registry as tree
 
     records = []
     current = discovery.loader.manifest()

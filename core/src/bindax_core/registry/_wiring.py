@@ -9,12 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bindax_core import _aval, _backend, _config, _operations
-from bindax_core._tree import _registry as tree
-from bindax_core.registry import _rules
-from bindax_core.registry._site import Site
+from bindax_core.errors import PluginError
+from bindax_core.kernel import _aval, _rule_tables
+from bindax_core.kernel._site import Site
+from bindax_core.runtime import _backend, _config, _operations
+from bindax_core.tree import _registry as tree
 
 if TYPE_CHECKING:
     from bindax_core.registry._lookup import Discovery
@@ -47,9 +49,9 @@ def _make() -> Discovery:
 @contextmanager
 def _import_scope() -> Iterator[None]:
     """Where plugins are imported: outside traces, with the tree registry's changes undoable."""
-    from bindax_core._trace import new_base
+    from bindax_core.kernel._trace import new_base
+    from bindax_core.kernel._transaction import record_undo
     from bindax_core.registry._installers import journaled_tree, undo_journal
-    from bindax_core.registry._transaction import record_undo
 
     with new_base(), journaled_tree() as journal:
         record_undo(lambda: undo_journal(journal))
@@ -73,6 +75,17 @@ def _load_backends(name: str | None = None) -> None:
     discovery().load_backends(name)
 
 
+def _physical_jaxpr(jaxpr: Any) -> Any:
+    """The program that represents one with extended dtypes, by the transformation of that name."""
+    turn = discovery().find_transformation("physical_jaxpr")
+    if turn is None:
+        raise PluginError(
+            "a program with extended dtypes is to be compiled, but no installed plugin offers the "
+            "transformation 'physical_jaxpr': install bindax-transforms."
+        )
+    return turn(jaxpr)
+
+
 def _describe_site(site: Site) -> str:
     from bindax_core.registry._provenance import provenance_of
 
@@ -90,11 +103,16 @@ def _failure(kind: str) -> BaseException | None:
 def _check_rules(on: bool) -> None:
     """Turn the debug mode that checks rules on or off."""
     if on:
-        from bindax_core.testing._debug import checked_rule
+        try:
+            checked_rule = import_module("bindax_testing").checked_rule
+        except ImportError as error:
+            raise PluginError(
+                "config.check_rules needs the conformance kit: install bindax-testing."
+            ) from error
 
-        _rules.set_rule_wrapper(checked_rule)
-    elif _rules.wrap_rule is not None:
-        _rules.set_rule_wrapper(None)
+        _rule_tables.set_rule_wrapper(checked_rule)
+    elif _rule_tables.wrap_rule is not None:
+        _rule_tables.set_rule_wrapper(None)
 
 
 def connect() -> None:
@@ -102,9 +120,10 @@ def connect() -> None:
     _config.set_check_rules_hook(_check_rules)
     if _config.config.check_rules:
         _check_rules(True)
-    _rules.set_missing_rule_hook(_load_for_rule)
-    _rules.set_descriptions(_describe_site, _candidates, _failure)
+    _rule_tables.set_missing_rule_hook(_load_for_rule)
+    _rule_tables.set_descriptions(_describe_site, _candidates, _failure)
     _aval.set_missing_value_type_hook(load_for_type)
     _operations.set_missing_operations_hook(_load_for_operations)
     _backend.set_missing_backend_hook(_load_backends)
+    _backend.set_physical_hook(_physical_jaxpr)
     tree.set_missing_type_hook(load_for_type)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import bindax_lax_basic as lax
 from bindax_control_flow import cond
-from bindax_core import grad, jit, make_jaxpr, vmap
 from bindax_core.extend import MissingRuleError, jvp, primitive, transpose
 from bindax_core.extend import abstract_eval as abstract_eval_rule
 from bindax_core.extend import impl as impl_rule
 from bindax_core.extend import lowering as lowering_rule
 from bindax_core.extend import vmap as vmap_rule
+from bindax_transforms import grad, jit, make_jaxpr, vmap
 
 FUNCTIONS = {
     "polynomial": lambda x: x * x * x - 2.0 * x + 1.0,

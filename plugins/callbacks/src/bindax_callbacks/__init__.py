@@ -2,7 +2,8 @@
 
 >>> import numpy as np
 >>> from bindax_callbacks import pure_callback
->>> from bindax_core import ShapeDtypeStruct, jit
+>>> from bindax_core import ShapeDtypeStruct
+>>> from bindax_transforms import jit
 >>> @jit
 ... def hypot(x, y):
 ...     return pure_callback(np.hypot, ShapeDtypeStruct(x.shape, x.dtype), x, y)

@@ -12,7 +12,7 @@ from bindax_callbacks import debug
 from bindax_callbacks._equivalent import equivalent_mutants
 from bindax_callbacks.results import io_callback, pure_callback
 from bindax_core import ShapeDtypeStruct
-from bindax_core.testing import EquivalentMutant, ExpectedFailure, Sample, array, sample
+from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, sample
 
 _NO_DERIVATIVE = {"vmap of others": "what a Python function computes has no derivative"}
 

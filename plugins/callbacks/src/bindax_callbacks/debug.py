@@ -10,7 +10,6 @@ from typing import Any
 
 from bindax_callbacks._host import HostFunction, make_callback
 from bindax_callbacks._rules import effect_of, host_rules, map_elements
-from bindax_core import check_unordered
 from bindax_core.extend import (
     Effect,
     Zero,
@@ -21,6 +20,7 @@ from bindax_core.extend import (
     transpose,
     vmap,
 )
+from bindax_transforms import check_unordered
 
 DEBUG = Effect("debug", repeatable=True)
 ORDERED_DEBUG = Effect("ordered debug", ordered=True, repeatable=True)
@@ -48,7 +48,7 @@ def callback(
         ValueError: under ``vmap`` when ordered.
 
     >>> from bindax_callbacks import debug
-    >>> from bindax_core import jit
+    >>> from bindax_transforms import jit
     >>> seen = []
     >>> @jit
     ... def f(x):
@@ -75,7 +75,7 @@ def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
         ValueError: at once, when fields and values do not fit; under ``vmap`` when ordered.
 
     >>> from bindax_callbacks import debug
-    >>> from bindax_core import grad
+    >>> from bindax_transforms import grad
     >>> def f(x):
     ...     y = x * x
     ...     debug.print("x = {}, y = {y:.2f}", x, y=y)

@@ -9,7 +9,6 @@ import attrs
 
 from bindax_callbacks._host import HostFunction, make_callback
 from bindax_callbacks._rules import effect_of, host_rules, map_elements
-from bindax_core import check_unordered
 from bindax_core.extend import (
     Effect,
     api_boundary,
@@ -22,6 +21,7 @@ from bindax_core.extend import (
     typeof,
     vmap,
 )
+from bindax_transforms import check_unordered
 
 IO = Effect("io")
 ORDERED_IO = Effect("ordered io", ordered=True)
@@ -65,7 +65,8 @@ def pure_callback(
 
     >>> import numpy as np
     >>> from bindax_callbacks import pure_callback
-    >>> from bindax_core import ShapeDtypeStruct, vmap
+    >>> from bindax_core import ShapeDtypeStruct
+    >>> from bindax_transforms import vmap
     >>> def f(x):
     ...     kind = ShapeDtypeStruct(x.shape, x.dtype)
     ...     return pure_callback(np.cbrt, kind, x, vmap_method="expand_dims")
@@ -118,7 +119,8 @@ def io_callback(
 
     >>> import numpy as np
     >>> from bindax_callbacks import io_callback
-    >>> from bindax_core import ShapeDtypeStruct, jit
+    >>> from bindax_core import ShapeDtypeStruct
+    >>> from bindax_transforms import jit
     >>> lines = iter([1.5, 2.5])
     >>> @jit
     ... def total(x):

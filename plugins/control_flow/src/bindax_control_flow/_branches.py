@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow._arguments import check_values
-from bindax_core import partial_eval_jaxpr, trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -27,6 +26,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_lax_basic.dtypes import promote_types
+from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 
 Branches = tuple[ClosedJaxpr, ...]
 

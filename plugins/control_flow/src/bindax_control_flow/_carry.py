@@ -9,7 +9,6 @@ import attrs
 
 from bindax_control_flow._arguments import check_values, describe_type, leaf_paths
 from bindax_control_flow._branches import structure_difference, with_results
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -22,6 +21,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.dtypes import kind_of, promote_avals
+from bindax_transforms import trace_to_jaxpr
 
 
 @attrs.frozen(eq=False)

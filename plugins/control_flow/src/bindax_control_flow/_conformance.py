@@ -12,7 +12,7 @@ from bindax_control_flow._scan_samples import scan_samples
 from bindax_control_flow._solver_samples import solver_samples
 from bindax_control_flow._while_samples import while_samples
 from bindax_control_flow.cond import cond, switch
-from bindax_core.testing import ExpectedFailure, Sample, array, between, sample
+from bindax_testing import ExpectedFailure, Sample, array, between, sample
 
 INDEX = array((), "int32", between(0, 2))
 PRED = array((), "bool")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core import intern_jaxpr
 from bindax_core.extend import (
     Backend,
     ClosedJaxpr,
@@ -21,6 +20,7 @@ from bindax_core.extend import (
     executable_of,
     typeof,
 )
+from bindax_transforms import intern_jaxpr
 
 
 def application_of(

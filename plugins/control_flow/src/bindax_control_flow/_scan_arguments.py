@@ -9,7 +9,6 @@ from bindax_control_flow._arguments import as_integer, check_values, leaf_paths
 from bindax_control_flow._carry import Carry
 from bindax_control_flow._lists import split
 from bindax_control_flow._scan_loop import slice_aval
-from bindax_core import trace_to_jaxpr
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -22,6 +21,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
+from bindax_transforms import trace_to_jaxpr
 
 
 class Step(NamedTuple):

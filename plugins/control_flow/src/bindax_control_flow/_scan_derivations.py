@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from bindax_control_flow._lists import fixpoint, merge, partition, split
 from bindax_control_flow._scan_loop import Loop
-from bindax_core import dce_jaxpr, jvp_jaxpr, trace_to_jaxpr, transpose_jaxpr, vmap_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     Jaxpr,
@@ -22,6 +21,7 @@ from bindax_core.extend import (
     eval_jaxpr,
     operations_for,
 )
+from bindax_transforms import dce_jaxpr, jvp_jaxpr, trace_to_jaxpr, transpose_jaxpr, vmap_jaxpr
 
 
 class Derived(NamedTuple):

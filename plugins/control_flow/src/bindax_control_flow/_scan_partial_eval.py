@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from bindax_control_flow._lists import fixpoint, split
 from bindax_control_flow._scan_loop import Loop, stacked_aval
-from bindax_core import partial_eval_jaxpr
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
+from bindax_transforms import partial_eval_jaxpr
 
 
 class Residual(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_control_flow.cond import cond
 from bindax_control_flow.scan import scan
-from bindax_core.testing import ExpectedFailure, Sample, array, sample
+from bindax_testing import ExpectedFailure, Sample, array, sample
 
 
 def _sums(xs: Any, reverse: bool = False, unroll: int = 1) -> Any:

@@ -11,7 +11,6 @@ from bindax_control_flow._arguments import describe_type
 from bindax_control_flow._branches import structure_difference, with_results
 from bindax_control_flow._carry import promoted, yields
 from bindax_control_flow._lists import split
-from bindax_core import check_function, dce_jaxpr, jvp_jaxpr, trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -28,6 +27,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_transforms import check_function, dce_jaxpr, jvp_jaxpr, trace_to_jaxpr
 
 
 @attrs.frozen(eq=False)

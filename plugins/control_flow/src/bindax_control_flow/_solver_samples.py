@@ -11,7 +11,7 @@ import bindax_lax_basic as lax
 from bindax_control_flow.custom_linear_solve import custom_linear_solve
 from bindax_control_flow.custom_root import custom_root
 from bindax_control_flow.fori_loop import fori_loop
-from bindax_core.testing import Sample, array, between, sample
+from bindax_testing import Sample, array, between, sample
 
 
 def _cramer(matvec: Callable[[Any], Any], b: Any) -> Any:

@@ -23,7 +23,6 @@ from bindax_control_flow._while_programs import (
     remembered,
     vmap_loop,
 )
-from bindax_core import check_repeatable
 from bindax_core.extend import (
     JaxprEqn,
     Region,
@@ -48,6 +47,7 @@ from bindax_core.extend import (
     typeof,
     vmap,
 )
+from bindax_transforms import check_repeatable
 
 PREDICATE = ShapedArray((), np.bool_)
 

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from bindax_control_flow._branches import with_results
 from bindax_control_flow._lists import either, fixpoint, kept
-from bindax_core import (
+from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
+from bindax_lax_basic import broadcast_in_dim, reduce_or, select_n
+from bindax_transforms import (
     check_repeatable,
     dce_jaxpr,
     jvp_jaxpr,
@@ -20,8 +22,6 @@ from bindax_core import (
     vmap_jaxpr,
     without_effects,
 )
-from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
-from bindax_lax_basic import broadcast_in_dim, reduce_or, select_n
 
 T = TypeVar("T")
 Flags = list[bool]

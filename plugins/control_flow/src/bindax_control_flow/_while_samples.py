@@ -9,7 +9,7 @@ import bindax_lax_basic as lax
 from bindax_control_flow.fori_loop import fori_loop
 from bindax_control_flow.platform_dependent import platform_dependent
 from bindax_control_flow.while_loop import while_loop
-from bindax_core.testing import Sample, array, between, sample
+from bindax_testing import Sample, array, between, sample
 
 
 def _counted(n: Any, x: Any, y: Any) -> Any:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_control_flow._arguments import check_values, leaf_paths
-from bindax_core import check_function
 from bindax_core.extend import (
     api_boundary,
     describe_function,
@@ -15,6 +14,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import concatenate, expand_dims, reshape, rev, slice_in_dim
+from bindax_transforms import check_function
 
 Combine = Callable[[list[Any], list[Any]], list[Any]]
 

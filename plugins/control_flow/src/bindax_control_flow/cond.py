@@ -15,15 +15,6 @@ from bindax_control_flow._branches import (
     split_branches,
     trace_branches,
 )
-from bindax_core import (
-    check_function,
-    check_repeatable,
-    dce_jaxpr,
-    jvp_jaxpr,
-    trace_to_jaxpr,
-    transpose_jaxpr,
-    vmap_jaxpr,
-)
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -56,6 +47,15 @@ from bindax_core.extend import (
     vmap,
 )
 from bindax_lax_basic import clamp, convert_element_type, ne, select_n
+from bindax_transforms import (
+    check_function,
+    check_repeatable,
+    dce_jaxpr,
+    jvp_jaxpr,
+    trace_to_jaxpr,
+    transpose_jaxpr,
+    vmap_jaxpr,
+)
 
 _MISSING: Any = object()
 INDEX = ShapedArray((), np.int32)

@@ -15,7 +15,6 @@ from bindax_control_flow._solver_programs import (
     check_functions,
     tangents_of,
 )
-from bindax_core import dce_jaxpr, linear_transpose, vmap_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -39,6 +38,7 @@ from bindax_core.extend import (
     vmap,
 )
 from bindax_lax_basic import neg
+from bindax_transforms import dce_jaxpr, linear_transpose, vmap_jaxpr
 
 NAME = "custom_linear_solve"
 
@@ -79,7 +79,7 @@ def custom_linear_solve(
 
     >>> import numpy as np
     >>> from bindax_control_flow import custom_linear_solve
-    >>> from bindax_core import grad
+    >>> from bindax_transforms import grad
     >>> def solve(a, b):
     ...     diagonal = lambda matvec, b: b / matvec(np.ones(2))
     ...     return custom_linear_solve(lambda x: a * x, b, diagonal, symmetric=True)

@@ -13,7 +13,6 @@ from bindax_control_flow._solver_programs import (
     check_functions,
     tangents_of,
 )
-from bindax_core import SymbolicZero, custom_jvp, linearize
 from bindax_core.extend import (
     ClosedJaxpr,
     Zero,
@@ -23,6 +22,7 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_lax_basic import neg
+from bindax_transforms import SymbolicZero, custom_jvp, linearize
 
 NAME = "custom_root"
 
@@ -61,7 +61,7 @@ def custom_root(
             ``initial_guess`` has; the message names the path.
 
     >>> from bindax_control_flow import custom_root, fori_loop
-    >>> from bindax_core import grad
+    >>> from bindax_transforms import grad
     >>> def square_root(a):
     ...     def newton(f, x):
     ...         return fori_loop(0, 20, lambda i, x: x - f(x) / (2.0 * x), x)

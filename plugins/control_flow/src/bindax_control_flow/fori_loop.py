@@ -11,7 +11,6 @@ from bindax_control_flow._arguments import check_values
 from bindax_control_flow._carry import Carry, trace_body
 from bindax_control_flow.scan import scan
 from bindax_control_flow.while_loop import run_loop
-from bindax_core import check_function, trace_to_jaxpr
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -27,6 +26,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import add, lt
 from bindax_lax_basic.dtypes import is_integer, promote_avals
+from bindax_transforms import check_function, trace_to_jaxpr
 
 
 @api_boundary

@@ -8,9 +8,9 @@ from typing import Any
 from bindax_control_flow._arguments import as_integer
 from bindax_control_flow._scan_arguments import common_length
 from bindax_control_flow.scan import scan
-from bindax_core import check_function, vmap
 from bindax_core.extend import api_boundary, tree_map, typeof
 from bindax_lax_basic import concatenate, reshape, slice_in_dim
+from bindax_transforms import check_function, vmap
 
 
 @api_boundary

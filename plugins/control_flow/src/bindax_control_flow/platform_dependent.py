@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_control_flow._branches import DEFAULT, branch_for
 from bindax_control_flow.cond import INDEX, bind_branches
-from bindax_core import check_function
 from bindax_core.extend import (
     abstract_eval,
     api_boundary,
@@ -21,6 +20,7 @@ from bindax_core.extend import (
     transpose,
     vmap,
 )
+from bindax_transforms import check_function
 
 
 @api_boundary

@@ -17,7 +17,6 @@ from bindax_control_flow._scan_derivations import (
 )
 from bindax_control_flow._scan_loop import Loop, slice_aval
 from bindax_control_flow._scan_partial_eval import split_loop
-from bindax_core import check_function, jit_p
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -43,6 +42,7 @@ from bindax_core.extend import (
     typeof,
     vmap,
 )
+from bindax_transforms import check_function, jit_p
 
 
 @api_boundary

@@ -12,7 +12,6 @@ from bindax_control_flow._carry import Carry, trace_body
 from bindax_control_flow._while_primitive import bind_while
 from bindax_control_flow._while_primitive import while_p as while_p
 from bindax_control_flow._while_programs import derived
-from bindax_core import check_function, trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -24,6 +23,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_transforms import check_function, trace_to_jaxpr
 
 
 @api_boundary

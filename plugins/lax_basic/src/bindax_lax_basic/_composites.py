@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core
+import bindax_transforms
 from bindax_core.extend import Array, Rule, Zero, impl
 
 Function = Callable[..., list[Any]]
@@ -58,7 +58,9 @@ def composite_tangents(
             operands[i] = x
         return function(*operands)
 
-    outs = bindax_core.jvp(of_active, [primals[i] for i in active], [tangents[i] for i in active])
+    outs = bindax_transforms.jvp(
+        of_active, [primals[i] for i in active], [tangents[i] for i in active]
+    )
     return list(outs[1])
 
 
@@ -66,5 +68,5 @@ def composite_batch(
     function: Function, size: int, operands: Sequence[Any], dims: Sequence[int | None]
 ) -> tuple[list[Any], list[int]]:
     """The results of a traceable function on batches, with their batch axes in front."""
-    outs = bindax_core.vmap(function, in_axes=tuple(dims), axis_size=size)(*operands)
+    outs = bindax_transforms.vmap(function, in_axes=tuple(dims), axis_size=size)(*operands)
     return list(outs), [0] * len(outs)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import trace_to_jaxpr, vmap_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -34,6 +33,7 @@ from bindax_lax_basic.comparison import and_p, or_p, xor_p
 from bindax_lax_basic.reductions import all_ones, greatest, least
 from bindax_lax_basic.selection import max_p, min_p
 from bindax_lax_basic.shape import reshape_p
+from bindax_transforms import trace_to_jaxpr, vmap_jaxpr
 
 Combine = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.testing import EquivalentMutant, ExpectedFailure, Sample, array, between, sample
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._equivalent import equivalent_mutants
 from bindax_lax_basic._more_samples import more_samples
@@ -17,6 +16,7 @@ from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
 from bindax_lax_basic.reduction_samples import Call as FunctionCall
 from bindax_lax_basic.samples import SAMPLES
 from bindax_lax_basic.samples import Sample as Call
+from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, between, sample
 
 
 def _function(call: Call | FunctionCall) -> Any:

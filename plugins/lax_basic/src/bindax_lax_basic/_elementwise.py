@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import LoweringContext, Origin, Rule, abstract_eval, impl
 from bindax_lax_basic._batching import elementwise_batch
 from bindax_lax_basic._complex_parts import Parts, many_by_parts
@@ -15,6 +14,7 @@ from bindax_lax_basic._numpy import exact, exact_binary, exact_unary, quiet
 from bindax_lax_basic._types import Kinds, ResultDType, elementwise_type
 from bindax_lax_basic.conversion import same_dims
 from bindax_lax_basic.dtypes import DType
+from bindax_transforms import trace_to_jaxpr
 
 Function = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bindax_core.testing import EquivalentMutant
+from bindax_testing import EquivalentMutant
 
 _COMMUTATIVE = ("add", "mul", "mulhi", "max", "min", "and", "or", "xor", "eq", "ne")
 _LINEAR_TOGETHER = (

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import Origin, ShapedArray
-from bindax_core.testing import Sample, array, between, sample
+from bindax_testing import Sample, array, between, sample
+from bindax_transforms import trace_to_jaxpr
 
 
 def _orders(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import LoweringContext, Origin, Primitive, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic._lowering import Lowering
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import DType
+from bindax_transforms import trace_to_jaxpr
 
 
 def in_wider(

@@ -17,6 +17,7 @@ from bindax_core.extend import (
     UndefPrimal,
     Zero,
     abstract_eval,
+    dtype_name,
     impl,
     jvp,
     lowering,
@@ -77,6 +78,14 @@ def _convert_type(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> Shape
         raise TypeError(
             f"convert_element_type: {x.str_short()} cannot become {new_dtype}: float0 is the type "
             f"of tangents that do not exist, and has no values to convert."
+        )
+    if x.dtype != new_dtype and dtypes.EXTENDED & {
+        dtypes.kind_of(x.dtype),
+        dtypes.kind_of(new_dtype),
+    }:
+        raise TypeError(
+            f"convert_element_type: {x.str_short()} cannot become {dtype_name(new_dtype)}: elements "
+            f"of an extended dtype are no numbers."
         )
     return x.update(dtype=new_dtype, weak_type=weak_type and new_dtype != dtypes.bool_)
 
@@ -218,7 +227,7 @@ def stop_gradient(x: Any) -> Any:
     Args:
         x: an array, or a pytree of arrays.
 
-    >>> from bindax_core import jvp
+    >>> from bindax_transforms import jvp
     >>> float(jvp(lambda x: stop_gradient(x) * x, (3.0,), (1.0,))[1])
     3.0
     """

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import Array, Origin, ShapedArray, typeof
 from bindax_lax_basic._convolution_numbers import ConvDimensionNumbers, conv_dimension_numbers
 from bindax_lax_basic._operands import adopt_dtype
@@ -19,6 +18,7 @@ from bindax_lax_basic.axes import transpose
 from bindax_lax_basic.contraction import dot_general
 from bindax_lax_basic.convolution import conv_general_dilated, conv_transpose
 from bindax_lax_basic.dtypes import DType
+from bindax_transforms import trace_to_jaxpr
 
 Shape = tuple[int, ...]
 

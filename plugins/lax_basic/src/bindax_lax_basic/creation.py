@@ -17,6 +17,7 @@ from bindax_core.extend import (
     abstract_eval,
     float0,
     impl,
+    is_extended,
     jvp,
     lowering,
     primitive,
@@ -141,6 +142,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
 
 def scalar(value: Any, dtype: DType, weak_type: bool) -> Any:
     """A scalar of a dtype and weak type from any scalar."""
+    if is_extended(dtype) and type(value) is int:
+        return _strong_scalar(value, dtype)
     if type(value) in PYTHON_SCALARS:
         fits = not dtypes.is_integer(dtype) or type(value) is not float
         if fits and (type(value) is not complex or dtypes.is_complex(dtype)):

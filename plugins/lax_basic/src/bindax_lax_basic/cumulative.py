@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core
+import bindax_transforms
 from bindax_core.extend import (
     Array,
     Primitive,
@@ -200,7 +200,7 @@ def _scan_jvp(which: Callable[[], Primitive], step_jvp: Function) -> Rule:
 
 
 def _derivative_of(step: Step) -> Function:
-    return lambda primals, tangents: bindax_core.jvp(step, primals, tangents)
+    return lambda primals, tangents: bindax_transforms.jvp(step, primals, tangents)
 
 
 def _choosing(name: str, which: Callable[[], Primitive], ufunc: np.ufunc, step: Step) -> Primitive:

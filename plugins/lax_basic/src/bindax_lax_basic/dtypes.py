@@ -14,7 +14,15 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray, config, float0, typeof
+from bindax_core.extend import (
+    Array,
+    ShapedArray,
+    config,
+    dtype_name,
+    float0,
+    is_extended,
+    typeof,
+)
 
 DType = np.dtype[Any]
 
@@ -59,6 +67,7 @@ SIGNED_NUMBER: Final = SIGNED | INEXACT
 ORDERED: Final = BOOL | INTEGER | FLOAT
 BITS: Final = BOOL | INTEGER
 ANY: Final = BOOL | NUMBER
+EXTENDED: Final = frozenset({"extended"})
 
 _KINDS: Final[dict[DType, str]] = {
     bool_: "bool",
@@ -71,8 +80,12 @@ _KINDS: Final[dict[DType, str]] = {
 
 
 def kind_of(dtype: DType) -> str:
-    """The kind of a dtype: bool, signed integer, unsigned integer, float, complex or float0."""
-    return _KINDS.get(dtype, "unsupported")
+    """The kind of a dtype: bool, signed integer, unsigned integer, float, complex or float0.
+
+    Dtypes that plugins define are extended.
+    """
+    found = _KINDS.get(dtype)
+    return found or ("extended" if is_extended(dtype) else "unsupported")
 
 
 def integer_limits(dtype: DType) -> tuple[int, int]:
@@ -243,7 +256,7 @@ def canonical_dtype(dtype: Any) -> DType:
                 f"{dtype!r} does not name a dtype of arrays; give for example 'float32', "
                 f"'bfloat16', numpy.int32 or bool."
             ) from error
-    if found not in _KINDS:
+    if found not in _KINDS and not is_extended(found):
         raise TypeError(
             f"arrays cannot have the dtype {found}; legal are booleans, integers, floats and "
             f"complex numbers."
@@ -335,10 +348,10 @@ def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[
     if len(set(operands)) == 1:
         return operands[0]
     nodes = {_node(dtype, weak) for dtype, weak in operands}
-    common = frozenset.intersection(*(_BOUNDS[node] for node in nodes))
+    common = frozenset.intersection(*(_BOUNDS.get(node, frozenset()) for node in nodes))
     least = [node for node in common if common <= _BOUNDS[node]]
     if not least:
-        names = ", ".join(dtype.name for dtype, _ in operands)
+        names = ", ".join(dtype_name(dtype) for dtype, _ in operands)
         raise TypeError(
             f"the dtypes {names} have no implicit promotion to a common dtype; convert the "
             f"operands explicitly with .astype(dtype) or lax.convert_element_type(x, dtype)."

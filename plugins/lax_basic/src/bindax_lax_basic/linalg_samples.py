@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import typeof
-from bindax_core.testing import Sample, array, between, sample
 from bindax_lax_basic import linalg
 from bindax_lax_basic.arithmetic import add
 from bindax_lax_basic.linalg import _matrices as m
+from bindax_testing import Sample, array, between, sample
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core
-from bindax_core import trace_to_jaxpr
+import bindax_transforms
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -48,6 +47,7 @@ from bindax_lax_basic.creation import filled
 from bindax_lax_basic.gathering import scatter_add
 from bindax_lax_basic.reductions import reduce_max_p
 from bindax_lax_basic.selection import select_n_p
+from bindax_transforms import trace_to_jaxpr
 
 COUNT: np.dtype[Any] = np.dtype(np.int32)
 _SCALAR = ShapedArray((), COUNT)
@@ -195,7 +195,7 @@ def _with_derivatives(computation: ClosedJaxpr, directions: int) -> ClosedJaxpr:
         outs = function(*values)
         for start in range(0, number * directions, number):
             along = list(rest[start : start + number])
-            outs = [*outs, *bindax_core.jvp(function, values, along)[1]]
+            outs = [*outs, *bindax_transforms.jvp(function, values, along)[1]]
         return outs
 
     return trace_to_jaxpr(both, scalars * (1 + directions), Origin("iterate", both))

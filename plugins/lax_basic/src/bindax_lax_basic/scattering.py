@@ -41,7 +41,7 @@ from bindax_lax_basic.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.comparison import eq_p
 from bindax_lax_basic.creation import filled, iota, iota_p
 from bindax_lax_basic.division import div_p
-from bindax_lax_basic.dtypes import ANY, NUMBER
+from bindax_lax_basic.dtypes import ANY, EXTENDED, NUMBER
 from bindax_lax_basic.gathering import gather_back, scatter_add, scatter_add_p
 from bindax_lax_basic.selection import extremum, select_scalars
 from bindax_lax_basic.shape import reshape_p
@@ -127,7 +127,7 @@ def _replace(ctx: LoweringContext, scalar: ShapedArray, a: Any, b: Any) -> Any:
 scatter_p: Primitive = primitive(
     "scatter",
     impl(scatter_impl(None)),
-    abstract_eval(scatter_type("scatter", ANY)),
+    abstract_eval(scatter_type("scatter", ANY | EXTENDED)),
     jvp(_scatter_jvp, symbolic_zeros=True),
     vmap(scatter_batch(lambda *operands, **params: scatter_p.bind(*operands, **params))),
     transpose(_scatter_transpose),

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -45,6 +44,7 @@ from bindax_lax_basic._sliding import Geometry, check_geometry, geometry
 from bindax_lax_basic._types import require_same_dtype
 from bindax_lax_basic._window_choice import chosen_places, scatter_at
 from bindax_lax_basic.window_selection import check_source, scatter_operation
+from bindax_transforms import trace_to_jaxpr
 
 NAME = "select_and_scatter"
 

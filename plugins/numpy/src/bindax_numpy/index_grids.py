@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core import vmap
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.conversion import convert
@@ -21,6 +20,7 @@ from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.indexing import index_operand
 from bindax_numpy.joining import stack
+from bindax_transforms import vmap
 
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_control_flow import cond_p
-from bindax_core import find_primitive, jit_p
+from bindax_core import find_primitive
 from bindax_core.extend import Extension, Primitive, extend, jaxpr_as_fun, typeof
 from bindax_example_intervals.interval import (
     Interval,
@@ -23,6 +23,7 @@ from bindax_example_intervals.interval import (
     unbounded,
 )
 from bindax_example_intervals.transformation import IntervalTrace, interval
+from bindax_transforms import jit_p
 
 INCREASING = (
     "acosh",

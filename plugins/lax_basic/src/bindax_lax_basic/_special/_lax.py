@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import trace_to_jaxpr
 from bindax_core.extend import (
     ClosedJaxpr,
     LoweringContext,
@@ -35,6 +34,7 @@ from bindax_lax_basic.exponential import exp, expm1, log, log1p, sqrt
 from bindax_lax_basic.reductions import reduce_or
 from bindax_lax_basic.rounding import abs_p, floor
 from bindax_lax_basic.selection import select_n_p
+from bindax_transforms import trace_to_jaxpr
 
 _DOUBLE = np.dtype(np.float64)
 _ONLY_LOWERED = "it is bound only in programs of lowering rules, which are not transformed"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core
+import bindax_transforms
 from bindax_core.extend import LoweringContext, Origin, Rule, ShapedArray, lowering
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.linalg import _matrices as m
@@ -117,7 +117,7 @@ def inline(
         operands: values with their types.
     """
     avals = [aval for _, aval in operands]
-    closed = bindax_core.trace_to_jaxpr(function, avals, Origin("lowering", function))
+    closed = bindax_transforms.trace_to_jaxpr(function, avals, Origin("lowering", function))
     return ctx.inline(closed, [value for value, _ in operands])
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
-from bindax_core import custom_jvp
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import is_complex, real_dtype
@@ -31,6 +30,7 @@ from bindax_numpy.linalg.decompositions import svd
 from bindax_numpy.ranges import eye
 from bindax_numpy.reductions import count_nonzero, max, sum
 from bindax_numpy.reshaping import expand_dims, moveaxis, reshape
+from bindax_transforms import custom_jvp
 
 
 def solve(a: Any, b: Any) -> Array:

@@ -1,0 +1,284 @@
+"""Random bits, and numbers that are equally likely: floats, integers, signs."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from bindax_core.extend import Array, config, typeof
+from bindax_lax_basic import (
+    bitcast_convert_type,
+    bitwise_and,
+    bitwise_or,
+    convert_element_type,
+    full,
+    gt,
+    index_in_dim,
+    lt,
+    mul,
+    rem,
+    select,
+    shift_right_logical,
+)
+from bindax_lax_basic import (
+    max as maximum,
+)
+from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic.dtypes import DType, canonical_dtype, integer_limits, kind_of
+from bindax_lax_basic.extend import shape_argument
+from bindax_numpy import clip
+from bindax_random._operands import Shape, float_dtype, integer_dtype, result_shape
+from bindax_random.keys import random_bits_p, random_split_p, single_key
+
+# ------------------------------------------------------------------------------------- bits
+
+
+def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Draw random bits, as unsigned integers.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: an unsigned integer dtype; uint32 by default, or uint64 where the default dtypes
+            have 64 bits.
+
+    Raises:
+        ValueError: when the dtype is another.
+
+    >>> from bindax_random import bits, key
+    >>> bits(key(42), (3,))
+    Array([2098992034, 2919706841, 2646866425], dtype=uint32)
+    """
+    typed = single_key("bits", key)
+    found = canonical_dtype(f"uint{config.default_dtype_bits}" if dtype is None else dtype)
+    if kind_of(found) != "unsigned integer" or found.itemsize * 8 < 8:
+        raise ValueError(f"bits: dtype must be an unsigned integer dtype, but got {found.name}.")
+    return drawn_bits(typed, 8 * found.itemsize, shape_argument("bits", shape))
+
+
+def drawn_bits(typed: Any, bit_width: int, shape: Shape) -> Any:
+    """Random bits of one typed key."""
+    return random_bits_p.bind(typed, bit_width=bit_width, shape=shape)
+
+
+def split_in(typed: Any, count: int = 2) -> list[Any]:
+    """New keys of one typed key."""
+    keys = random_split_p.bind(typed, shape=(count,))
+    return [index_in_dim(keys, i, 0, False) for i in range(count)]
+
+
+# ----------------------------------------------------------------------------------- floats
+
+
+def uniform(
+    key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0
+) -> Array:
+    """Draw floats that are equally likely between two bounds.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: a float dtype; the default one if omitted.
+        minval: the lower bound, which can be drawn; broadcast to the shape.
+        maxval: the upper bound, which is not drawn unless rounding gives it.
+
+    Raises:
+        ValueError: when the dtype is no float dtype, or a bound cannot be broadcast.
+
+    >>> from bindax_random import key, uniform
+    >>> uniform(key(42), (2,))
+    Array([0.48870957, 0.6797972 ], dtype=float32)
+    """
+    typed = single_key("uniform", key)
+    sizes = shape_argument("uniform", shape)
+    return uniform_floats(typed, sizes, float_dtype("uniform", dtype), minval, maxval)
+
+
+def uniform_floats(
+    typed: Any, shape: Shape, dtype: DType, minval: Any = 0.0, maxval: Any = 1.0
+) -> Any:
+    """Uniform floats of one typed key: random mantissas between 1 and 2, moved and scaled."""
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+    if info.bits not in (8, 16, 32, 64):
+        raise TypeError(f"uniform draws floats of 8, 16, 32 or 64 bits, but dtype is {dtype.name}.")
+    # Of floats with few bits of mantissa no more are drawn than they need.
+    drawn = 8 if info.nmant < 8 else int(info.bits)
+    width = f"uint{info.bits}"
+    mantissas = drawn_bits(typed, drawn, shape)
+    if drawn != info.bits:
+        mantissas = convert_element_type(mantissas, width)
+    unsigned = np.dtype(width).type
+    mantissas = shift_right_logical(mantissas, unsigned(drawn - int(info.nmant)))
+    one = np.ones((), dtype)
+    floats = bitcast_convert_type(bitwise_or(mantissas, one.view(width)[()]), dtype) - one
+    if type(minval) is float and type(maxval) is float and (minval, maxval) == (0.0, 1.0):
+        return floats
+    low, high = [_bound(x, dtype, shape) for x in (minval, maxval)]
+    return maximum(low, floats * (high - low) + low)
+
+
+def _bound(x: Any, dtype: DType, shape: Shape) -> Any:
+    aval = typeof(x)
+    if not aval.shape:
+        x = (
+            np.asarray(x).astype(dtype)
+            if not hasattr(x, "aval")
+            else convert_element_type(x, dtype)
+        )
+        return x
+    result_shape("uniform", shape, x)
+    return broadcast_to(convert_element_type(x, dtype), shape)
+
+
+# --------------------------------------------------------------------------------- integers
+
+
+def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Array:
+    """Draw integers that are equally likely between two bounds.
+
+    Twice as many bits as a number has are taken modulo the number of possible results, so the
+    likelihoods differ by less than one in the square root of all possible bits.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        minval: the lower bound, which can be drawn; broadcast to the shape.
+        maxval: the upper bound, which is not drawn. Where it is not above ``minval``, the result
+            is ``minval``.
+        dtype: an integer dtype; the default one if omitted.
+
+    Raises:
+        TypeError: when the dtype is no integer dtype.
+        ValueError: when a bound cannot be broadcast to the shape.
+
+    >>> from bindax_random import key, randint
+    >>> randint(key(42), (4,), 0, 10)
+    Array([0, 5, 8, 8], dtype=int32)
+    """
+    typed = single_key("randint", key)
+    found = integer_dtype("randint", dtype)
+    sizes = shape_argument("randint", shape)
+    bounds = [_integer_bound(x) for x in (minval, maxval)]
+    result_shape("randint", sizes, *bounds)
+    if found.itemsize >= 4:
+        return _integers(typed, *bounds, sizes, found)
+    least, greatest = integer_limits(found)
+    low, high = [convert_element_type(x, np.int32) for x in bounds]
+    low, high = clip(low, least, greatest), clip(high, least, greatest + 1)
+    return convert_element_type(_integers(typed, low, high, sizes, np.dtype(np.int32)), found)
+
+
+def _integer_bound(x: Any) -> Any:
+    """A bound as an array of integers: of the default dtype, or where they do not fit of 64 bits."""
+    aval = typeof(x)
+    if kind_of(aval.dtype) not in ("signed integer", "unsigned integer"):
+        return convert_element_type(x, int)
+    if aval.weak_type:
+        narrow = config.default_dtype_bits == 32 and not hasattr(x, "aval")
+        if narrow and not -(1 << 31) <= int(x) < 1 << 31:
+            raise OverflowError(
+                f"randint: the bound {x} does not fit into int32; give it as a NumPy array of a "
+                f"wider dtype."
+            )
+        return convert_element_type(x, int)
+    return x
+
+
+def _clipped(x: Any, dtype: DType) -> Any:
+    """Integers in another dtype; those beyond its limits become the limits."""
+    own, other = integer_limits(typeof(x).dtype), integer_limits(dtype)
+    limits = max_of(own[0], other[0]), min_of(own[1], other[1])
+    return convert_element_type(clip(x, *limits), dtype)
+
+
+max_of, min_of = max, min
+
+
+def _integers(typed: Any, minval: Any, maxval: Any, shape: Shape, dtype: DType) -> Any:
+    limit = np.array(min_of(integer_limits(dtype)[1], integer_limits(typeof(maxval).dtype)[1]))
+    above = gt(maxval, limit.astype(typeof(maxval).dtype)[()])
+    low, high = _clipped(minval, dtype), _clipped(maxval, dtype)
+    nbits = 8 * dtype.itemsize
+    unsigned = np.dtype(f"uint{nbits}")
+    upper, lower = [drawn_bits(one, nbits, shape) for one in split_in(typed)]
+    one = unsigned.type(1)
+    span = convert_element_type(high - low, unsigned)
+    span = _where(high <= low, one, span)
+    # A bound beyond the dtype is one more than can be said in it; all 2**nbits become 0, of which
+    # the remainder is the number itself.
+    span = _where(bitwise_and(above, high > low), span + one, span)
+    span = broadcast_to(span, shape)
+    # 2**nbits modulo the span, without a number of more bits.
+    half = rem(full(shape, 1 << (nbits // 2), unsigned), span)
+    factor = rem(mul(half, half), span)
+    offset = rem(mul(rem(upper, span), factor) + rem(lower, span), span)
+    return low + convert_element_type(offset, dtype)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    """A choice among broadcast operands."""
+    shape = typeof(y).shape
+    if typeof(condition).shape != shape:
+        condition = condition if not shape else broadcast_to(condition, shape)
+        y = broadcast_to(y, typeof(condition).shape)
+    return select(condition, broadcast_to(x, typeof(condition).shape), y)
+
+
+# ------------------------------------------------------------------------------ two outcomes
+
+
+def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> Array:
+    """Draw truth values that are true with a probability.
+
+    Args:
+        key: a random key.
+        p: the probability of True, broadcast to the shape.
+        shape: the shape of the result; that of ``p`` if omitted.
+        mode: ``"high"`` draws twice as many bits, for probabilities below one in ten million.
+
+    Raises:
+        TypeError: when ``p`` is no float.
+        ValueError: when there is no such mode, or ``p`` cannot be broadcast to the shape.
+
+    >>> from bindax_random import bernoulli, key
+    >>> bernoulli(key(42), 0.5, (4,))
+    Array([ True, False, False, False], dtype=bool)
+    """
+    if mode not in ("high", "low"):
+        raise ValueError(f"bernoulli: mode must be 'high' or 'low', but got {mode!r}.")
+    typed = single_key("bernoulli", key)
+    aval = typeof(p)
+    if kind_of(aval.dtype) != "float":
+        raise TypeError(f"bernoulli: p must be a float, but got {aval.str_short()}.")
+    sizes = result_shape("bernoulli", shape, p)
+    dtype = canonical_dtype(float) if aval.weak_type else aval.dtype
+    chance = broadcast_to(convert_element_type(p, dtype), sizes)
+    if mode == "low":
+        return lt(uniform_floats(typed, sizes, dtype), chance)
+    pair = uniform_floats(typed, (2, *sizes), dtype)
+    coarse, fine = [index_in_dim(pair, i, 0, False) for i in (0, 1)]
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+    scale = np.array(2.0 ** -int(info.nmant)).astype(dtype)
+    return lt(fine * scale, chance - coarse)
+
+
+def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Draw -1 and 1, equally likely.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: the dtype of the result; the default integer dtype if omitted.
+
+    >>> from bindax_random import key, rademacher
+    >>> rademacher(key(42), (4,))
+    Array([ 1, -1, -1, -1], dtype=int32)
+    """
+    found = canonical_dtype(int if dtype is None else dtype)
+    truth = bernoulli(key, 0.5, shape_argument("rademacher", shape))
+    two = np.array(2).astype(found)
+    return convert_element_type(truth, found) * two - np.array(1).astype(found)
