@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from bindax import numpy as numpy
     from bindax import optimizers as optimizers
     from bindax import random as random
+    from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_transforms import JittedFunction as JittedFunction
@@ -102,6 +103,7 @@ _MODULES = (
     "optimizers",
     "numpy",
     "random",
+    "scipy",
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",

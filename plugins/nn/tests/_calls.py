@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core as bx
+import bindax as bx
 from bindax_core.extend import tree_leaves, typeof
 
 # Relative to the largest element.

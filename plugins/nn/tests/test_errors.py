@@ -41,7 +41,7 @@ def test_wrong_values(case):
 
 
 def test_number_of_classes():
-    with pytest.raises(TypeError, match="num_classes and axis must be integers .* 2\\.5"):
+    with pytest.raises(TypeError, match=r"num_classes and axis must be integers .* 2\.5"):
         nn.one_hot(0, 2.5)
 
 

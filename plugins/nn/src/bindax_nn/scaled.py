@@ -15,7 +15,7 @@ from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_core import custom_vjp
+from bindax_transforms import custom_vjp
 from bindax_core.extend import Array
 
 
