@@ -44,6 +44,7 @@ from bindax_nn import (
     swish,
     tanh,
 )
+from bindax_nnx.checkpoint import load, save
 from bindax_nnx.display import display
 from bindax_nnx.errors import AliasingError, CheckpointError, GraphError, TraceContextError
 from bindax_nnx.filters import (
@@ -116,8 +117,24 @@ from bindax_nnx.lift.jit import jit
 from bindax_nnx.lift.scan import scan
 from bindax_nnx.lift.shapes import eval_shape, make_jaxpr, remat
 from bindax_nnx.lift.vmap import vmap
+from bindax_nnx.metrics import (
+    Accuracy,
+    Average,
+    Metric,
+    MetricState,
+    MultiMetric,
+    Statistics,
+    Welford,
+)
 from bindax_nnx.module import Module, eval_mode, iter_children, iter_modules, train_mode, view
 from bindax_nnx.object import Dict, List, Object, Pytree
+from bindax_nnx.optimizer import (
+    ModelAndOptimizer,
+    OptArray,
+    Optimizer,
+    OptState,
+    OptVariable,
+)
 from bindax_nnx.rngs import (
     RngCount,
     RngKey,
@@ -128,7 +145,9 @@ from bindax_nnx.rngs import (
     restore_rngs,
     split_rngs,
 )
+from bindax_nnx.safetensors import load_safetensors, save_safetensors
 from bindax_nnx.state import State
+from bindax_nnx.tabulate import tabulate
 from bindax_nnx.variables import (
     PARTITION_NAME,
     BatchStat,
@@ -145,9 +164,11 @@ from bindax_nnx.variables import (
 __all__ = [
     "PARTITION_NAME",
     "RNN",
+    "Accuracy",
     "AliasingError",
     "All",
     "Any",
+    "Average",
     "BatchNorm",
     "BatchStat",
     "Bidirectional",
@@ -177,13 +198,21 @@ __all__ = [
     "LoRA",
     "LoRALinear",
     "LoRAParam",
+    "Metric",
+    "MetricState",
+    "ModelAndOptimizer",
     "Module",
     "MultiHeadAttention",
+    "MultiMetric",
     "Not",
     "Nothing",
     "Object",
     "OfType",
+    "OptArray",
+    "OptState",
+    "OptVariable",
     "OptimizedLSTMCell",
+    "Optimizer",
     "PReLU",
     "Param",
     "PathContains",
@@ -203,10 +232,12 @@ __all__ = [
     "State",
     "StateAxes",
     "StateSharding",
+    "Statistics",
     "TraceContextError",
     "Variable",
     "VariableMetadata",
     "WeightNorm",
+    "Welford",
     "WithTag",
     "avg_pool",
     "celu",
@@ -238,6 +269,8 @@ __all__ = [
     "jvp",
     "leaky_relu",
     "lift",
+    "load",
+    "load_safetensors",
     "log_sigmoid",
     "log_softmax",
     "logsumexp",
@@ -256,6 +289,8 @@ __all__ = [
     "replace_by_pure_dict",
     "reseed",
     "restore_rngs",
+    "save",
+    "save_safetensors",
     "scan",
     "selu",
     "sigmoid",
@@ -269,6 +304,7 @@ __all__ = [
     "state",
     "swish",
     "switch",
+    "tabulate",
     "tanh",
     "to_predicate",
     "to_pure_dict",
