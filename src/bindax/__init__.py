@@ -58,8 +58,13 @@ if TYPE_CHECKING:
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import lax as lax
+    from bindax import meta as meta
+    from bindax import nn as nn
+    from bindax import nnx as nnx
     from bindax import numpy as numpy
+    from bindax import optimizers as optimizers
     from bindax import random as random
+    from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_transforms import JittedFunction as JittedFunction
@@ -94,8 +99,13 @@ _MODULES = (
     "dtypes",
     "experimental",
     "lax",
+    "meta",
+    "nn",
+    "nnx",
+    "optimizers",
     "numpy",
     "random",
+    "scipy",
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",

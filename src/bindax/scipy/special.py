@@ -1,0 +1,3 @@
+"""Special functions."""
+
+from bindax_scipy.special import *  # noqa: F403 -- everything there is public
