@@ -25,6 +25,7 @@ from _dtype_differences import (
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import tree_leaves
 
 ALL = os.environ.get("BINDAX_DIFFERENTIAL") == "all"
@@ -88,7 +89,7 @@ def listed(table, dtype):
 
 def test_derivatives_like_jax(dtype):
     pairs = subjects(dtype)
-    ours = [differential.parts_of(bx, lax, *pair, dict(NO_BATCHES)) for pair in pairs]
+    ours = [differential.parts_of(bt, lax, *pair, dict(NO_BATCHES)) for pair in pairs]
     only_ours, only_theirs, different = set(), set(), {}
     for (subject, _), got, wanted in zip(pairs, ours, by_jax(pairs, dtype), strict=True):
         if has(DERIVATIVES_FAIL_IN_JAX, subject.name, dtype):
