@@ -136,7 +136,7 @@ def functions(family: str) -> dict[str, FunctionType]:
 
 
 def accepts(primitive: Primitive, uses: Iterable[Application], dtype: str) -> bool:
-    """Whether a primitive has a type for operands of a dtype, in place of the sampled ones."""
+    """Tell whether a primitive has a type for operands of a dtype, in place of the sampled ones."""
     for use in uses:
         if not use.operands:
             continue

@@ -86,7 +86,7 @@ class Group:
 
     @property
     def done(self) -> bool:
-        """Whether there is nothing more to run."""
+        """True if there is nothing more to run."""
         return not self.cases
 
     def first(self) -> None:
@@ -126,7 +126,7 @@ class Group:
         self._settle()
 
     def _is_stuck(self) -> bool:
-        """Whether the check would meet a rule that does not come back."""
+        """Tell whether the check would meet a rule that does not come back."""
         stuck = self.plan.stuck.get(self.primitive)
         if stuck is None:
             return False

@@ -119,7 +119,7 @@ _DIFFERENTIABLE: dict[np.dtype[Any], bool] = {}
 
 
 def is_differentiable(dtype: np.dtype[Any]) -> bool:
-    """Whether values of a dtype have tangents of the same dtype (real or complex floats)."""
+    """Tell whether values of a dtype have tangents of the same dtype (real or complex floats)."""
     known = _DIFFERENTIABLE.get(dtype)
     if known is None:
         # ml_dtypes' floats are void-kind ('V') extension types that NumPy calls neither
@@ -203,7 +203,7 @@ def typeof(x: Any) -> Any:
 
 
 def is_value(x: Any) -> bool:
-    """Whether ``x`` is a legal operand."""
+    """Tell whether ``x`` is a legal operand."""
     return type(x) in value_types or find_value_type(type(x)) is not None
 
 

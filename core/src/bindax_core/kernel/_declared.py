@@ -1,4 +1,4 @@
-"""Which primitives were declared in this process, by name, whether a plugin offers them or not."""
+"""The primitives declared in this process, by name, offered by a plugin or not."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class JaxprEqn:
 
     @property
     def effects(self) -> frozenset[Effect]:
-        """What it does besides computing its results, programs among its parameters included."""
+        """The effects of the equation, those of programs among its parameters included."""
         rule = rules.effects.functions.get(self.primitive)
         own: frozenset[Effect] = frozenset() if rule is None else rule(**self.params)
         return own.union(*[program.jaxpr.effects for _, program in subjaxprs(self.params)])

@@ -29,7 +29,7 @@ _write_lock = threading.Lock()
 
 @attrs.frozen(eq=False)
 class Rule:
-    """How one primitive is interpreted by one rule kind; made by calling the kind.
+    """The interpretation of one primitive by one rule kind; made by calling the kind.
 
     Attributes:
         kind: the table that made the rule.
@@ -53,7 +53,7 @@ class Rule:
 
     @property
     def is_present(self) -> bool:
-        """Whether the rule has a function, so that it can be applied."""
+        """True if the rule has a function, so that it can be applied."""
         return self.function is not None
 
 
@@ -105,7 +105,7 @@ class RuleKind:
             rule_kinds[name] = self
 
     def _is_declared_again(self, old: RuleKind) -> bool:
-        """Whether the old kind is of the same declaration, which a reload has run once more."""
+        """Tell whether the old kind is of the same declaration, which a reload has run again."""
         if self.site.module != old.site.module:
             return False
         return self.site.line == old.site.line or self._code is not old._code
@@ -135,7 +135,7 @@ class RuleKind:
         self._derivations.append(derivation)
 
     def rule_of(self, primitive: Primitive, platform: str | None = None) -> Rule | None:
-        """What the table holds for a primitive; nothing is loaded or derived."""
+        """Return the table's entry for a primitive; nothing is loaded or derived."""
         rule = self._rules.get((primitive, platform))
         return self._rules.get((primitive, None)) if rule is None else rule
 

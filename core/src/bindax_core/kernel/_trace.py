@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Origin:
-    """What a trace was started for: a transformation and the user's function."""
+    """The origin of a trace: a transformation and the user's function."""
 
     __slots__ = ("function", "transformation")
 

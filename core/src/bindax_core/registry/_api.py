@@ -70,7 +70,7 @@ def configure_plugins(
 
 @contextmanager
 def plugin_settings(**settings: Any) -> Iterator[None]:
-    """What ``configure_plugins`` does, for a ``with`` block; for tests.
+    """Apply ``configure_plugins`` inside a ``with`` block; for tests.
 
     >>> with plugin_settings(autoload=False):
     ...     pass
@@ -187,7 +187,7 @@ def container_types() -> list[dict[str, Any]]:
 
 
 def rule_coverage(name: str) -> dict[str, Any]:
-    """Which rules a primitive has, and which distribution, version, file and line gave each.
+    """Return the rules of a primitive, with the distribution, version, file and line of each.
 
     Loads the plugin that offers the primitive. The key ``rules`` holds a record for each rule kind,
     with ``kind``, ``platform``, ``status`` (present, derived, absent, elsewhere or missing),
@@ -203,7 +203,7 @@ def rule_coverage(name: str) -> dict[str, Any]:
 
 
 def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
-    """What is wrong with the installed plugins; an empty list when all is well.
+    """Return the problems of the installed plugins; an empty list when all is well.
 
     Each record has the keys ``severity`` (problem or notice), ``subject``, ``text``, ``remedy`` and
     ``traceback``.

@@ -30,7 +30,7 @@ from bindax_core.tree._table import lock
 
 
 def _listed(hook: str, result: Any, type_: type, plugin: Entry) -> list[Any]:
-    """What a hook returned, as a list of things of one type."""
+    """Return a hook's result as a list of things of one type."""
     if isinstance(result, str | Mapping) or not isinstance(result, Iterable):
         raise PluginError(
             f"the hook {hook} of {plugin.value} must return an iterable of {type_.__name__}, but "

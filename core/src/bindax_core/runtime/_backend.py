@@ -29,7 +29,7 @@ Executable = Callable[..., Sequence[Any]]
 
 
 class Backend(Protocol):
-    """What compiles and runs programs.
+    """A compiler and runner of programs.
 
     Attributes:
         name: what ``config.backend`` and ``jit(backend=...)`` call it.
@@ -66,7 +66,7 @@ class Backend(Protocol):
         """Free a buffer."""
 
     def is_deleted(self, buffer: Any) -> bool:
-        """Whether a buffer was freed or donated."""
+        """Tell whether a buffer was freed or donated."""
 
     def devices(self) -> Sequence[Any]:
         """The devices that the backend can use."""
@@ -76,7 +76,7 @@ class Backend(Protocol):
 
 
 class LoweringContext(Protocol):
-    """What a ``lowering["stablehlo"]`` rule builds with; values are opaque to the rule.
+    """The builder for ``lowering["stablehlo"]`` rules; values are opaque to the rule.
 
     Attributes:
         avals_in: the types of the operands.

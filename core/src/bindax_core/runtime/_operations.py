@@ -19,7 +19,7 @@ from bindax_core.runtime._runtime import runtime
 
 @attrs.frozen(eq=False)
 class ArrayOperations:
-    """What interpreters do with values of one kind; all of it traceable.
+    """The operations that interpreters need on values of one kind; all of them traceable.
 
     Attributes:
         zeros: ``(aval) -> x``, the zero of a type.
@@ -125,5 +125,5 @@ class UndefPrimal:
 
 
 def is_undef_primal(x: Any) -> bool:
-    """Whether an operand of a transpose rule is one to transpose with respect to."""
+    """Tell whether an operand of a transpose rule is one to transpose with respect to."""
     return type(x) is UndefPrimal

@@ -1,4 +1,4 @@
-"""What lower layers need of higher ones, in one object that they look it up in.
+"""The runtime: one object in which lower layers look up what they need of higher ones.
 
 The kernel asks for plugins on a miss without knowing how they are found: ``bindax_core`` puts the
 discovery here when it is imported.

@@ -188,7 +188,7 @@ def _owner(definition: NodeDefinition) -> str:
 
 
 def provenance(definition: NodeDefinition) -> Provenance:
-    """Which distribution, version, file and line gave a definition."""
+    """Return the distribution, version, file and line of a definition."""
     from bindax_core.kernel._site import Site
     from bindax_core.registry._provenance import provenance_of
 
@@ -307,7 +307,7 @@ def definition_by_name(name: str) -> NodeDefinition | None:
 
 
 def is_registered(nodetype: object) -> bool:
-    """Whether instances of a type are pytree nodes.
+    """Tell whether instances of a type are pytree nodes.
 
     A plugin that offers the type is loaded. Named tuples need no registration and count.
 
@@ -319,7 +319,7 @@ def is_registered(nodetype: object) -> bool:
 
 
 def registered_by(nodetype: object) -> Provenance | None:
-    """Which distribution, version, module, file and line registered a type; None for a leaf type.
+    """Return the distribution, version, module, file and line of a type; None for a leaf type.
 
     >>> import bindax_core.tree as tree
     >>> tree.registered_by(int) is None
