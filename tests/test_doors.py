@@ -71,9 +71,10 @@ def test_the_door_of_bindax_has_what_plugins_bring() -> None:
 
 
 def test_listing_the_words_loads_nothing() -> None:
-    code = (
-        "import sys, bindax; words = bindax.__all__; "
-        "print([m for m in ('bindax_transforms', 'bindax_lax_basic', 'pluggy') if m in sys.modules])"
-    )
+    code = """
+import sys, bindax
+words = bindax.__all__
+print([m for m in ("bindax_transforms", "bindax_lax_basic", "pluggy") if m in sys.modules])
+"""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

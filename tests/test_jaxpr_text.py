@@ -118,7 +118,10 @@ UNWRITABLE = [
 """The parameters that hold Python code."""
 
 
-@pytest.mark.parametrize("plugin", ["lax_basic", "linalg", "special", "control_flow", "callbacks", "transforms"])
+PLUGINS = ("lax_basic", "linalg", "special", "control_flow", "callbacks", "transforms")
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
 def test_every_sample_is_read_back_equal(plugin: str) -> None:
     written = refused = 0
     for sample in subject_of(plugin).samples:

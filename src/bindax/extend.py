@@ -1,4 +1,4 @@
-"""The words of packages that bring operations, containers, backends or transformations."""
+"""The door for packages that bring operations, containers, backends or transformations."""
 
 from bindax_core.extend import *  # noqa: F403 -- the module says in __all__ what is public
 from bindax_core.extend import public_names as _public_names

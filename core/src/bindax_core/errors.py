@@ -6,6 +6,8 @@ same situations, so that ``except`` clauses move with a program.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class BindaxError(Exception):
     """Base of every error that bindax defines."""
@@ -48,7 +50,13 @@ class JaxprTextError(BindaxError, ValueError):
 
 
 class RuleOutputError(BindaxError, TypeError):
-    """A rule returned something that its primitive's abstract evaluation contradicts."""
+    """A rule returned something that its primitive's abstract evaluation contradicts.
+
+    Attributes:
+        primitive: the primitive that was being evaluated, or None.
+    """
+
+    primitive: Any = None
 
 
 class MissingRuleError(BindaxError, NotImplementedError):
@@ -99,5 +107,9 @@ class DerivedRuleNotice(UserWarning):
     """A primitive runs on a rule that was derived, which may be slower than one of its own."""
 
 
-# Each class here is public. Type checkers would take this for all that there is.
-vars()["__all__"] = [name for name, value in list(vars().items()) if isinstance(value, type)]
+# Each error here is public. Type checkers would take this for all that there is.
+vars()["__all__"] = [
+    name
+    for name, value in list(vars().items())
+    if isinstance(value, type) and issubclass(value, BaseException)
+]

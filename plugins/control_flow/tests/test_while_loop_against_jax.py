@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -110,7 +111,7 @@ def along(f: Any, transforms: Any) -> Any:
 
 
 @seed(20)
-@settings(max_examples=6, deadline=None, database=None)
+@settings(max_examples=6 if os.environ.get("BINDAX_NIGHTLY") else 2, deadline=None, database=None)
 @given(st.tuples(expressions, expressions, expressions))
 def test_random_bodies(bodies: Any) -> None:
     ours = program(OURS, bodies)

@@ -1,4 +1,4 @@
-"""What the kernel asks on a miss: load the plugins that offer a rule, a type, a name.
+"""Look-ups on a miss: load the plugins that offer a rule, a type, a name.
 
 Each question is answered from the manifest, so that just the plugins that offer the thing are
 loaded. A hit never comes here.
@@ -238,7 +238,7 @@ class Discovery:
         self._raise_failure(entries)
 
     def _find_named(self, kind: str, name: str) -> tuple[Any, Sequence[Entry]]:
-        """What a plugin offers under a name, or None, and the entries that offer it."""
+        """Return a plugin's offer under a name, or None, and the entries that offer it."""
         claims = self.loader.claims
         claims.check(kind, name)
         held = claims.held(kind, name)

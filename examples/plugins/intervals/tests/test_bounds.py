@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import bindax_lax_basic as lax
 from bindax_control_flow import cond
 from bindax_core.extend import MissingRuleError, primitive, rules
-from bindax_transforms import grad, jit, make_jaxpr, vmap
+from bindax_transforms import custom_jvp, grad, jit, make_jaxpr, vmap
 
 FUNCTIONS = {
     "polynomial": lambda x: x * x * x - 2.0 * x + 1.0,
@@ -108,6 +108,23 @@ def unknown() -> Any:
         rules.transpose.absent("a test"),
         rules.lowering["stablehlo"].absent("a test"),
     )
+
+
+def test_functions_with_rules_of_their_own_are_met_by_the_interpreter() -> None:
+    squared = custom_jvp(lambda x: x * x)
+    squared.defjvp(lambda primals, tangents: (squared(*primals), 10.0 * tangents[0]))
+    seen = []
+
+    def f(x: Any) -> Any:
+        seen.append(type(x).__name__)
+        return squared(x)
+
+    for bounded in (bounds(f), jit(bounds(f)), bounds(jit(f))):
+        low, high = bounded(Interval(1.0, 2.0))
+        assert (float(low), float(high)) == (1.0, 4.0)
+    assert "IntervalTracer" in seen
+    low, high = bounds(grad(squared))(Interval(1.0, 2.0))
+    assert (float(low), float(high)) == (10.0, 10.0)
 
 
 def test_a_primitive_without_rule_is_an_error_or_unbounded() -> None:

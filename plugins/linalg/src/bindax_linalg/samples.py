@@ -88,6 +88,7 @@ def _case(
 ) -> Iterator[Sample]:
     function = Prepared(getattr(linalg, name), prepare, arguments)
     given = "".join(f"-{key}={value}" for key, value in arguments.items())
+    given += "-of-triangular" if prepare is triangular else ""
     for dtype in dtypes:
         operands = [array(shape, dtype, between(-1.0, 1.0)) for shape in shapes]
         types = "-".join(f"{dtype}[{','.join(map(str, shape))}]" for shape in shapes)

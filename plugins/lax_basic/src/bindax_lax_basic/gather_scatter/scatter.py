@@ -43,12 +43,12 @@ from bindax_lax_basic.gather_scatter.scatter_rules import (
     scatter_impl,
     scatter_type,
 )
+from bindax_lax_basic.gather_scatter.segments import products_of_others
 from bindax_lax_basic.gather_scatter.windows import ScatterDimensionNumbers
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
 from bindax_lax_basic.shape.creation import filled, iota, iota_p
 from bindax_lax_basic.shape.reshape import reshape_p
-from bindax_lax_basic.sorting.segments import products_of_others
 
 __all__ = [
     "scatter",
