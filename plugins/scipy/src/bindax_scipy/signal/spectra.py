@@ -16,6 +16,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import promoted
 from bindax_scipy.signal.convolution import detrend as remove_trend
 
+
 def _named_window(name: Any, size: int) -> Any:
     """The factors of a window of a name, periodic, in double precision."""
     kind, *parameters = (name,) if isinstance(name, str) else tuple(name)

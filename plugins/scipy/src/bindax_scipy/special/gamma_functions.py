@@ -15,9 +15,9 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_control_flow import while_loop
-from bindax_transforms import custom_jvp, jvp
 from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import aligned, is_double, largest, promoted, real
+from bindax_transforms import custom_jvp, jvp
 
 # ------------------------------------------------------------------------ gamma
 
