@@ -7,46 +7,38 @@ import pydoc
 import re
 import subprocess
 import sys
+import typing
+from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-DOORS = (
-    "bindax",
-    "bindax.ad_checkpoint",
-    "bindax.custom_batching",
-    "bindax.custom_derivatives",
-    "bindax.debug",
-    "bindax.errors",
-    "bindax.experimental",
-    "bindax.extend",
-    "bindax.lax",
-    "bindax.lax.linalg",
-    "bindax.numpy",
-    "bindax.tree",
-    "bindax.tree_util",
-    "bindax.typing",
-    "bindax_callbacks",
-    "bindax_callbacks.debug",
-    "bindax_containers",
-    "bindax_control_flow",
-    "bindax_core",
-    "bindax_core.errors",
-    "bindax_core.extend",
-    "bindax_core.tree",
-    "bindax_core.tree_util",
-    "bindax_lax_basic",
-    "bindax_lax_basic.extend",
-    "bindax_linalg",
-    "bindax_numpy",
-    "bindax_special",
-    "bindax_testing",
-    "bindax_transforms",
-    "bindax_xla_backend",
-    "bindax_xla_backend.extend",
-)
-HELPERS = {"Any", "TYPE_CHECKING", "annotations", "import_module"}
-"""What modules import for themselves, and do not offer."""
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _modules(package: Path) -> Iterator[str]:
+    """The public modules of a package, files of which no part begins with an underscore."""
+    for file in package.rglob("*.py"):
+        parts = file.relative_to(package.parent).with_suffix("").parts
+        name = ".".join(part for part in parts if part != "__init__")
+        if not re.search(r"\._|\.demo|\.scipy", name):  # scipy's are not complete
+            yield name
+
+
+def _doors() -> Iterator[str]:
+    """The facade's modules, the kernel's doors, the kit, and each plugin's package."""
+    yield from _modules(ROOT / "src/bindax")
+    yield from ("bindax_core", "bindax_core.errors", "bindax_core.extend", "bindax_testing")
+    yield from ("bindax_core.tree", "bindax_core.tree_util", "bindax_callbacks.debug")
+    for package in (ROOT / "plugins").glob("*/src/bindax_*"):
+        if package.name != "bindax_scipy":
+            yield package.name
+        if (package / "extend.py").exists():
+            yield f"{package.name}.extend"
+
+
+DOORS = sorted(_doors())
 
 
 @pytest.mark.parametrize("name", DOORS)
@@ -56,8 +48,9 @@ def test_door_lists_its_words(name: str) -> None:
     door = importlib.import_module(name)
     words = list(door.__all__)
     assert len(words) == len({*words})
-    assert not HELPERS.intersection(words)
     values = {word: getattr(door, word) for word in words}
+    helpers = {"Any": typing.Any, "import_module": importlib.import_module, "TYPE_CHECKING": False}
+    assert not [word for word, x in values.items() if word in helpers and x is helpers[word]]
     shown = {*re.findall(r"\w+", pydoc.plain(pydoc.render_doc(door)))}
     # pydoc shows modules only where they are files of the package.
     assert not [w for w, x in values.items() if w not in shown and not isinstance(x, ModuleType)]
