@@ -12,7 +12,8 @@ failed: has nodes, dict at the root: the examples hold no node of a registered t
 was checked. Register the type first, and pass an instance of it.
 """
 
-from bindax_core.extend import register_internal
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
 from bindax_testing._conformance import check_plugin as check_plugin
 from bindax_testing._conformance import check_primitive as check_primitive
 from bindax_testing._conformance import check_rules as check_rules
@@ -45,4 +46,5 @@ from bindax_testing._samples import between as between
 from bindax_testing._samples import elementwise as elementwise
 from bindax_testing._samples import sample as sample
 
-register_internal(__file__)
+vars()["__all__"] = _public_names(vars())
+_register_internal(__file__)
