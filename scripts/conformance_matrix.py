@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Primitive
-from bindax_core.registry._rules import rule_kinds
-from bindax_core.testing import RuleReport, RuleResult, check_pytree
-from bindax_core.testing._kernel_samples import kernel_primitives, kernel_samples
-from bindax_core.testing._runner import check_subject
-from bindax_core.testing._subjects import Subject, subject, subject_of
+from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_testing import RuleReport, RuleResult, check_pytree
+from bindax_testing._runner import check_subject
+from bindax_testing._subjects import Subject, subject_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/conformance.md"
@@ -62,14 +61,13 @@ class Reasons:
 
 
 def subjects() -> Iterable[Subject]:
-    """The kernel's own primitives, and every package of the workspace."""
-    yield subject("bindax_core", dict.fromkeys(kernel_primitives()), kernel_samples())
+    """Every plugin of the workspace."""
     for directory in sorted((ROOT / "plugins").iterdir()):
         yield subject_of(directory.name)
 
 
 def cell(primitive: Primitive, kind: str, results: list[RuleResult], reasons: Reasons) -> str:
-    """What became of the checks of one rule."""
+    """Return the cell that counts the results of the checks of one rule."""
     rule = rule_kinds[kind].rule_of(primitive)
     if rule is not None and rule.reason is not None:
         return f"absent {reasons.mark(rule.reason)}"
@@ -81,7 +79,7 @@ def cell(primitive: Primitive, kind: str, results: list[RuleResult], reasons: Re
     silent = [result for result in results if result.status in ("skipped", "not run")]
     if silent:
         marks = dict.fromkeys(reasons.mark(result.reason) for result in silent)
-        parts.append(f"– {len(silent)} {''.join(marks)}")
+        parts.append(f"– {len(silent)} {', '.join(marks)}")
     if rule is not None and rule.derived is not None:
         parts.append("derived")
     return ", ".join(parts)
@@ -107,7 +105,7 @@ def examples() -> dict[str, Any]:
 
 
 def containers(name: str) -> str:
-    """What the checks of pytrees say about a plugin's containers."""
+    """Return the results of the pytree checks of a plugin's containers."""
     given = examples().get(name, ())
     lines = []
     for one in given:

@@ -3,8 +3,8 @@
 A workspace hides missing dependencies: every package can import what any other one installed. So
 the wheels are built, and each one is installed into a fresh environment with its declared
 dependencies and the test runner alone. There all that is installed is imported, and those of its
-tests run that are marked `smoke`. The facade is installed without its `xla` extra and with it, both
-times without JAX, and on each supported Python that is there. At night all tests run in each.
+own tests run that are marked `smoke`. The facade is installed without its `xla` extra and with it,
+both times without JAX, and on each supported Python that is there. At night all tests run in each.
 
     uv run python scripts/isolated.py             # everything
     uv run python scripts/isolated.py --full      # with all tests
@@ -115,7 +115,14 @@ def runs(packages: dict[str, Path]) -> list[Run]:
     no_compiler = ("jax", "jaxlib")
     planned += [
         Run("bindax without jaxlib", "bindax", no_compiler, everything, smoke=True, demo=True),
-        Run("bindax[xla] without JAX", "bindax[xla]", ("jax",), everything, smoke=True, demo=True),
+        Run(
+            "bindax[xla] without JAX",
+            "bindax[demo,xla]",
+            ("jax",),
+            everything,
+            smoke=True,
+            demo=True,
+        ),
     ]
     planned += [
         Run(f"bindax on {version}", "bindax[xla]", ("jax",), smoke=True, python=version)

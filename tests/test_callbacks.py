@@ -13,7 +13,7 @@ import pytest
 import bindax
 from bindax import debug, lax
 from bindax.experimental import io_callback
-from bindax_core import custom_jvp, custom_vjp, dce_jaxpr
+from bindax_transforms import custom_jvp, custom_vjp, dce_jaxpr
 
 F32 = bindax.ShapeDtypeStruct((), np.float32)
 F64 = bindax.ShapeDtypeStruct((), np.float64)

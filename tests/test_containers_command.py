@@ -37,7 +37,7 @@ def test_built_in_types() -> None:
     for name in ("builtins:dict", "builtins:list", "builtins:NoneType", "collections:deque"):
         assert found[name]["status"] == "built in"
         assert found[name]["distribution"] == "bindax-core"
-    partial = found["bindax_core._tree._register:Partial"]
+    partial = found["bindax_core.tree._register:Partial"]
     assert partial["status"] == "built in"
     assert partial["file"].endswith("_register.py")
     assert all(record.keys() == KEYS for record in found.values())

@@ -29,7 +29,7 @@ from bindax.lax import (
     sin,
     transpose,
 )
-from bindax_core import trace_to_jaxpr
+from bindax_transforms import trace_to_jaxpr
 
 pytestmark = pytest.mark.smoke
 

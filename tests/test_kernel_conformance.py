@@ -10,8 +10,8 @@ import pytest
 
 import bindax
 from bindax import lax
-from bindax_core import custom_jvp, custom_vjp, custom_vmap, find_primitive, jit
-from bindax_core.testing import (
+from bindax_core import find_primitive
+from bindax_testing import (
     EquivalentMutant,
     MutationReport,
     Sample,
@@ -20,6 +20,7 @@ from bindax_core.testing import (
     mutate_rules,
     sample,
 )
+from bindax_transforms import custom_jvp, custom_vjp, custom_vmap, jit
 
 NO_FORWARD = dict.fromkeys(("jvp", "linearize", "second order"), "it has no forward mode")
 

@@ -1,38 +1,12 @@
-"""The kernel's tests bring operations of their own, so that they need no plugin."""
+"""The kernel's tests run without a compiler, and check every program that they build."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from bindax_core import _operations as operations
-from bindax_core import _operators as operators
 from bindax_core import config
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-
-@pytest.fixture
-def toy_operations() -> Iterator[None]:
-    """The toy operations in place of whatever a plugin supplies."""
-    import toy
-
-    attributes = dict(operators.ArrayOperators.__dict__)
-    present = dict(operations._operations)
-    operations._operations.clear()
-    operations.register_array_operations(toy.operations)
-    for name, function in toy.attributes.items():
-        setattr(operators.ArrayOperators, name, function)
-    try:
-        yield
-    finally:
-        operations._operations.clear()
-        operations._operations.update(present)
-        for name in toy.attributes:
-            setattr(operators.ArrayOperators, name, attributes[name])
 
 
 @pytest.fixture(autouse=True)

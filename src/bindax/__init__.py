@@ -15,31 +15,19 @@ bring operations, containers, backends or transformations of their own.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bindax import ad_checkpoint as ad_checkpoint
-from bindax import custom_batching as custom_batching
-from bindax import custom_derivatives as custom_derivatives
 from bindax import errors as errors
 from bindax import extend as extend
 from bindax import tree as tree
 from bindax import tree_util as tree_util
-from bindax.ad_checkpoint import remat as remat
 from bindax_core import Array as Array
 from bindax_core import ClosedJaxpr as ClosedJaxpr
-from bindax_core import DerivedRuleNotice as DerivedRuleNotice
 from bindax_core import Jaxpr as Jaxpr
-from bindax_core import JittedFunction as JittedFunction
 from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
-from bindax_core import checkpoint as checkpoint
-from bindax_core import checkpoint_policies as checkpoint_policies
-from bindax_core import closure_convert as closure_convert
 from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
 from bindax_core import container_types as container_types
-from bindax_core import custom_gradient as custom_gradient
-from bindax_core import custom_jvp as custom_jvp
-from bindax_core import custom_vjp as custom_vjp
 from bindax_core import default_backend as default_backend
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put
@@ -47,50 +35,100 @@ from bindax_core import devices as devices
 from bindax_core import diagnose_plugins as diagnose_plugins
 from bindax_core import effects_barrier as effects_barrier
 from bindax_core import eval_jaxpr as eval_jaxpr
-from bindax_core import eval_shape as eval_shape
 from bindax_core import find_primitive as find_primitive
+from bindax_core import find_transformation as find_transformation
 from bindax_core import float0 as float0
-from bindax_core import grad as grad
-from bindax_core import hessian as hessian
 from bindax_core import installed_plugins as installed_plugins
-from bindax_core import jacfwd as jacfwd
-from bindax_core import jacobian as jacobian
-from bindax_core import jacrev as jacrev
-from bindax_core import jit as jit
-from bindax_core import jvp as jvp
-from bindax_core import linear_transpose as linear_transpose
-from bindax_core import linearize as linearize
+from bindax_core import jaxpr_from_text as jaxpr_from_text
+from bindax_core import jaxpr_to_text as jaxpr_to_text
 from bindax_core import load_plugins as load_plugins
-from bindax_core import make_jaxpr as make_jaxpr
 from bindax_core import plugin_settings as plugin_settings
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import rule_coverage as rule_coverage
+from bindax_core import transformation_names as transformation_names
 from bindax_core import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core import typeof as typeof
-from bindax_core import value_and_grad as value_and_grad
-from bindax_core import vjp as vjp
-from bindax_core import vmap as vmap
+from bindax_core.errors import DerivedRuleNotice as DerivedRuleNotice
 
 if TYPE_CHECKING:
+    from bindax import ad_checkpoint as ad_checkpoint
+    from bindax import custom_batching as custom_batching
+    from bindax import custom_derivatives as custom_derivatives
     from bindax import debug as debug
+    from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import lax as lax
+    from bindax import meta as meta
+    from bindax import nn as nn
+    from bindax import nnx as nnx
     from bindax import numpy as numpy
+    from bindax import optimizers as optimizers
+    from bindax import random as random
+    from bindax import scipy as scipy
+    from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
+    from bindax_transforms import JittedFunction as JittedFunction
+    from bindax_transforms import checkpoint as checkpoint
+    from bindax_transforms import checkpoint_policies as checkpoint_policies
+    from bindax_transforms import closure_convert as closure_convert
+    from bindax_transforms import custom_gradient as custom_gradient
+    from bindax_transforms import custom_jvp as custom_jvp
+    from bindax_transforms import custom_vjp as custom_vjp
+    from bindax_transforms import eval_shape as eval_shape
+    from bindax_transforms import grad as grad
+    from bindax_transforms import hessian as hessian
+    from bindax_transforms import jacfwd as jacfwd
+    from bindax_transforms import jacobian as jacobian
+    from bindax_transforms import jacrev as jacrev
+    from bindax_transforms import jit as jit
+    from bindax_transforms import jvp as jvp
+    from bindax_transforms import linear_transpose as linear_transpose
+    from bindax_transforms import linearize as linearize
+    from bindax_transforms import make_jaxpr as make_jaxpr
+    from bindax_transforms import value_and_grad as value_and_grad
+    from bindax_transforms import vjp as vjp
+    from bindax_transforms import vmap as vmap
 
 __version__ = "0.1.0"
 
-_LOADED_WHEN_USED = ("debug", "experimental", "lax", "numpy", "pure_callback")
+_MODULES = (
+    "ad_checkpoint",
+    "custom_batching",
+    "custom_derivatives",
+    "debug",
+    "dtypes",
+    "experimental",
+    "lax",
+    "meta",
+    "nn",
+    "nnx",
+    "optimizers",
+    "numpy",
+    "random",
+    "scipy",
+)
+_ELSEWHERE = {
+    "JittedFunction": "bindax_transforms",
+    "checkpoint_policies": "bindax_transforms",
+    "pure_callback": "bindax_callbacks",
+    "remat": "bindax.ad_checkpoint",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Operations are plugins: `import bindax` pays for them when a program first uses one.
-    if name == "pure_callback":
-        return import_module("bindax_callbacks").pure_callback
-    if name in _LOADED_WHEN_USED:
+    # Operations and transformations are plugins: `import bindax` does not pay for them. A name is
+    # looked up once, and is then an attribute like any other.
+    if name in _MODULES:
         return import_module(f"bindax.{name}")
-    raise AttributeError(f"module 'bindax' has no attribute {name!r}")
+    if name in _ELSEWHERE:
+        found = getattr(import_module(_ELSEWHERE[name]), name)
+    elif not name.startswith("_") and name in transformation_names():
+        found = find_transformation(name)
+    else:
+        raise AttributeError(f"module 'bindax' has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LOADED_WHEN_USED})
+    return sorted({*globals(), *_MODULES, *_ELSEWHERE, *transformation_names()})

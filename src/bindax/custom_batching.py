@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from bindax_core import custom_vmap as custom_vmap
 from bindax_core.extend import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from bindax_transforms import custom_vmap as custom_vmap
 
 R = TypeVar("R")
 

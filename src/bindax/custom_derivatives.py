@@ -1,9 +1,9 @@
 """Functions with derivative rules of their own, and what the rules are given."""
 
-from bindax_core import CustomVJPPrimal as CustomVJPPrimal
-from bindax_core import SymbolicZero as SymbolicZero
-from bindax_core import closure_convert as closure_convert
-from bindax_core import custom_gradient as custom_gradient
-from bindax_core import custom_jvp as custom_jvp
-from bindax_core import custom_vjp as custom_vjp
-from bindax_core import zero_from_primal as zero_from_primal
+from bindax_transforms import CustomVJPPrimal as CustomVJPPrimal
+from bindax_transforms import SymbolicZero as SymbolicZero
+from bindax_transforms import closure_convert as closure_convert
+from bindax_transforms import custom_gradient as custom_gradient
+from bindax_transforms import custom_jvp as custom_jvp
+from bindax_transforms import custom_vjp as custom_vjp
+from bindax_transforms import zero_from_primal as zero_from_primal

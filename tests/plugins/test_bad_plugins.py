@@ -153,7 +153,7 @@ def test_the_conformance_kit_names_the_broken_one_and_checks_the_others(environm
         """
 import warnings
 from bindax_core import errors
-from bindax_core.testing import check_plugin
+from bindax_testing import check_plugin
 warnings.simplefilter("ignore", errors.PluginWarning)
 try:
     check_plugin("broken")
@@ -172,7 +172,7 @@ assert report.ok, report
 def test_the_conformance_kit_names_both_sides_of_a_clash(environment: Any) -> None:
     environment.script(
         """
-from bindax_core.testing import check_plugin
+from bindax_testing import check_plugin
 for name in ("softsign", "clashing"):
     report = check_plugin(name, budget=5.0)
     assert not report.ok

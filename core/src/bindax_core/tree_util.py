@@ -1,50 +1,58 @@
-"""Public as ``bindax.tree_util``: pytrees, and the registration of container types."""
+"""Pytrees under their long names, and the registration of container types: ``bindax.tree_util``."""
 
-from bindax_core._tree import (
+from bindax_core.tree._dataclasses import register_dataclass
+from bindax_core.tree._definition import NodeDefinition
+from bindax_core.tree._flatten import (
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+    tree_leaves_with_path,
+    tree_structure,
+    tree_unflatten,
+)
+from bindax_core.tree._keys import (
     DictKey,
     FlattenedIndexKey,
     GetAttrKey,
     KeyEntry,
     KeyPath,
-    NodeDefinition,
-    Partial,
-    PyTreeDef,
-    RedefinitionNotice,
     SequenceKey,
+    keystr,
+)
+from bindax_core.tree._map import (
     all_leaves,
     flatten_one_level,
     flatten_one_level_with_keys,
-    is_registered,
     is_tree_node,
-    keystr,
-    register_dataclass,
-    register_node,
-    register_pytree_node,
-    register_pytree_node_class,
-    register_pytree_with_keys,
-    register_pytree_with_keys_class,
-    register_static,
-    registered_by,
-    registered_nodes,
-    scoped_registration,
     tree_all,
-    tree_broadcast,
-    tree_flatten,
-    tree_flatten_with_path,
-    tree_leaves,
-    tree_leaves_with_path,
     tree_map,
     tree_map_with_path,
     tree_reduce,
     tree_reduce_associative,
-    tree_structure,
     tree_transpose,
-    tree_unflatten,
     treedef_children,
     treedef_is_leaf,
     treedef_tuple,
+)
+from bindax_core.tree._prefix import tree_broadcast
+from bindax_core.tree._register import (
+    Partial,
+    register_pytree_node_class,
+    register_pytree_with_keys,
+    register_pytree_with_keys_class,
+    register_static,
+)
+from bindax_core.tree._registry import (
+    RedefinitionNotice,
+    is_registered,
+    register_node,
+    register_pytree_node,
+    registered_by,
+    registered_nodes,
+    scoped_registration,
     unregister_pytree_node,
 )
+from bindax_core.tree._treedef import PyTreeDef
 
 __all__ = [
     "DictKey",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import bindax_core
-from bindax_core import _aval, _backend, _operators, tree
+from bindax_core import tree
 from bindax_core.errors import (
     MissingRuleError,
     PluginConflictError,
@@ -18,15 +18,18 @@ from bindax_core.errors import (
     PluginWarning,
 )
 from bindax_core.extend import RuleKind
-from bindax_core.registry import _declared, _report, _rules
+from bindax_core.kernel import _aval, _declared
+from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_core.registry import _report
 from bindax_core.registry._control import configured
+from bindax_core.registry._installed import InstalledPlugins, import_scope
 from bindax_core.registry._installers import installers
 from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
 from bindax_core.registry._provenance import distribution_of
-from bindax_core.registry._rules import rule_kinds
-from bindax_core.registry._wiring import _import_scope
+from bindax_core.runtime import _backend, _operators
+from bindax_core.runtime._runtime import runtime
 
 HEAD = """
 from bindax_core.extend import *
@@ -48,7 +51,7 @@ class Real:
         self._path = [str(site.directory)]
         self._manifest: Manifest | None = None
         self.loader = Loader(
-            lambda: ready, outside_traces=_import_scope, read_manifest=self.manifest
+            lambda: ready, outside_traces=import_scope, read_manifest=self.manifest
         )
         self.discovery = Discovery(self.loader)
 
@@ -97,7 +100,7 @@ def extender(site: Any, name: str, rules: str, version: str = "1.0") -> None:
     site.module(
         name,
         HEAD
-        + "import owner\nfrom bindax_core.registry._rules import rule_kinds\n"
+        + "import owner\nfrom bindax_core.kernel._rule_tables import rule_kinds\n"
         + "inverse = rule_kinds['inverse']\n"
         + f"@hookimpl\ndef bindax_extensions(): return [extend(owner.p, {rules})]\n",
     )
@@ -268,7 +271,7 @@ def bindax_backends(): return [object()]
 
 
 def _registered() -> Any:
-    from bindax_core._tree._registry import registered_nodes
+    from bindax_core.tree._registry import registered_nodes
 
     return registered_nodes()
 
@@ -282,7 +285,7 @@ def test_a_plugin_loaded_while_something_is_staged_is_not_traced(site: Any, real
         assert real.discovery.load_for_rule("early", None) is True
         return x
 
-    text = str(bindax_core.make_jaxpr(function)(1.0))
+    text = str(pytest.importorskip("bindax_transforms").make_jaxpr(function)(1.0))
 
     assert "owner.p" not in text
     assert float(sys.modules["mod"].constant) == 2.0
@@ -372,9 +375,9 @@ def test_a_missing_rule_is_chained_to_the_plugin_that_failed(
     owner(site)
     site.plugin("broken", "raise OSError('no device')", "[bindax.v1.rules]\ninverse = broken\n")
     primitive = real.discovery.find_primitive("owner.p")
-    monkeypatch.setattr(_rules, "load_for_rule", real.discovery.load_for_rule)
-    monkeypatch.setattr(_rules, "describe_candidates", real.discovery.candidates)
-    monkeypatch.setattr(_rules, "failure_behind", real.discovery.failure_behind_rule)
+    installed = InstalledPlugins()
+    installed._discovery = real.discovery
+    monkeypatch.setattr(runtime, "plugins", installed)
     with (
         pytest.warns(PluginWarning),
         pytest.raises(MissingRuleError, match=r"broken-dist 1\.0.*no device") as caught,
@@ -389,7 +392,7 @@ def test_a_value_type_registered_by_a_call_is_taken_back(site: Any, real: Real) 
     site.plugin(
         "caller",
         """
-        from bindax_core import _aval
+        from bindax_core.kernel import _aval
         class Meters: ...
         _aval.register_value_type(_aval.ValueType(Meters, lambda x: None))
         raise RuntimeError("late")

@@ -12,7 +12,7 @@ import pytest
 
 from bindax_core.errors import DuplicateRuleError
 from bindax_core.extend import RuleKind, lowering
-from bindax_core.registry._rules import rule_kinds
+from bindax_core.kernel._rule_tables import rule_kinds
 
 DECLARATION = "from bindax_core.extend import RuleKind\nkind = RuleKind('test_rule_kinds.cost')\n"
 NAME = "test_rule_kinds.cost"
@@ -65,8 +65,6 @@ def test_a_module_may_be_loaded_again(modules: Path, source: str) -> None:
 
 
 def test_built_in_kinds_keep_their_names() -> None:
-    with pytest.raises(
-        DuplicateRuleError, match=r"is already defined by bindax-core .*_rule_kinds\.py:"
-    ):
+    with pytest.raises(DuplicateRuleError, match=r"is already defined by bindax-core .*rules\.py:"):
         RuleKind("jvp")
     assert lowering["stablehlo"] is rule_kinds["lowering.stablehlo"]

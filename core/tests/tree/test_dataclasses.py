@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bindax_core import tree
-from bindax_core._tree import (
+from bindax_core.errors import TreeError
+from bindax_core.tree_util import (
     DictKey,
     FlattenedIndexKey,
     GetAttrKey,
@@ -28,7 +29,6 @@ from bindax_core._tree import (
     tree_reduce_associative,
     tree_structure,
 )
-from bindax_core.errors import TreeError
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from bindax_core._tree import (
+from bindax_core.errors import TreeError
+from bindax_core.tree_util import (
     NodeDefinition,
     PyTreeDef,
     scoped_registration,
@@ -19,7 +20,6 @@ from bindax_core._tree import (
     tree_map,
     tree_structure,
 )
-from bindax_core.errors import TreeError
 
 Point = namedtuple("Point", "x y")
 Empty = namedtuple("Empty", "")
@@ -289,7 +289,7 @@ def test_one_object_in_several_places_is_no_cycle() -> None:
 
 
 def test_endless_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bindax_core._tree._general._MAX_DEPTH", 20_000)
+    monkeypatch.setattr("bindax_core.tree._general._MAX_DEPTH", 20_000)
 
     class Endless:
         pass

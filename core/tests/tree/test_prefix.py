@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from bindax_core._tree import (
+from bindax_core.errors import TreeError
+from bindax_core.tree._prefix import flatten_prefix
+from bindax_core.tree_util import (
     NodeDefinition,
-    flatten_prefix,
     scoped_registration,
     tree_broadcast,
     tree_map,
@@ -17,7 +18,6 @@ from bindax_core._tree import (
     tree_structure,
     tree_transpose,
 )
-from bindax_core.errors import TreeError
 
 Point = namedtuple("Point", "x y")
 

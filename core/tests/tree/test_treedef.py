@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bindax_core._tree import (
-    LEAF,
+from bindax_core.errors import TreeError
+from bindax_core.tree._treedef import LEAF
+from bindax_core.tree_util import (
     NodeDefinition,
     PyTreeDef,
     scoped_registration,
@@ -22,7 +23,6 @@ from bindax_core._tree import (
     tree_structure,
     treedef_tuple,
 )
-from bindax_core.errors import TreeError
 
 Point = namedtuple("Point", "x y")
 
@@ -210,7 +210,7 @@ def test_pickled_custom_nodes_need_their_registration() -> None:
 
 
 def test_damaged_pickles() -> None:
-    from bindax_core._tree._rebuild import from_state
+    from bindax_core.tree._rebuild import from_state
 
     definition = tree_structure([1])._definition
     for state, message in [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bindax_callbacks import debug
-from bindax_core import eval_shape, grad, jit, make_jaxpr, vmap
+from bindax_transforms import eval_shape, grad, jit, make_jaxpr, vmap
 
 pytestmark = pytest.mark.smoke
 

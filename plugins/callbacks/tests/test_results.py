@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from bindax_callbacks import io_callback, pure_callback
-from bindax_core import ShapeDtypeStruct, grad, jit, jvp, make_jaxpr, vmap
+from bindax_core import ShapeDtypeStruct
 from bindax_core.errors import MissingRuleError
+from bindax_transforms import grad, jit, jvp, make_jaxpr, vmap
 
 F32 = ShapeDtypeStruct((), np.float32)
 STAGES = pytest.mark.parametrize("stage", [lambda f: f, jit], ids=["eager", "jit"])

@@ -11,17 +11,17 @@ import attrs
 import numpy as np
 import pytest
 
-import bindax_core
+import bindax_transforms
 from bindax_containers import attrs_definition, register_attrs, static
 from bindax_core import errors, tree
 from bindax_core.extend import keystr
-from bindax_core.testing import check_pytree
 from bindax_core.tree_util import (
     is_registered,
     register_node,
     registered_by,
     scoped_registration,
 )
+from bindax_testing import check_pytree
 
 pytestmark = pytest.mark.smoke
 
@@ -110,7 +110,7 @@ def test_frozen_class_with_cached_hash_can_be_hashed_after_a_round_trip() -> Non
 def test_jit() -> None:
     calls = []
 
-    @bindax_core.jit
+    @bindax_transforms.jit
     def f(layer: Layer, x: Any) -> Any:
         calls.append(layer.name)
         return apply(layer, x), tree.map(lambda w: w * 2.0, layer)
@@ -127,7 +127,7 @@ def test_jit() -> None:
 
 @operations
 def test_grad() -> None:
-    gradient = bindax_core.grad(apply)(layer(), np.float64(3.0))
+    gradient = bindax_transforms.grad(apply)(layer(), np.float64(3.0))
     assert isinstance(gradient, Layer)
     assert gradient.name == "first"
     np.testing.assert_array_equal(np.asarray(gradient.weights), [6.0, 6.0])
@@ -137,16 +137,16 @@ def test_grad() -> None:
 @operations
 def test_vmap() -> None:
     layers = Layer([[1.0, 2.0], [3.0, 4.0]], [0.0, 1.0])
-    result = bindax_core.vmap(apply, in_axes=(0, None))(layers, np.float64(3.0))
+    result = bindax_transforms.vmap(apply, in_axes=(0, None))(layers, np.float64(3.0))
     np.testing.assert_array_equal(np.asarray(result), [18.0, 44.0])
-    mapped = bindax_core.vmap(lambda layer: layer)(layers)
+    mapped = bindax_transforms.vmap(lambda layer: layer)(layers)
     assert isinstance(mapped, Layer)
     assert mapped.name == "layer"
 
 
 @operations
 def test_jacobian_of_a_function_from_tree_to_tree() -> None:
-    jacobian = bindax_core.jacobian(lambda q: Quantity(q.value * 2.0, q.unit))(
+    jacobian = bindax_transforms.jacobian(lambda q: Quantity(q.value * 2.0, q.unit))(
         Quantity(np.arange(2.0), "m")
     )
     np.testing.assert_array_equal(np.asarray(jacobian.value.value), 2.0 * np.eye(2))

@@ -15,12 +15,13 @@ import pytest
 xarray = pytest.importorskip("xarray", reason="needs the extra bindax-containers[xarray]")
 
 import bindax_core  # noqa: E402
+import bindax_transforms  # noqa: E402
 from bindax_containers._frozen import Frozen  # noqa: E402
 from bindax_containers.dimensions import vmap_dimension  # noqa: E402
 from bindax_core import errors, tree  # noqa: E402
 from bindax_core.extend import keystr  # noqa: E402
-from bindax_core.testing import check_pytree  # noqa: E402
 from bindax_core.tree_util import registered_by  # noqa: E402
+from bindax_testing import check_pytree  # noqa: E402
 
 operations = pytest.mark.skipif(
     importlib.util.find_spec("bindax_numpy") is None,
@@ -90,7 +91,7 @@ def test_paths_are_expressions() -> None:
 def test_jit(make: Any) -> None:
     traced = []
 
-    @bindax_core.jit
+    @bindax_transforms.jit
     def f(value: Any) -> Any:
         traced.append(type(value))
         return tree.map(lambda x: x * 2.0, value)
@@ -111,7 +112,7 @@ def test_jit(make: Any) -> None:
 def test_other_labels_are_traced_again() -> None:
     traced = []
 
-    @bindax_core.jit
+    @bindax_transforms.jit
     def f(value: Any) -> Any:
         traced.append(value.name)
         return value
@@ -126,7 +127,7 @@ def test_grad_has_the_labels_of_its_argument() -> None:
     def loss(value: Any) -> Any:
         return sum((leaf * leaf).sum() for leaf in tree.leaves(value))
 
-    gradient = bindax_core.grad(loss)(dataset())
+    gradient = bindax_transforms.grad(loss)(dataset())
     assert list(gradient.data_vars) == ["t", "p", "scalar"]
     assert gradient["t"].coords.identical(dataset()["t"].coords)
     np.testing.assert_array_equal(gradient["t"].values, 2.0 * variable().values)
@@ -135,9 +136,9 @@ def test_grad_has_the_labels_of_its_argument() -> None:
 @arithmetic
 def test_vmap_and_jacobian() -> None:
     value = xarray.DataArray(np.arange(3.0), dims="place", coords={"place": ["a", "b", "c"]})
-    mapped = bindax_core.vmap(lambda v: tree.map(lambda x: x + 1.0, v))(value)
+    mapped = bindax_transforms.vmap(lambda v: tree.map(lambda x: x + 1.0, v))(value)
     assert mapped.copy(data=np.asarray(mapped.data)).identical(value + 1.0)
-    jacobian = bindax_core.jacobian(lambda v: tree.map(lambda x: x * 2.0, v))(value)
+    jacobian = bindax_transforms.jacobian(lambda v: tree.map(lambda x: x * 2.0, v))(value)
     (leaf,) = tree.leaves(jacobian)
     np.testing.assert_array_equal(np.asarray(leaf), 2.0 * np.eye(3))
 
@@ -165,7 +166,7 @@ def test_vmap_and_jacobian() -> None:
 )
 def test_operations_of_xarray_on_traced_values(operation: Any) -> None:
     value = array()
-    result = bindax_core.jit(operation)(value)
+    result = bindax_transforms.jit(operation)(value)
     assert isinstance(result.variable._data, bindax_core.Array)
     expected = operation(value)
     xarray.testing.assert_allclose(result.copy(data=np.asarray(result.data)), expected)
@@ -177,7 +178,7 @@ def test_gradient_through_operations_of_xarray() -> None:
     def loss(values: Any) -> Any:
         return (values["t"].sel(place="b") * values["scalar"]).sum(skipna=False).data
 
-    gradient = bindax_core.grad(loss)(dataset())
+    gradient = bindax_transforms.grad(loss)(dataset())
     np.testing.assert_array_equal(gradient["t"].values, [[0.0, 2.0, 0.0]] * 2)
     assert float(gradient["scalar"]) == 5.0
 
@@ -187,7 +188,7 @@ def test_traced_coordinates_are_children() -> None:
     def f(value: Any) -> Any:
         return value.assign_coords(total=("place", value.sum("time").data))
 
-    result = bindax_core.jit(f)(array())
+    result = bindax_transforms.jit(f)(array())
     assert [keystr(path) for path, _ in tree.leaves_with_path(result)] == [
         ".variable.data",
         "['total'].data",
@@ -258,7 +259,7 @@ def test_traced_attributes_are_an_error_with_name_and_path() -> None:
         return {"k": xarray.Variable((), 1.0, attrs={"scale": x})}
 
     with pytest.raises(errors.TreeError, match=r"attrs\['scale'\] is a traced value.*\['k'\]"):
-        bindax_core.jit(f)(1.0)
+        bindax_transforms.jit(f)(1.0)
 
 
 def test_attributes_that_cannot_be_hashed_are_an_error() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import associative_scan
 from bindax_lax_basic import concatenate, max, reduce_max
 
@@ -31,7 +32,7 @@ def test_lengths(length: int) -> None:
 @pytest.mark.parametrize("reverse", [False, True])
 def test_axes(axis: int, reverse: bool) -> None:
     x = np.sin(np.arange(30.0)).reshape(2, 5, 3)
-    for wrap in (lambda f: f, bx.jit):
+    for wrap in (lambda f: f, bt.jit):
         found = wrap(lambda x: associative_scan(max, x, reverse, axis))(x)
         turned = np.flip(x, axis) if reverse else x
         expected = np.maximum.accumulate(turned, axis)
@@ -52,7 +53,7 @@ def test_a_linear_recurrence_of_trees() -> None:
     np.testing.assert_allclose(associative_scan(affine, elems)["b"], states)
     with bx.config.override(backend=None):
         np.testing.assert_allclose(
-            bx.jit(lambda e: associative_scan(affine, e))(elems)["b"], states
+            bt.jit(lambda e: associative_scan(affine, e))(elems)["b"], states
         )
     jax = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
     with jax.enable_x64(True):
@@ -62,12 +63,12 @@ def test_a_linear_recurrence_of_trees() -> None:
         y = associative_scan(affine, elems)["b"]
         return (y * y).sum()
 
-    found = bx.grad(loss)(elems)
+    found = bt.grad(loss)(elems)
     for name in elems:
         np.testing.assert_allclose(found[name], slopes[name], rtol=1e-9)
     batch = {name: np.stack([x, 2.0 * x]) for name, x in elems.items()}
     doubled = associative_scan(affine, {name: 2.0 * x for name, x in elems.items()})["b"]
-    mapped = bx.vmap(lambda e: associative_scan(affine, e))(batch)["b"]
+    mapped = bt.vmap(lambda e: associative_scan(affine, e))(batch)["b"]
     np.testing.assert_allclose(mapped, np.stack([states, doubled]))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import (
     associative_scan,
     cond,
@@ -74,18 +75,18 @@ def calls(scale: Callable[[], Any]) -> dict[str, Callable[[], Any]]:
     small = lambda c: c[1] < 15.0 * scale()  # noqa: E731
     double = lambda c: (c[0], c[1] * 2.0)  # noqa: E731
     repeated = lambda i, c: c * scale()  # noqa: E731
-    checkpointed = bx.checkpoint(times)
-    with_jvp = bx.custom_jvp(times)
+    checkpointed = bt.checkpoint(times)
+    with_jvp = bt.custom_jvp(times)
     with_jvp.defjvp(lambda x, x_dot: (times(x[0]), x_dot[0] * scale()))
-    with_vjp = bx.custom_vjp(times)
+    with_vjp = bt.custom_vjp(times)
     with_vjp.defvjp(lambda x: (times(x), None), lambda _, ct: (ct * scale(),))
     custom_step = lambda c, x: (with_jvp(c), with_vjp(x))  # noqa: E731
     return {
         "scan": lambda: scan(step, 1.0, XS),
         "long scan": lambda: scan(step, 1.0, LONG)[0],
-        "gradient of scan": lambda: bx.grad(lambda c: scan(step, c, XS)[1].sum())(1.0),
-        "batch of scan": lambda: bx.vmap(lambda c: scan(step, c, XS))(XS),
-        "custom rules in scan": lambda: bx.grad(lambda c: scan(custom_step, c, XS)[0])(1.0),
+        "gradient of scan": lambda: bt.grad(lambda c: scan(step, c, XS)[1].sum())(1.0),
+        "batch of scan": lambda: bt.vmap(lambda c: scan(step, c, XS))(XS),
+        "custom rules in scan": lambda: bt.grad(lambda c: scan(custom_step, c, XS)[0])(1.0),
         "map": lambda: map(times, XS),
         "map in batches": lambda: map(times, XS, batch_size=3),
         "associative_scan": lambda: associative_scan(combine, XS),
@@ -96,9 +97,9 @@ def calls(scale: Callable[[], Any]) -> dict[str, Callable[[], Any]]:
         "condition of while_loop": lambda: while_loop(small, double, (0, 1.0)),
         "fori_loop": lambda: fori_loop(0, 3, repeated, 1.0),
         "checkpoint": lambda: checkpointed(1.0),
-        "gradient of checkpoint": lambda: bx.grad(checkpointed)(1.0),
-        "custom_jvp": lambda: (with_jvp(1.0), bx.grad(with_jvp)(1.0)),
-        "custom_vjp": lambda: (with_vjp(1.0), bx.grad(with_vjp)(1.0)),
+        "gradient of checkpoint": lambda: bt.grad(checkpointed)(1.0),
+        "custom_jvp": lambda: (with_jvp(1.0), bt.grad(with_jvp)(1.0)),
+        "custom_vjp": lambda: (with_vjp(1.0), bt.grad(with_vjp)(1.0)),
     }
 
 
@@ -139,5 +140,5 @@ def test_nothing_is_compiled_again_for_other_arrays() -> None:
             weight = np.full(1, value)
             total, _ = scan(step, 0.0, LONG)
             np.testing.assert_allclose(total, 3.0 * value)
-            assert float(bx.grad(lambda c: scan(step, c, LONG)[0])(0.0)) == 1.0
+            assert float(bt.grad(lambda c: scan(step, c, LONG)[0])(0.0)) == 1.0
     assert compiled.count("scan") <= 2

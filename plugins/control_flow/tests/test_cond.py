@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import cond, cond_p, switch
 from bindax_lax_basic import cos, exp, sin
 
@@ -46,7 +47,7 @@ def closing_over_dot(x: float) -> float:
 
 def nested(x: Any) -> Any:
     return cond(
-        x > 0.5, lambda y: cond(y > 1.5, sin, lambda z: z * z, y), lambda y: bx.jit(cos)(y), x
+        x > 0.5, lambda y: cond(y > 1.5, sin, lambda z: z * z, y), lambda y: bt.jit(cos)(y), x
     )
 
 
@@ -61,7 +62,7 @@ CASES = [(branching, branching_dot), (closing_over, closing_over_dot), (nested, 
 
 
 @pytest.mark.parametrize(("fun", "derivative"), CASES)
-@pytest.mark.parametrize("wrap", [lambda f: f, bx.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_derivatives(fun: Function, derivative: Any, wrap: Any) -> None:
     one = np.ones(())
     for point in POINTS:
@@ -69,10 +70,10 @@ def test_derivatives(fun: Function, derivative: Any, wrap: Any) -> None:
         expected = derivative(point)
         for other in (fun, wrap(fun)):
             for found in (
-                wrap(bx.grad(other))(x),
-                bx.jvp(wrap(other), (x,), (one,))[1],
-                wrap(lambda x, f=other: bx.linearize(f, x)[1](one))(x),
-                wrap(lambda x, f=other: bx.vjp(f, x)[1](one)[0])(x),
+                wrap(bt.grad(other))(x),
+                bt.jvp(wrap(other), (x,), (one,))[1],
+                wrap(lambda x, f=other: bt.linearize(f, x)[1](one))(x),
+                wrap(lambda x, f=other: bt.vjp(f, x)[1](one)[0])(x),
             ):
                 np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
 
@@ -81,14 +82,14 @@ def test_derivatives(fun: Function, derivative: Any, wrap: Any) -> None:
 def test_mapped_predicate(fun: Function, derivative: Any) -> None:
     xs = np.array(POINTS)
     values = [float(fun(np.float64(x))) for x in POINTS]
-    for batched in (bx.vmap(fun), bx.jit(bx.vmap(fun)), bx.vmap(bx.jit(fun))):
+    for batched in (bt.vmap(fun), bt.jit(bt.vmap(fun)), bt.vmap(bt.jit(fun))):
         np.testing.assert_allclose(batched(xs), values, rtol=1e-12)
     slopes = [derivative(x) for x in POINTS]
     for batched in (
-        bx.vmap(bx.grad(fun)),
-        bx.jit(bx.vmap(bx.grad(fun))),
-        bx.vmap(bx.jit(bx.grad(bx.jit(fun)))),
-        bx.grad(lambda xs: bx.vmap(fun)(xs).sum()),
+        bt.vmap(bt.grad(fun)),
+        bt.jit(bt.vmap(bt.grad(fun))),
+        bt.vmap(bt.jit(bt.grad(bt.jit(fun)))),
+        bt.grad(lambda xs: bt.vmap(fun)(xs).sum()),
     ):
         np.testing.assert_allclose(batched(xs), slopes, rtol=1e-12, atol=1e-15)
 
@@ -97,23 +98,23 @@ def test_second_derivatives() -> None:
     for point in POINTS:
         x = np.float64(point)
         for second in (
-            bx.grad(bx.grad(branching)),
-            bx.jit(bx.grad(bx.grad(branching))),
-            bx.grad(bx.jit(bx.grad(branching))),
-            bx.grad(lambda x: bx.jvp(bx.jit(branching), (x,), (np.ones(()),))[1]),
+            bt.grad(bt.grad(branching)),
+            bt.jit(bt.grad(bt.grad(branching))),
+            bt.grad(bt.jit(bt.grad(branching))),
+            bt.grad(lambda x: bt.jvp(bt.jit(branching), (x,), (np.ones(()),))[1]),
         ):
             np.testing.assert_allclose(second(x), branching_dot_dot(point), rtol=1e-12)
 
 
 def test_unmapped_predicate_with_mapped_operands_stays_a_cond() -> None:
     def fun(flag: Any, x: Any) -> Any:
-        return bx.vmap(lambda y: cond(flag, sin, lambda z: 0.0, y))(x)
+        return bt.vmap(lambda y: cond(flag, sin, lambda z: 0.0, y))(x)
 
-    jaxpr = bx.make_jaxpr(fun)(np.bool_(True), np.ones(3))
+    jaxpr = bt.make_jaxpr(fun)(np.bool_(True), np.ones(3))
     assert [eqn.primitive for eqn in jaxpr.eqns].count(cond_p) == 1
     assert "select_n" not in str(jaxpr)
-    np.testing.assert_allclose(bx.jit(fun)(True, np.arange(3.0)), np.sin(np.arange(3.0)))
-    np.testing.assert_allclose(bx.jit(fun)(False, np.arange(3.0)), np.zeros(3))
+    np.testing.assert_allclose(bt.jit(fun)(True, np.arange(3.0)), np.sin(np.arange(3.0)))
+    np.testing.assert_allclose(bt.jit(fun)(False, np.arange(3.0)), np.zeros(3))
 
 
 def test_only_the_chosen_branch_is_computed() -> None:
@@ -139,7 +140,7 @@ def test_each_branch_is_traced_once() -> None:
 def test_predicates_and_operands() -> None:
     assert float(cond(2, lambda x: x, lambda x: -x, 3.0)) == 3.0
     assert float(cond(np.float32(0.0), lambda x: x, lambda x: -x, 3.0)) == -3.0
-    assert float(bx.jit(lambda p: cond(p, lambda: 1.0, lambda: 2.0))(5)) == 1.0
+    assert float(bt.jit(lambda p: cond(p, lambda: 1.0, lambda: 2.0))(5)) == 1.0
     assert cond(True, lambda _: 1, lambda _: 2, operand=None) == 1
     out = cond(False, lambda t: t, lambda t: {"a": t["b"], "b": t["a"]}, {"a": 1.0, "b": 2.0})
     assert {k: float(v) for k, v in out.items()} == {"a": 2.0, "b": 1.0}
@@ -152,7 +153,7 @@ def test_weak_types_of_branches_agree() -> None:
     assert out.dtype == np.float32
     assert not out.weak_type
     assert cond(True, lambda: 1.0, lambda: 2.0).weak_type
-    both = bx.jit(lambda p: cond(p, lambda: x, lambda: 1))(True)
+    both = bt.jit(lambda p: cond(p, lambda: x, lambda: 1))(True)
     assert both.dtype == np.float32
 
 
@@ -161,13 +162,13 @@ def test_switch() -> None:
     for i, expected in [(-3, np.sin), (0, np.sin), (1, np.cos), (2, np.square), (9, np.square)]:
         x = np.float64(0.7)
         np.testing.assert_allclose(switch(i, branches, x), expected(x))
-        np.testing.assert_allclose(bx.jit(lambda i, x: switch(i, branches, x))(i, x), expected(x))
+        np.testing.assert_allclose(bt.jit(lambda i, x: switch(i, branches, x))(i, x), expected(x))
     xs = np.array([0.1, 0.2, 0.3, 0.4])
     indices = np.array([2, 0, 1, 7], np.int32)
-    mapped = bx.vmap(lambda i, x: switch(i, branches, x))
+    mapped = bt.vmap(lambda i, x: switch(i, branches, x))
     expected_values = [xs[0] ** 2, np.sin(xs[1]), np.cos(xs[2]), xs[3] ** 2]
     np.testing.assert_allclose(mapped(indices, xs), expected_values)
-    slopes = bx.vmap(bx.grad(lambda x, i: switch(i, branches, x)))(xs, indices)
+    slopes = bt.vmap(bt.grad(lambda x, i: switch(i, branches, x)))(xs, indices)
     np.testing.assert_allclose(slopes, [0.2, np.cos(0.2), -np.sin(0.3), 0.8])
 
 
@@ -175,7 +176,7 @@ def test_dead_results_of_branches_are_dropped() -> None:
     def fun(x: Any) -> Any:
         return cond(x > 0.0, lambda y: (sin(y), cos(y)), lambda y: (y, y), x)[0]
 
-    pruned, _ = bx.dce_jaxpr(bx.make_jaxpr(fun)(1.0).jaxpr, [True])
+    pruned, _ = bt.dce_jaxpr(bt.make_jaxpr(fun)(1.0).jaxpr, [True])
     (eqn,) = [eqn for eqn in pruned.eqns if eqn.primitive is cond_p]
     names = [inner.primitive.name for inner in eqn.params["branches"][1].eqns]
     assert names == ["sin"]
@@ -208,4 +209,4 @@ def test_messages() -> None:
     with pytest.raises(TypeError, match=r"index of switch must be an integer, but it is float64"):
         switch(0.5, [lambda: 1])
     with pytest.raises(TypeError, match=r"index of cond must be int32\[\], but it is bool\[\]"):
-        bx.make_jaxpr(lambda: cond_p.bind(True, branches=()))()
+        bt.make_jaxpr(lambda: cond_p.bind(True, branches=()))()

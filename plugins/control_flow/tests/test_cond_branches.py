@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import cond, cond_p, switch
 from bindax_lax_basic import exp, log, sin
 
@@ -48,19 +49,19 @@ def by_hand(x: float, y: float) -> tuple[tuple[float, float], tuple[float, float
 POINTS = [(-0.5, 0.3), (0.5, 1.5), (1.5, 0.5), (0.5, 0.5)]
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, bx.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_nested_branches_that_differ(wrap: Callable[..., Any]) -> None:
     total = lambda x, y: sum(three_deep(x, y), np.zeros(()))  # noqa: E731
     slopes, values = zip(*[by_hand(*point) for point in POINTS], strict=True)
-    gradient = wrap(bx.grad(wrap(total), argnums=(0, 1)))
+    gradient = wrap(bt.grad(wrap(total), argnums=(0, 1)))
     for point, slope, value in zip(POINTS, slopes, values, strict=True):
         x, y = np.float64(point[0]), np.float64(point[1])
         np.testing.assert_allclose(wrap(three_deep)(x, y), value, rtol=1e-12)
         np.testing.assert_allclose(gradient(x, y), slope, rtol=1e-12)
-        np.testing.assert_allclose(bx.jvp(total, (x, y), (ONE, ONE))[1], sum(slope), rtol=1e-12)
+        np.testing.assert_allclose(bt.jvp(total, (x, y), (ONE, ONE))[1], sum(slope), rtol=1e-12)
     xs, ys = np.array(POINTS).T
-    np.testing.assert_allclose(np.transpose(bx.vmap(three_deep)(xs, ys)), values, rtol=1e-12)
-    found = wrap(bx.vmap(bx.grad(total, argnums=(0, 1))))(xs, ys)
+    np.testing.assert_allclose(np.transpose(bt.vmap(three_deep)(xs, ys)), values, rtol=1e-12)
+    found = wrap(bt.vmap(bt.grad(total, argnums=(0, 1))))(xs, ys)
     np.testing.assert_allclose(np.transpose(found), slopes, rtol=1e-12)
 
 
@@ -68,31 +69,31 @@ def test_results_are_weakly_typed_where_all_branches_are() -> None:
     x = np.float32(2.0)
     f = lambda p, x: cond(p, lambda x: x * 3.0, lambda x: 3.0, x)  # noqa: E731
     for p in (True, False):
-        for transformed in (f, lambda p, x: bx.jvp(lambda x: f(p, x), (x,), (np.float32(1.0),))[1]):
-            eager, jitted = transformed(p, x), bx.jit(transformed)(p, x)
+        for transformed in (f, lambda p, x: bt.jvp(lambda x: f(p, x), (x,), (np.float32(1.0),))[1]):
+            eager, jitted = transformed(p, x), bt.jit(transformed)(p, x)
             assert (eager.dtype, eager.weak_type) == (jitted.dtype, jitted.weak_type)
             assert float(eager) == float(jitted)
 
 
 def test_a_gradient_that_is_undefined_in_the_other_branch() -> None:
     safe = lambda x: cond(x > 0.0, log, lambda x: 0.0 * x, x)  # noqa: E731
-    for f in (bx.grad(safe), bx.jit(bx.grad(safe)), bx.grad(bx.jit(safe))):
+    for f in (bt.grad(safe), bt.jit(bt.grad(safe)), bt.grad(bt.jit(safe))):
         assert float(f(2.0)) == 0.5
         assert float(f(0.0)) == 0.0
     # With a mapped predicate both branches run and one is selected: values are not disturbed ...
     xs = np.array([0.0, 2.0])
     with np.errstate(divide="ignore", invalid="ignore"):
-        np.testing.assert_allclose(bx.vmap(safe)(xs), [0.0, np.log(2.0)])
-        np.testing.assert_allclose(bx.vmap(bx.grad(safe))(xs), [0.0, 0.5])
+        np.testing.assert_allclose(bt.vmap(safe)(xs), [0.0, np.log(2.0)])
+        np.testing.assert_allclose(bt.vmap(bt.grad(safe))(xs), [0.0, 0.5])
         # ... but the derivative of a selection multiplies zero by infinity, as that of `where`.
-        assert np.isnan(np.asarray(bx.grad(lambda xs: bx.vmap(safe)(xs).sum())(xs))[0])
+        assert np.isnan(np.asarray(bt.grad(lambda xs: bt.vmap(safe)(xs).sum())(xs))[0])
 
 
 def test_loop_invariant_residuals_are_forwarded() -> None:
     weights = np.arange(6.0).reshape(2, 3)
     f = lambda p, w, x: cond(p, lambda w, x: w * x, lambda w, x: w * sin(x), w, x)  # noqa: E731
-    closed = bx.make_jaxpr(f)(True, weights, weights)
-    split = bx.partial_eval_jaxpr(closed, [False, False, True])
+    closed = bt.make_jaxpr(f)(True, weights, weights)
+    split = bt.partial_eval_jaxpr(closed, [False, False, True])
     assert 1 in split.forwarded  # the weights are an argument, and no result of the known part
     assert all(
         aval.shape == ()
@@ -102,7 +103,7 @@ def test_loop_invariant_residuals_are_forwarded() -> None:
 
 
 def test_forms_of_calling() -> None:
-    for stage in (lambda f: f, bx.jit):
+    for stage in (lambda f: f, bt.jit):
         assert float(stage(lambda p: cond(p, 3.0, lambda x: x, 4.0, lambda x: -x))(True)) == 3.0
         assert float(stage(lambda p: cond(p, 3.0, lambda x: x, 4.0, lambda x: -x))(False)) == -4.0
         assert (
@@ -119,7 +120,7 @@ def test_forms_of_calling() -> None:
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint32, np.int64, np.uint64])
 def test_indices_of_all_types_are_clamped(dtype: Any) -> None:
     branches = [lambda k=k: k for k in range(200)]
-    pick = bx.jit(lambda i: switch(i, branches))
+    pick = bt.jit(lambda i: switch(i, branches))
     limits = np.iinfo(dtype)
     for index in (100, int(limits.max), int(limits.min)):
         expected = min(max(index, 0), 199)
@@ -139,7 +140,7 @@ def test_messages() -> None:
         TypeError, match=r"at output\[1\] <lambda> .* returns int32\[\]; .* float32"
     ):
         switch(0, [lambda: (1, np.int32(1)), lambda: (1, np.float32(1))])
-    (eqn,) = bx.make_jaxpr(lambda x: cond(True, sin, exp, x))(1.0).eqns
+    (eqn,) = bt.make_jaxpr(lambda x: cond(True, sin, exp, x))(1.0).eqns
     with pytest.raises(TypeError, match="branch 0 of cond does not take the types of the operands"):
         cond_p.bind(np.int32(0), np.ones(2), **eqn.params)
 

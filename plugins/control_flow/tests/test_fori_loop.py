@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import fori_loop, scan_p, while_p
 from bindax_core.errors import MissingRuleError
 
@@ -37,28 +38,28 @@ def test_values_and_derivatives(lower: int, upper: int) -> None:
     x = np.float64(0.7)
     value, dot = horner_dot(lower, upper, 0.7)
     known = lambda x: horner(lower, upper, x)  # noqa: E731
-    traced = lambda x: bx.jit(horner)(np.int32(lower), np.int32(upper), x)  # noqa: E731
-    for f in (known, bx.jit(known), traced):
+    traced = lambda x: bt.jit(horner)(np.int32(lower), np.int32(upper), x)  # noqa: E731
+    for f in (known, bt.jit(known), traced):
         np.testing.assert_allclose(f(x), value, rtol=1e-13)
-        np.testing.assert_allclose(bx.jacfwd(f)(x), dot, rtol=1e-12)
-    for f in (bx.grad(known), bx.jit(bx.grad(known)), bx.grad(bx.jit(known))):
+        np.testing.assert_allclose(bt.jacfwd(f)(x), dot, rtol=1e-12)
+    for f in (bt.grad(known), bt.jit(bt.grad(known)), bt.grad(bt.jit(known))):
         np.testing.assert_allclose(f(x), dot, rtol=1e-12)
 
 
 def test_known_bounds_make_a_scan_and_traced_ones_a_while() -> None:
-    names = lambda f, *args: [eqn.primitive for eqn in bx.make_jaxpr(f)(*args).eqns]  # noqa: E731
+    names = lambda f, *args: [eqn.primitive for eqn in bt.make_jaxpr(f)(*args).eqns]  # noqa: E731
     assert scan_p in names(lambda x: horner(0, 4, x), 0.5)
     assert scan_p in names(lambda x: horner(np.int8(0), np.int8(4), x), 0.5)
     assert while_p in names(lambda n, x: horner(0, n, x), 4, 0.5)
     with pytest.raises(MissingRuleError, match="fori_loop with bounds that are not traced"):
-        bx.grad(lambda x: bx.jit(horner)(0, 4, x))(0.5)
+        bt.grad(lambda x: bt.jit(horner)(0, 4, x))(0.5)
 
 
 def test_bounds_of_a_batch() -> None:
     uppers = np.array([0, 3, 5], np.int32)
     expected = [horner_dot(0, n, 0.7) for n in uppers]
     x, one = np.float64(0.7), np.ones(())
-    found = bx.vmap(lambda n: bx.jvp(lambda x: horner(0, n, x), (x,), (one,)))(uppers)
+    found = bt.vmap(lambda n: bt.jvp(lambda x: horner(0, n, x), (x,), (one,)))(uppers)
     np.testing.assert_allclose(np.stack(found, 1), expected, rtol=1e-12)
 
 
@@ -66,14 +67,14 @@ def test_bounds_of_a_batch() -> None:
 def test_unroll(unroll: Any) -> None:
     value, dot = horner_dot(0, 5, 0.7)
     f = lambda x: horner(0, 5, x, unroll=unroll)  # noqa: E731
-    np.testing.assert_allclose(bx.jit(bx.value_and_grad(f))(0.7), (value, dot), rtol=1e-12)
+    np.testing.assert_allclose(bt.jit(bt.value_and_grad(f))(0.7), (value, dot), rtol=1e-12)
 
 
 def test_the_integer_has_the_type_of_the_bounds() -> None:
     def index(lower: Any, upper: Any) -> Any:
         return fori_loop(lower, upper, lambda i, c: i, lower)
 
-    for run in (index, bx.jit(index)):
+    for run in (index, bt.jit(index)):
         for lower, upper, dtype, weak in (
             (np.int8(0), np.int8(3), np.int8, False),
             (np.uint16(0), 3, np.uint16, False),
@@ -85,11 +86,11 @@ def test_the_integer_has_the_type_of_the_bounds() -> None:
     assert fori_loop(0, 3, lambda i, c: c * i, np.float32(1)).dtype == np.float32
     assert int(fori_loop(2**40, 2**40 + 2, lambda i, c: i, 0)) == 2**40 + 1
     assert int(fori_loop(np.int8(125), np.int8(127), lambda i, c: c + 1, 0)) == 2
-    assert int(bx.jit(lambda n: fori_loop(n, n + 2, lambda i, c: c + 1, 0))(np.int8(125))) == 2
+    assert int(bt.jit(lambda n: fori_loop(n, n + 2, lambda i, c: c + 1, 0))(np.int8(125))) == 2
 
 
 def test_python_numbers_take_the_types_of_the_body() -> None:
-    out = bx.jit(lambda n: fori_loop(0, n, lambda i, c: c + np.float32(0.5), 0))(3)
+    out = bt.jit(lambda n: fori_loop(0, n, lambda i, c: c + np.float32(0.5), 0))(3)
     assert (out.dtype, float(out)) == (np.float32, 1.5)
     out = fori_loop(0, 3, lambda i, c: {"a": c["a"] + np.float32(0.5)}, {"a": 0})["a"]
     assert (out.dtype, float(out)) == (np.float32, 1.5)
@@ -118,6 +119,6 @@ def test_messages() -> None:
     ):
         fori_loop(0, 3, keep, ["no"])
     with pytest.raises(ValueError, match=r"given unroll=2, but upper is traced, so the number of"):
-        bx.jit(lambda n: fori_loop(0, n, keep, 1.0, unroll=2))(3)
+        bt.jit(lambda n: fori_loop(0, n, keep, 1.0, unroll=2))(3)
     with pytest.raises(ValueError, match=r"lower and upper are traced"):
-        bx.jit(lambda n: fori_loop(n, n, keep, 1.0, unroll=2))(3)
+        bt.jit(lambda n: fori_loop(n, n, keep, 1.0, unroll=2))(3)

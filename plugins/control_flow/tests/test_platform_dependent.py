@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import cond, platform_dependent
-from bindax_control_flow._branches import branch_for
+from bindax_control_flow.cond.platforms import branch_for
 from bindax_core.extend import abstract_eval, impl, jvp, lowering, primitive, transpose, vmap
 from bindax_lax_basic import sin
 
@@ -27,16 +28,16 @@ def square_on_cpu(x: Any) -> Any:
 
 def test_transformations() -> None:
     xs = np.arange(3.0)
-    for f in (square_on_cpu, bx.jit(square_on_cpu)):
+    for f in (square_on_cpu, bt.jit(square_on_cpu)):
         assert float(f(3.0)) == 9.0
-        assert float(bx.grad(f)(3.0)) == 6.0
-        assert float(bx.jit(bx.grad(f))(3.0)) == 6.0
-        assert float(bx.jvp(f, (3.0,), (1.0,))[1]) == 6.0
-        assert float(bx.jacfwd(bx.grad(f))(3.0)) == 2.0
-        np.testing.assert_array_equal(bx.vmap(f)(xs), xs * xs)
-        np.testing.assert_array_equal(bx.vmap(bx.grad(f))(xs), 2.0 * xs)
+        assert float(bt.grad(f)(3.0)) == 6.0
+        assert float(bt.jit(bt.grad(f))(3.0)) == 6.0
+        assert float(bt.jvp(f, (3.0,), (1.0,))[1]) == 6.0
+        assert float(bt.jacfwd(bt.grad(f))(3.0)) == 2.0
+        np.testing.assert_array_equal(bt.vmap(f)(xs), xs * xs)
+        np.testing.assert_array_equal(bt.vmap(bt.grad(f))(xs), 2.0 * xs)
     nested = lambda x: cond(x > 0.0, square_on_cpu, lambda x: x, x)  # noqa: E731
-    np.testing.assert_array_equal(bx.vmap(bx.grad(nested))(xs - 1.0), [1.0, 1.0, 2.0])
+    np.testing.assert_array_equal(bt.vmap(bt.grad(nested))(xs - 1.0), [1.0, 1.0, 2.0])
 
 
 def test_default() -> None:
@@ -64,14 +65,14 @@ elsewhere_p = primitive(
 
 def test_other_platforms_are_not_compiled() -> None:
     f = lambda x: platform_dependent(x, tpu=elsewhere_p.bind, default=lambda x: x)  # noqa: E731
-    assert float(f(1.0)) == float(bx.jit(f)(1.0)) == 1.0
+    assert float(f(1.0)) == float(bt.jit(f)(1.0)) == 1.0
 
 
 def test_messages() -> None:
     missing = (
         r"no function for the platform (cpu|host), only for tpu; add (cpu|host)=\.\.\., or def"
     )
-    for wrap in (lambda f: f, bx.jit):
+    for wrap in (lambda f: f, bt.jit):
         with pytest.raises(ValueError, match=missing):
             wrap(lambda x: platform_dependent(x, tpu=lambda x: x))(1.0)
     with pytest.raises(TypeError, match=r"platform_dependent needs a function: name a platform"):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import cond, map, scan, scan_p
 from bindax_core.errors import ConcretizationTypeError
 from bindax_lax_basic import add, mul, sin, tanh
@@ -46,7 +47,7 @@ def test_values(length: int, reverse: bool, unroll: Any) -> None:
     expected, rows = python_scan(
         lambda c, x: (np.tanh(c) + x, (np.tanh(c) + x) * x), init, xs, length, reverse
     )
-    for function in (run, bx.jit(run)):
+    for function in (run, bt.jit(run)):
         carry, ys = function(init, xs)
         np.testing.assert_allclose(carry, expected, rtol=1e-12)
         np.testing.assert_allclose(ys, np.reshape(rows, (length, 2)), rtol=1e-12)
@@ -77,7 +78,7 @@ def test_without_sequences() -> None:
 
 def test_python_scalars_take_the_type_of_the_result() -> None:
     xs = np.arange(3, dtype=np.float32)
-    for wrap in (lambda f: f, bx.jit):
+    for wrap in (lambda f: f, bt.jit):
         carry, ys = wrap(lambda xs: scan(lambda c, x: (c + x, c), 0.0, xs))(xs)
         assert (carry.dtype, ys.dtype, carry.weak_type) == (np.float32, np.float32, False)
         carry, _ = wrap(lambda xs: scan(lambda c, x: (c + x, c), 0, xs))(xs)
@@ -121,7 +122,7 @@ def test_a_step_is_traced_at_each_call() -> None:
     xs = np.arange(5.0)
     for _ in range(2):
         scan(step, np.float64(0.0), xs)
-    bx.jit(lambda xs: scan(step, np.float64(0.0), xs))(xs)
+    bt.jit(lambda xs: scan(step, np.float64(0.0), xs))(xs)
     assert len(calls) == 3
 
     class Unhashable:
@@ -146,9 +147,9 @@ def test_steps_that_close_over_traced_values_are_not_remembered() -> None:
 
     for w in (2.0, 3.0):
         point = np.float64(w)
-        np.testing.assert_allclose(bx.jit(fun)(point), w**3 + w + 2.0)
-        np.testing.assert_allclose(bx.grad(fun)(point), 3.0 * w**2 + 1.0)
-        np.testing.assert_allclose(bx.vmap(fun)(np.array([w])), [w**3 + w + 2.0])
+        np.testing.assert_allclose(bt.jit(fun)(point), w**3 + w + 2.0)
+        np.testing.assert_allclose(bt.grad(fun)(point), 3.0 * w**2 + 1.0)
+        np.testing.assert_allclose(bt.vmap(fun)(np.array([w])), [w**3 + w + 2.0])
 
 
 def test_results_share_no_memory_with_what_the_caller_can_write_to() -> None:
@@ -167,7 +168,7 @@ def test_narrow_dtypes_and_booleans() -> None:
     assert not bool(carry)
     np.testing.assert_array_equal(ys, [False, True, True])
     narrow = np.ones(3, ml_dtypes.bfloat16)
-    carry, ys = bx.jit(lambda xs: scan(lambda c, x: (c + x, c), xs[0], xs))(narrow)
+    carry, ys = bt.jit(lambda xs: scan(lambda c, x: (c + x, c), xs[0], xs))(narrow)
     assert float(carry) == 4.0
     assert ys.dtype == ml_dtypes.bfloat16
 
@@ -189,7 +190,7 @@ def test_nested_in_cond_in_scan() -> None:
     expected = np.float64(0.5)
     for x in (0.5, 1.5, 0.2):
         expected = expected * 6.0 if x > 1.0 else np.sin(expected)
-    for wrap in (lambda f: f, bx.jit):
+    for wrap in (lambda f: f, bt.jit):
         found = wrap(lambda c, xs: scan(step, c, xs)[0])(np.float64(0.5), np.array([0.5, 1.5, 0.2]))
         np.testing.assert_allclose(found, expected)
 
@@ -205,13 +206,13 @@ def test_map() -> None:
 
     expected = xs["a"] * xs["b"][:, None]
     for size in (None, 1, 2, 5, 7):
-        for wrap in (lambda f: f, bx.jit):
+        for wrap in (lambda f: f, bt.jit):
             y, b = wrap(lambda xs, size=size: map(f, xs, batch_size=size))(xs)
             np.testing.assert_array_equal(y["y"], expected)
             np.testing.assert_array_equal(b, xs["b"])
     empty = map(f, {"a": np.zeros((0, 2)), "b": np.zeros(0)}, batch_size=2)
     assert empty[0]["y"].shape == (0, 2)
-    slopes = bx.grad(lambda xs: map(sin, xs, batch_size=2).sum())(np.arange(5.0))
+    slopes = bt.grad(lambda xs: map(sin, xs, batch_size=2).sum())(np.arange(5.0))
     np.testing.assert_allclose(slopes, np.cos(np.arange(5.0)))
 
 
@@ -280,7 +281,7 @@ def test_messages_about_the_carry(step: Any, text: str) -> None:
     with pytest.raises(TypeError, match=text):
         scan(step, INIT, None, length=2)
     with pytest.raises(TypeError, match=text):
-        bx.jit(lambda init: scan(step, init, None, length=2))(INIT)
+        bt.jit(lambda init: scan(step, init, None, length=2))(INIT)
 
 
 def test_messages_about_arguments() -> None:
@@ -303,7 +304,7 @@ def test_messages_about_arguments() -> None:
     with pytest.raises(TypeError, match=r"length of scan must be an integer, but it is 1\.5"):
         scan(keep, 0.0, length=1.5)  # type: ignore[arg-type]
     with pytest.raises(ConcretizationTypeError, match="length of scan must be known while tracing"):
-        bx.jit(lambda n: scan(keep, 0.0, length=n))(3)
+        bt.jit(lambda n: scan(keep, 0.0, length=n))(3)
     with pytest.raises(ValueError, match="unroll of scan must be at least 1, but it is 0"):
         scan(keep, 0.0, two, unroll=0)
     with pytest.raises(TypeError, match="unroll of scan must be an integer or a bool, but it is"):
@@ -315,16 +316,16 @@ def test_messages_about_arguments() -> None:
 
 
 def test_messages_of_the_primitive() -> None:
-    jaxpr = bx.make_jaxpr(lambda c, x: (c + x, c))(np.float64(0.0), np.float64(0.0))
+    jaxpr = bt.make_jaxpr(lambda c, x: (c + x, c))(np.float64(0.0), np.float64(0.0))
     params = {"jaxpr": jaxpr, "reverse": False, "num_consts": 0, "num_carry": 1, "unroll": 1}
     with pytest.raises(
         TypeError, match=r"a scan of 3 steps was applied to a sequence .*float64\[2"
     ):
-        bx.make_jaxpr(lambda: scan_p.bind(np.float64(0.0), np.zeros(2), length=3, **params))()
+        bt.make_jaxpr(lambda: scan_p.bind(np.float64(0.0), np.zeros(2), length=3, **params))()
     with pytest.raises(TypeError, match=r"takes \(float64\[\], float64\[\]\) was applied to"):
-        bx.make_jaxpr(lambda: scan_p.bind(np.zeros(3), np.zeros(2), length=2, **params))()
-    wrong = bx.make_jaxpr(lambda c: (c > 0.0,))(np.float64(0.0))
+        bt.make_jaxpr(lambda: scan_p.bind(np.zeros(3), np.zeros(2), length=2, **params))()
+    wrong = bt.make_jaxpr(lambda c: (c > 0.0,))(np.float64(0.0))
     with pytest.raises(TypeError, match="must return the carry with the types that it takes"):
-        bx.make_jaxpr(
+        bt.make_jaxpr(
             lambda: scan_p.bind(np.float64(0.0), length=2, **{**params, "jaxpr": wrong})
         )()

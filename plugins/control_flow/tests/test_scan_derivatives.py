@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import cond, map, scan
 from bindax_core.extend import (
     Effect,
@@ -53,8 +54,8 @@ class Bindax:
     cond = staticmethod(cond)
     sin, cos, tanh, exp = sin, cos, tanh, exp
     stop_gradient = staticmethod(stop_gradient)
-    grad = staticmethod(bx.grad)
-    vmap = staticmethod(bx.vmap)
+    grad = staticmethod(bt.grad)
+    vmap = staticmethod(bt.vmap)
 
 
 class Jax:
@@ -138,19 +139,19 @@ def close(found: Any, expected: Any) -> None:
 @pytest.mark.pairwise
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("fun", FUNCTIONS)
-@pytest.mark.parametrize("wrap", [lambda f: f, bx.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_first_derivatives(fun: Function, wrap: Any) -> None:
     ours = in_bindax(fun)
     expected = JAX_GRADIENTS[fun](W, H, XS)
-    found = wrap(lambda *args: bx.value_and_grad(ours, (0, 1, 2))(*args))(W, H, XS)
+    found = wrap(lambda *args: bt.value_and_grad(ours, (0, 1, 2))(*args))(W, H, XS)
     close(found[0], ours(W, H, XS))
     for a, b in zip(found[1], expected, strict=True):
         close(a, b)
     tangents = (np.float64(0.5), np.float64(-1.0), np.cos(XS))
     slope = sum(np.sum(t * g) for t, g in zip(tangents, expected, strict=True))
-    close(wrap(lambda *args: bx.jvp(ours, args, tangents)[1])(W, H, XS), slope)
-    close(wrap(lambda *args: bx.linearize(ours, *args)[1](*tangents))(W, H, XS), slope)
-    close(bx.grad(bx.jit(ours), 2)(W, H, XS), expected[2])
+    close(wrap(lambda *args: bt.jvp(ours, args, tangents)[1])(W, H, XS), slope)
+    close(wrap(lambda *args: bt.linearize(ours, *args)[1](*tangents))(W, H, XS), slope)
+    close(bt.grad(bt.jit(ours), 2)(W, H, XS), expected[2])
 
 
 @pytest.mark.parametrize(
@@ -160,11 +161,11 @@ def test_second_derivatives(fun: Function, argument: int) -> None:
     ours = in_bindax(fun)
     expected = jax.jit(jax.hessian(in_jax(fun), argument))(W, H, XS)
     with bx.config.override(backend="numpy"):
-        close(bx.jit(bx.hessian(ours, argument))(W, H, XS), expected)
-        close(bx.jacrev(bx.jacrev(bx.jit(ours), argument), argument)(W, H, XS), expected)
-        close(bx.jacfwd(bx.jacfwd(ours, argument), argument)(W, H, XS), expected)
+        close(bt.jit(bt.hessian(ours, argument))(W, H, XS), expected)
+        close(bt.jacrev(bt.jacrev(bt.jit(ours), argument), argument)(W, H, XS), expected)
+        close(bt.jacfwd(bt.jacfwd(ours, argument), argument)(W, H, XS), expected)
     if fun is not nested:
-        close(bx.jit(bx.jacrev(bx.jit(bx.grad(ours, argument)), argument))(W, H, XS), expected)
+        close(bt.jit(bt.jacrev(bt.jit(bt.grad(ours, argument)), argument))(W, H, XS), expected)
 
 
 @pytest.mark.every(3)
@@ -172,7 +173,7 @@ def test_second_derivatives(fun: Function, argument: int) -> None:
 @pytest.mark.parametrize("fun", [recurrence, backward])
 def test_batches_of_gradients(fun: Function, mapped: tuple[bool, ...]) -> None:
     ours = in_bindax(fun)
-    gradient = bx.grad(ours, (0, 1, 2))
+    gradient = bt.grad(ours, (0, 1, 2))
     batches = [
         np.stack([x, 0.5 * x, -x]) if m else x for x, m in zip((W, H, XS), mapped, strict=True)
     ]
@@ -180,8 +181,8 @@ def test_batches_of_gradients(fun: Function, mapped: tuple[bool, ...]) -> None:
     expected = [JAX_GRADIENTS[fun](*row) for row in rows]
     axes = tuple(0 if m else None for m in mapped)
     with bx.config.override(backend="numpy"):
-        results = [bx.vmap(gradient, axes)(*batches), bx.vmap(bx.jit(gradient), axes)(*batches)]
-    results.append(bx.jit(bx.vmap(gradient, axes))(*batches))
+        results = [bt.vmap(gradient, axes)(*batches), bt.vmap(bt.jit(gradient), axes)(*batches)]
+    results.append(bt.jit(bt.vmap(gradient, axes))(*batches))
     for result in results:
         for i, found in enumerate(result):
             close(found, np.stack([row[i] for row in expected]))
@@ -195,7 +196,7 @@ def test_batch_axes_of_operands() -> None:
     expected = [fun(w[i], xs[:, :, i]) for i in range(3)]
     for axis in range(3):
         moved = np.moveaxis(xs, 2, axis)
-        carry, ys = bx.jit(bx.vmap(fun, (0, axis), (0, 1)))(w, moved)
+        carry, ys = bt.jit(bt.vmap(fun, (0, axis), (0, 1)))(w, moved)
         close(carry, np.stack([e[0] for e in expected]))
         close(ys, np.stack([e[1] for e in expected], 1))
 
@@ -208,10 +209,10 @@ def test_only_what_is_batched_is_carried_so() -> None:
 
         return scan(step, (0.0, x, 0.0), None, length=3)
 
-    jaxpr = bx.make_jaxpr(bx.vmap(fun, (0, None)))(np.ones(5), 2.0)
+    jaxpr = bt.make_jaxpr(bt.vmap(fun, (0, None)))(np.ones(5), 2.0)
     (eqn,) = [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "scan"]
     assert [v.aval.shape for v in eqn.outvars] == [(), (5,), (5,), (3,)]
-    jaxpr = bx.make_jaxpr(lambda x: bx.jvp(fun, (x, 2.0), (1.0, 0.0))[1])(1.0)
+    jaxpr = bt.make_jaxpr(lambda x: bt.jvp(fun, (x, 2.0), (1.0, 0.0))[1])(1.0)
     (eqn,) = [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "scan"]
     assert eqn.params["num_carry"] == 5  # a has no tangent
 
@@ -230,7 +231,7 @@ def test_transposes_of_linear_loops() -> None:
     expected = jax.linear_transpose(
         lambda x, ys: (fun_in_numpy(x, ys)[0], jnp.stack(fun_in_numpy(x, ys)[1])), x, ys
     )(ct)
-    for transposed in (bx.linear_transpose(fun, x, ys), bx.jit(bx.linear_transpose(fun, x, ys))):
+    for transposed in (bt.linear_transpose(fun, x, ys), bt.jit(bt.linear_transpose(fun, x, ys))):
         for a, b in zip(transposed(ct), expected, strict=True):
             close(a, b)
 
@@ -286,13 +287,13 @@ def test_random_steps(choices: list[int], reverse: bool, unroll: int) -> None:
     ours = in_bindax(fun)
     expected = jax.jit(jax.value_and_grad(slope(jax.jvp, in_jax(fun)), (0, 2)))(W, H, XS)
     with bx.config.override(backend="numpy"):
-        found = bx.jit(bx.value_and_grad(slope(bx.jvp, ours), (0, 2)))(W, H, XS)
-        gradient = bx.grad(ours, (0, 1, 2))(W, H, XS)
+        found = bt.jit(bt.value_and_grad(slope(bt.jvp, ours), (0, 2)))(W, H, XS)
+        gradient = bt.grad(ours, (0, 1, 2))(W, H, XS)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         close(a, b)
     products = [np.sum(t * np.asarray(g)) for t, g in zip(tangents, gradient, strict=True)]
     close(sum(products), expected[0])
-    compiled = bx.jit(bx.grad(ours, (0, 1, 2)))(W, H, XS)
+    compiled = bt.jit(bt.grad(ours, (0, 1, 2)))(W, H, XS)
     for a, b in zip(compiled, gradient, strict=True):
         close(a, b)
 
@@ -309,7 +310,7 @@ def test_residuals_are_forwarded_or_computed_once() -> None:
         return scan(lambda c, x: (c * sin(w) * x, None), h, xs)[0].sum()
 
     w, h, xs = np.ones((3, 3)), np.ones((3, 3)), np.ones((7, 3, 3))
-    jaxpr = bx.make_jaxpr(bx.grad(fun, (0, 1)))(w, h, xs)
+    jaxpr = bt.make_jaxpr(bt.grad(fun, (0, 1)))(w, h, xs)
     # sin(w) and cos(w) do not differ from step to step: they are outside, each once.
     assert [e.primitive.name for e in jaxpr.eqns].count("sin") == 1
     assert [e.primitive.name for e in jaxpr.eqns].count("cos") == 1
@@ -319,7 +320,7 @@ def test_residuals_are_forwarded_or_computed_once() -> None:
     # Stacked is the carry alone: xs is there already.
     assert [v.aval.shape for v in forward.outvars] == [(3, 3), (7, 3, 3)]
     assert reverse.params["reverse"]
-    inside = bx.make_jaxpr(bx.grad(bx.jit(fun), (0, 1)))(w, h, xs)
+    inside = bt.make_jaxpr(bt.grad(bt.jit(fun), (0, 1)))(w, h, xs)
     (known, _) = [e.params["jaxpr"] for e in inside.eqns if e.primitive.name == "jit"]
     assert [v.aval.shape for v in known.jaxpr.outvars].count((7, 3, 3)) == 1
 
@@ -332,7 +333,7 @@ def test_a_stacked_result_is_no_second_residual() -> None:
 
         return reduce_sum(scan(step, h, xs)[1])
 
-    forward, _ = scans_of(bx.make_jaxpr(bx.grad(fun))(0.1, XS))
+    forward, _ = scans_of(bt.make_jaxpr(bt.grad(fun))(0.1, XS))
     assert len(forward.outvars) == 2  # the carry; exp(c * x), whose derivative it is
 
 
@@ -345,7 +346,7 @@ def test_dead_carries_and_sequences_are_dropped() -> None:
         (a, _, _), (_, ys) = scan(step, (x, x, x), (xs, xs))
         return a, ys
 
-    pruned, _ = bx.dce_jaxpr(bx.make_jaxpr(fun)(1.0, XS).jaxpr, [True, False])
+    pruned, _ = bt.dce_jaxpr(bt.make_jaxpr(fun)(1.0, XS).jaxpr, [True, False])
     (eqn,) = scans_of(pruned)
     assert (eqn.params["num_carry"], len(eqn.invars), len(eqn.outvars)) == (2, 2, 2)
     assert {e.primitive.name for e in eqn.params["jaxpr"].eqns} == {"add", "mul"}
@@ -372,7 +373,7 @@ note_p = primitive(
 )
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, bx.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_effects_happen_once_in_each_step(wrap: Any) -> None:
     def fun(w: Any, h: Any) -> Any:
         def step(c: Any, _: Any) -> Any:
@@ -382,11 +383,11 @@ def test_effects_happen_once_in_each_step(wrap: Any) -> None:
         return scan(step, h, None, length=3)[0]
 
     with bx.config.override(backend="numpy"):
-        for function in (fun, bx.grad(fun), bx.grad(fun, 1), bx.grad(wrap(fun), 1)):
+        for function in (fun, bt.grad(fun), bt.grad(fun, 1), bt.grad(wrap(fun), 1)):
             NOTES.clear()
             wrap(function)(W, H)
             np.testing.assert_allclose(NOTES, [np.sin(W)] * 3)
-    pruned, _ = bx.dce_jaxpr(bx.make_jaxpr(fun)(W, H).jaxpr, [False])
+    pruned, _ = bt.dce_jaxpr(bt.make_jaxpr(fun)(W, H).jaxpr, [False])
     assert len(scans_of(pruned)) == 1
 
 
@@ -411,7 +412,7 @@ def temporary_bytes(function: Any, *args: Any) -> int:
 
 
 def test_memory_of_a_gradient_is_linear_and_no_more_than_of_jax() -> None:
-    ours = bx.jit(bx.grad(gated(scan, tanh, exp)))
+    ours = bt.jit(bt.grad(gated(scan, tanh, exp)))
     theirs = jax.jit(jax.grad(gated(jax.lax.scan, jnp.tanh, jnp.exp)))
     w = np.ones(8, np.float32)
     sizes = {}
@@ -424,10 +425,10 @@ def test_memory_of_a_gradient_is_linear_and_no_more_than_of_jax() -> None:
 
 def test_gradient_over_many_steps() -> None:
     xs = np.full(10_000, 1e-4)
-    gradient = bx.jit(bx.grad(lambda w: scan(lambda c, x: (c + w * c * x, None), 1.0, xs)[0]))
+    gradient = bt.jit(bt.grad(lambda w: scan(lambda c, x: (c + w * c * x, None), 1.0, xs)[0]))
     np.testing.assert_allclose(gradient(1.0), (1.0 + 1e-4) ** 9_999, rtol=1e-9)
 
 
 def test_map_of_gradients() -> None:
-    close(map(bx.grad(lambda x: sin(x) * x), XS), np.sin(XS) + XS * np.cos(XS))
-    close(bx.grad(lambda w: map(lambda x: sin(w * x), XS).sum())(W), (XS * np.cos(W * XS)).sum())
+    close(map(bt.grad(lambda x: sin(x) * x), XS), np.sin(XS) + XS * np.cos(XS))
+    close(bt.grad(lambda w: map(lambda x: sin(w * x), XS).sum())(W), (XS * np.cos(W * XS)).sum())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import custom_linear_solve, custom_root, fori_loop, scan, while_loop
 from bindax_lax_basic import dot_general, expand_dims, tanh
 
@@ -26,7 +27,7 @@ def dot(a: Any, x: Any) -> Any:
 def jacobi(matvec: Callable[[Any], Any], b: Any) -> Any:
     """A solver that converges for matrices with dominant diagonals, in a loop without reverse."""
     ones = np.eye(3)
-    diagonal = bx.vmap(lambda e: (matvec(e) * e).sum())(ones)
+    diagonal = bt.vmap(lambda e: (matvec(e) * e).sum())(ones)
     return while_loop(
         lambda s: s[1] < 90, lambda s: (s[0] + (b - matvec(s[0])) / diagonal, s[1] + 1), (b, 0)
     )[0]
@@ -50,17 +51,17 @@ def reference_gradients(a: Any, b: Any) -> tuple[Any, Any]:
     return -np.outer(adjoint, np.linalg.solve(a, b)), adjoint
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, bx.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_linear_solve_and_its_derivatives(wrap: Callable[[Any], Any]) -> None:
     close(wrap(linear)(A, B), np.linalg.solve(A, B))
     a_dot, b_dot = np.ones_like(A), np.arange(3.0)
     x = np.linalg.solve(A, B)
-    _, tangent = wrap(lambda a, b: bx.jvp(linear, (a, b), (a_dot, b_dot)))(A, B)
+    _, tangent = wrap(lambda a, b: bt.jvp(linear, (a, b), (a_dot, b_dot)))(A, B)
     close(tangent, np.linalg.solve(A, b_dot - a_dot @ x))
-    gradients = wrap(bx.grad(lambda a, b: (linear(a, b) * CTS).sum(), argnums=(0, 1)))(A, B)
+    gradients = wrap(bt.grad(lambda a, b: (linear(a, b) * CTS).sum(), argnums=(0, 1)))(A, B)
     for got, expected in zip(gradients, reference_gradients(A, B), strict=True):
         close(got, expected)
-    symmetric_gradient = wrap(bx.grad(lambda b: (symmetric(SYMMETRIC, b) * CTS).sum()))(B)
+    symmetric_gradient = wrap(bt.grad(lambda b: (symmetric(SYMMETRIC, b) * CTS).sum()))(B)
     close(symmetric_gradient, np.linalg.solve(SYMMETRIC, CTS))
 
 
@@ -71,34 +72,34 @@ def test_second_derivatives() -> None:
 
     inverse = np.linalg.inv(A)
     expected = inverse.T @ np.diag(6.0 * (inverse @ B)) @ inverse
-    close(bx.hessian(loss)(B), expected)
-    close(bx.jit(bx.jacrev(bx.jacrev(loss)))(B), expected)
-    close(bx.jacfwd(bx.grad(loss))(B), expected)
+    close(bt.hessian(loss)(B), expected)
+    close(bt.jit(bt.jacrev(bt.jacrev(loss)))(B), expected)
+    close(bt.jacfwd(bt.grad(loss))(B), expected)
 
     def scaled(s: Any) -> Any:
         return (linear(A * s, B) * CTS).sum()
 
-    close(bx.grad(bx.grad(scaled))(2.0), 2.0 * CTS @ inverse @ B / 8.0)
+    close(bt.grad(bt.grad(scaled))(2.0), 2.0 * CTS @ inverse @ B / 8.0)
 
 
 def test_linear_transpose() -> None:
-    (ct,) = bx.linear_transpose(lambda b: linear(A, b), B)(CTS)
+    (ct,) = bt.linear_transpose(lambda b: linear(A, b), B)(CTS)
     close(ct, np.linalg.solve(A.T, CTS))
-    turned = bx.linear_transpose(
-        lambda ct: bx.linear_transpose(lambda b: linear(A, b), B)(ct)[0], B
+    turned = bt.linear_transpose(
+        lambda ct: bt.linear_transpose(lambda b: linear(A, b), B)(ct)[0], B
     )
     close(turned(CTS)[0], np.linalg.solve(A, CTS))
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, bx.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_vmap(wrap: Callable[[Any], Any]) -> None:
     right = np.stack([B, B + 1.0, -B])
     each = [np.linalg.solve(a, b) for a, b in zip(BATCH, right, strict=True)]
-    close(wrap(bx.vmap(linear))(BATCH, right), each)
-    close(wrap(bx.vmap(linear, (0, None)))(BATCH, B), [np.linalg.solve(a, B) for a in BATCH])
-    close(wrap(bx.vmap(linear, (None, 1), 1))(A, right.T), np.linalg.solve(A, right.T))
-    gradient = bx.grad(lambda a, b: (linear(a, b) * CTS).sum(), argnums=(0, 1))
-    got = wrap(bx.vmap(gradient))(BATCH, right)
+    close(wrap(bt.vmap(linear))(BATCH, right), each)
+    close(wrap(bt.vmap(linear, (0, None)))(BATCH, B), [np.linalg.solve(a, B) for a in BATCH])
+    close(wrap(bt.vmap(linear, (None, 1), 1))(A, right.T), np.linalg.solve(A, right.T))
+    gradient = bt.grad(lambda a, b: (linear(a, b) * CTS).sum(), argnums=(0, 1))
+    got = wrap(bt.vmap(gradient))(BATCH, right)
     expected = [reference_gradients(a, b) for a, b in zip(BATCH, right, strict=True)]
     for i in range(2):
         close(got[i], [pair[i] for pair in expected])
@@ -114,11 +115,11 @@ def test_trees_and_aux() -> None:
         )
 
     b = {"u": np.array([2.0, 6.0]), "v": np.array([1.0, 1.0])}
-    x, aux = bx.jit(solve)(2.0, b)
+    x, aux = bt.jit(solve)(2.0, b)
     close(x["u"], [1.0, 3.0])
     close(x["v"], [0.0, -2.0])
     assert int(aux["count"]) == 2
-    (_, aux), (x_dot, aux_dot) = bx.jvp(lambda s: solve(s, b), (2.0,), (1.0,))
+    (_, aux), (x_dot, aux_dot) = bt.jvp(lambda s: solve(s, b), (2.0,), (1.0,))
     close(x_dot["u"], [-0.5, -1.5])
     close(x_dot["v"], [0.5, 1.5])
     assert aux_dot["count"].dtype == bx.float0
@@ -132,7 +133,7 @@ def test_what_the_solver_alone_closes_over_has_no_derivative() -> None:
         return custom_linear_solve(lambda x: dot(A, x), B, relaxed, relaxed).sum()
 
     close(f(0.2), np.linalg.solve(A, B).sum())
-    assert float(bx.grad(f)(0.2)) == 0.0
+    assert float(bt.grad(f)(0.2)) == 0.0
 
 
 def test_unused_aux_is_not_computed() -> None:
@@ -142,9 +143,9 @@ def test_unused_aux_is_not_computed() -> None:
 
         return custom_linear_solve(lambda x: 2.0 * x, b, solve, has_aux=True)[0]
 
-    closed = bx.make_jaxpr(f)(B)
+    closed = bt.make_jaxpr(f)(B)
     assert "tanh" in str(closed)
-    pruned, _ = bx.dce_jaxpr(closed.jaxpr, [True])
+    pruned, _ = bt.dce_jaxpr(closed.jaxpr, [True])
     assert "tanh" not in str(pruned)
 
 
@@ -160,27 +161,27 @@ def test_solves_in_a_scan() -> None:
     close(loss(A), sum((np.linalg.matrix_power(inverse, n) @ B).sum() for n in (1, 2, 3)))
     step = 1e-6
     up, down = loss(A + step * np.eye(3)), loss(A - step * np.eye(3))
-    slope = np.trace(bx.jit(bx.grad(loss))(A))
+    slope = np.trace(bt.jit(bt.grad(loss))(A))
     np.testing.assert_allclose(slope, (up - down) / (2 * step), rtol=1e-6)
 
 
 def square_root(a: Any, guess: Any = 1.0) -> Any:
     def newton(f: Any, x: Any) -> Any:
-        return while_loop(lambda x: abs(f(x)) > 1e-14, lambda x: x - f(x) / bx.grad(f)(x), x)
+        return while_loop(lambda x: abs(f(x)) > 1e-14, lambda x: x - f(x) / bt.grad(f)(x), x)
 
     return custom_root(lambda x: x * x - a, guess, newton, lambda g, y: y / g(1.0))
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, bx.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_root_and_its_derivatives(wrap: Callable[[Any], Any]) -> None:
     close(wrap(square_root)(2.0), np.sqrt(2.0))
-    close(wrap(bx.grad(square_root))(2.0), 0.5 / np.sqrt(2.0))
-    close(wrap(bx.grad(bx.grad(square_root)))(2.0), -0.25 * 2.0**-1.5)
-    close(wrap(lambda a: bx.jvp(square_root, (a,), (3.0,))[1])(2.0), 1.5 / np.sqrt(2.0))
+    close(wrap(bt.grad(square_root))(2.0), 0.5 / np.sqrt(2.0))
+    close(wrap(bt.grad(bt.grad(square_root)))(2.0), -0.25 * 2.0**-1.5)
+    close(wrap(lambda a: bt.jvp(square_root, (a,), (3.0,))[1])(2.0), 1.5 / np.sqrt(2.0))
     numbers = np.array([1.0, 4.0, 9.0])
-    close(wrap(bx.vmap(square_root))(numbers), np.sqrt(numbers))
-    close(wrap(bx.vmap(bx.grad(square_root)))(numbers), 0.5 / np.sqrt(numbers))
-    assert float(wrap(bx.grad(square_root, argnums=1))(2.0, 1.5)) == 0.0
+    close(wrap(bt.vmap(square_root))(numbers), np.sqrt(numbers))
+    close(wrap(bt.vmap(bt.grad(square_root)))(numbers), 0.5 / np.sqrt(numbers))
+    assert float(wrap(bt.grad(square_root, argnums=1))(2.0, 1.5)) == 0.0
 
 
 def test_root_of_a_system_with_aux() -> None:
@@ -210,7 +211,7 @@ def test_root_of_a_system_with_aux() -> None:
     x, aux = root(1.0, 2.0)
     assert int(aux) == 5
     close([x["p"], x["q"]], [1.0 - np.tanh(1.0), 1.0])
-    gradient = bx.jit(bx.grad(lambda a, b: root(a, b)[0]["p"], argnums=(0, 1)))(1.0, 2.0)
+    gradient = bt.jit(bt.grad(lambda a, b: root(a, b)[0]["p"], argnums=(0, 1)))(1.0, 2.0)
     close(gradient, [1.0, -0.5 / np.cosh(1.0) ** 2])
 
 
@@ -228,7 +229,7 @@ def square_root_once(a: Any) -> Any:
 
 def test_the_program_prints() -> None:
     printed = str(
-        bx.make_jaxpr(lambda b: custom_linear_solve(lambda x: 2.0 * x, b, lambda f, b: b))(1.0)
+        bt.make_jaxpr(lambda b: custom_linear_solve(lambda x: 2.0 * x, b, lambda f, b: b))(1.0)
     )
     assert "linear_solve" in printed
 
@@ -240,16 +241,16 @@ def test_reverse_mode_without_a_transposed_solver() -> None:
     def f(b: Any) -> Any:
         return custom_linear_solve(lambda x: dot(A, x), b, jacobi).sum()
 
-    close(bx.jvp(f, (B,), (B,))[1], np.linalg.solve(A, B).sum())
+    close(bt.jvp(f, (B,), (B,))[1], np.linalg.solve(A, B).sum())
     with pytest.raises(
         TypeError, match=r"pass transpose_solve=\.\.\., or symmetric=True if matvec"
     ):
-        bx.grad(f)(B)
+        bt.grad(f)(B)
 
 
 def test_transpose_with_respect_to_the_matrix() -> None:
     with pytest.raises(TypeError, match="is linear in b, but not in what its functions close over"):
-        bx.linear_transpose(lambda s: custom_linear_solve(lambda x: s * x, B, jacobi, jacobi), 1.0)(
+        bt.linear_transpose(lambda s: custom_linear_solve(lambda x: s * x, B, jacobi, jacobi), 1.0)(
             B
         )
 

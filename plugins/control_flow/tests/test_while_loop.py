@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_control_flow import cond, scan, while_loop, while_p
 from bindax_core.errors import MissingRuleError
 from bindax_lax_basic import cos, sin
@@ -52,20 +53,20 @@ def curvature(x: float) -> float:
 POINTS = [0.4, 1.1, 2.5, 11.0]
 
 
-@pytest.mark.parametrize("wrap", [lambda f: f, bx.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_values_and_forward_derivatives(wrap: Any) -> None:
     f = wrap(until_large)
     for point in POINTS:
         x = np.float64(point)
         np.testing.assert_allclose(f(x), plain(point), rtol=1e-13)
         for found in (
-            bx.jvp(f, (x,), (ONE,))[1],
-            wrap(lambda x: bx.jvp(f, (x,), (ONE,))[1])(x),
-            wrap(lambda x: bx.linearize(f, x)[1](ONE))(x),
-            bx.jacfwd(f)(x),
+            bt.jvp(f, (x,), (ONE,))[1],
+            wrap(lambda x: bt.jvp(f, (x,), (ONE,))[1])(x),
+            wrap(lambda x: bt.linearize(f, x)[1](ONE))(x),
+            bt.jacfwd(f)(x),
         ):
             np.testing.assert_allclose(found, slope(point), rtol=1e-12)
-        np.testing.assert_allclose(bx.jacfwd(bx.jacfwd(f))(x), curvature(point), rtol=1e-12)
+        np.testing.assert_allclose(bt.jacfwd(bt.jacfwd(f))(x), curvature(point), rtol=1e-12)
 
 
 def test_mapped_condition_masks_what_is_done() -> None:
@@ -73,18 +74,18 @@ def test_mapped_condition_masks_what_is_done() -> None:
     ones = np.ones(4)
     values, slopes = [plain(x) for x in POINTS], [slope(x) for x in POINTS]
     for batched in (
-        bx.vmap(until_large),
-        bx.jit(bx.vmap(until_large)),
-        bx.vmap(bx.jit(until_large)),
+        bt.vmap(until_large),
+        bt.jit(bt.vmap(until_large)),
+        bt.vmap(bt.jit(until_large)),
     ):
         np.testing.assert_allclose(batched(xs), values, rtol=1e-13)
-        np.testing.assert_allclose(bx.jvp(batched, (xs,), (ones,))[1], slopes, rtol=1e-12)
-    forward = bx.vmap(lambda x: bx.jvp(until_large, (x,), (ONE,))[1])
-    np.testing.assert_allclose(bx.jit(forward)(xs), slopes, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(bx.jacfwd(bx.vmap(until_large))(xs)), slopes, rtol=1e-12)
-    twice = bx.vmap(bx.vmap(until_large), in_axes=1, out_axes=1)(xs.reshape(2, 2))
+        np.testing.assert_allclose(bt.jvp(batched, (xs,), (ones,))[1], slopes, rtol=1e-12)
+    forward = bt.vmap(lambda x: bt.jvp(until_large, (x,), (ONE,))[1])
+    np.testing.assert_allclose(bt.jit(forward)(xs), slopes, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(bt.jacfwd(bt.vmap(until_large))(xs)), slopes, rtol=1e-12)
+    twice = bt.vmap(bt.vmap(until_large), in_axes=1, out_axes=1)(xs.reshape(2, 2))
     np.testing.assert_allclose(twice, np.reshape(values, (2, 2)), rtol=1e-13)
-    assert bx.vmap(until_large)(np.zeros(0)).shape == (0,)
+    assert bt.vmap(until_large)(np.zeros(0)).shape == (0,)
 
 
 def test_elements_that_are_done_are_not_disturbed_by_the_others() -> None:
@@ -92,11 +93,11 @@ def test_elements_that_are_done_are_not_disturbed_by_the_others() -> None:
         return while_loop(lambda c: c[0] > 0, lambda c: (c[0] - 1, c[1] / c[0]), (n, ONE))[1]
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        np.testing.assert_allclose(bx.vmap(until_zero)(np.array([0, 3, 1])), [1, 1 / 6, 1])
+        np.testing.assert_allclose(bt.vmap(until_zero)(np.array([0, 3, 1])), [1, 1 / 6, 1])
 
 
 def the_loop(f: Callable[..., Any], *args: Any) -> Any:
-    (eqn,) = [eqn for eqn in bx.make_jaxpr(f)(*args).eqns if eqn.primitive is while_p]
+    (eqn,) = [eqn for eqn in bt.make_jaxpr(f)(*args).eqns if eqn.primitive is while_p]
     return eqn
 
 
@@ -110,7 +111,7 @@ def test_a_loop_carries_only_what_is_batched() -> None:
         )
 
     xs = np.arange(2.0)
-    eqn = the_loop(bx.vmap(count, out_axes=(None, 0, None, None)), xs)
+    eqn = the_loop(bt.vmap(count, out_axes=(None, 0, None, None)), xs)
     assert [v.aval.shape for v in eqn.outvars] == [(), (2,), (3,), ()]
     assert "select_n" not in str(eqn.params["body_jaxpr"])
     assert eqn.params["cond_jaxpr"].out_avals[0].shape == ()
@@ -118,10 +119,10 @@ def test_a_loop_carries_only_what_is_batched() -> None:
     def until(x: Any) -> Any:
         return while_loop(lambda c: c[0] < 3.0, lambda c: (c[0] + 1.0, c[1]), (x, table))
 
-    eqn = the_loop(bx.vmap(until, out_axes=(0, None)), xs)
+    eqn = the_loop(bt.vmap(until, out_axes=(0, None)), xs)
     assert [v.aval.shape for v in eqn.outvars] == [(2,), (2,), (3,)]  # first: which go on
     assert [e.primitive.name for e in eqn.params["cond_jaxpr"].eqns] == ["reduce_or"]
-    counts = bx.vmap(count)(xs)
+    counts = bt.vmap(count)(xs)
     np.testing.assert_array_equal(counts[0], [3, 3])
     np.testing.assert_array_equal(counts[2], [table, table])
 
@@ -132,17 +133,17 @@ def test_a_batch_axis_and_a_tangent_reach_later_components() -> None:
         return while_loop(lambda c: c[0] < n, step, (0, (ONE, ONE, x)))[1][0]
 
     for n, expected in ((0, 0.0), (1, 0.0), (2, 1.0), (5, 2.0)):
-        np.testing.assert_allclose(bx.jacfwd(lambda x, n=n: rotate(n, x))(0.5), expected)
-        got = bx.vmap(lambda x, n=n: rotate(n, x))(np.arange(3.0))
+        np.testing.assert_allclose(bt.jacfwd(lambda x, n=n: rotate(n, x))(0.5), expected)
+        got = bt.vmap(lambda x, n=n: rotate(n, x))(np.arange(3.0))
         np.testing.assert_allclose(got, [rotate(n, x) for x in np.arange(3.0)])
     ns = np.array([0, 2, 5], np.int32)
-    tangents = bx.vmap(lambda n: bx.jvp(lambda x: rotate(n, x), (0.5,), (ONE,))[1])(ns)
+    tangents = bt.vmap(lambda n: bt.jvp(lambda x: rotate(n, x), (0.5,), (ONE,))[1])(ns)
     np.testing.assert_allclose(tangents, [0.0, 1.0, 2.0])
 
 
 def test_the_condition_looks_at_no_tangent() -> None:
     f = lambda x: while_loop(lambda y: sin(y) < 0.9, lambda y: y * 1.1, x)  # noqa: E731
-    eqn = the_loop(lambda x: bx.jvp(f, (x,), (ONE,)), 0.3)
+    eqn = the_loop(lambda x: bt.jvp(f, (x,), (ONE,)), 0.3)
     assert len(eqn.params["cond_jaxpr"].eqns) == 2
     assert len(eqn.outvars) == 2
 
@@ -151,14 +152,14 @@ def test_the_known_part_runs_once_when_linearized() -> None:
     def f(x: Any, n: Any) -> Any:
         return while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, c[1] * x), (0, x))[1]
 
-    out, f_lin = bx.linearize(lambda x: f(x, np.int32(3)), 2.0)
+    out, f_lin = bt.linearize(lambda x: f(x, np.int32(3)), 2.0)
     assert float(out) == 16.0
     assert float(f_lin(1.0)) == 32.0
-    inside = bx.jit(lambda x, t: bx.linearize(lambda x: bx.jit(f)(x, np.int32(3)), x)[1](t))
+    inside = bt.jit(lambda x, t: bt.linearize(lambda x: bt.jit(f)(x, np.int32(3)), x)[1](t))
     assert float(inside(2.0, 1.0)) == 32.0
     # Partial evaluation of a program: the count is known, the rest is not.
-    closed, _ = bx.make_jaxpr(f)(2.0, np.int32(3)), None
-    program = bx.partial_eval_jaxpr(closed, [True, False])
+    closed, _ = bt.make_jaxpr(f)(2.0, np.int32(3)), None
+    program = bt.partial_eval_jaxpr(closed, [True, False])
     assert [eqn.primitive for eqn in program.unknown.eqns] == [while_p]
     assert program.out_unknowns == [True]
 
@@ -168,14 +169,14 @@ def test_dead_components_are_dropped() -> None:
         body = lambda c: (c[0] + 1, cos(c[1]), sin(c[2]) * c[1], c[3] * 2.0)  # noqa: E731
         return while_loop(lambda c: c[0] < 3, body, (0, x, x, x))
 
-    closed = bx.make_jaxpr(f)(1.0)
-    pruned, used = bx.dce_jaxpr(closed.jaxpr, [False, True, False, False])
+    closed = bt.make_jaxpr(f)(1.0)
+    pruned, used = bt.dce_jaxpr(closed.jaxpr, [False, True, False, False])
     assert used == [True]
     (eqn,) = pruned.eqns
     assert len(eqn.outvars) == 2
     assert [e.primitive.name for e in eqn.params["body_jaxpr"].eqns] == ["add", "cos"]
     bx.typecheck_jaxpr(pruned)
-    pruned, _ = bx.dce_jaxpr(closed.jaxpr, [False, False, True, False])
+    pruned, _ = bt.dce_jaxpr(closed.jaxpr, [False, False, True, False])
     assert len(pruned.eqns[0].outvars) == 3
 
 
@@ -205,11 +206,11 @@ def test_nested_in_scan_in_cond() -> None:
 
     points = [0.7, 2.0, -0.7, 9.0]
     values, dots = zip(*[expected(x) for x in points], strict=True)
-    forward = lambda x: bx.jvp(f, (x,), (ONE,))  # noqa: E731
+    forward = lambda x: bt.jvp(f, (x,), (ONE,))  # noqa: E731
     for x, value, dot in zip(points, values, dots, strict=True):
-        for g in (forward, bx.jit(forward)):
+        for g in (forward, bt.jit(forward)):
             np.testing.assert_allclose(g(np.float64(x)), (value, dot), rtol=1e-12)
-    np.testing.assert_allclose(bx.vmap(forward)(np.array(points)), (values, dots), rtol=1e-12)
+    np.testing.assert_allclose(bt.vmap(forward)(np.array(points)), (values, dots), rtol=1e-12)
 
 
 def test_carries_are_trees_and_may_be_empty() -> None:
@@ -225,7 +226,7 @@ def test_carries_are_trees_and_may_be_empty() -> None:
 
 def test_python_numbers_take_the_types_of_the_body() -> None:
     x = np.float32(1.5)
-    for run in (lambda f: f(), lambda f: bx.jit(f)()):
+    for run in (lambda f: f(), lambda f: bt.jit(f)()):
         out = run(lambda: while_loop(lambda c: c < 10, lambda c: c * x, 1))
         assert (out.dtype, out.weak_type) == (np.float32, False)
         out = run(lambda: while_loop(lambda c: c < 10, lambda c: c * 1.5, 1))
@@ -243,9 +244,9 @@ def test_equal_programs_are_compiled_once() -> None:
         f = lambda x: while_loop(lambda c: c < 10, lambda c: c * scale, x)  # noqa: E731
         return the_loop(f, np.float32(1.0)).params["body_jaxpr"]
 
-    assert bx.intern_jaxpr(body_of(2.0)) is bx.intern_jaxpr(body_of(2.0))
-    assert bx.intern_jaxpr(body_of(2.0)) is not bx.intern_jaxpr(body_of(3.0))
-    assert bx.intern_jaxpr(body_of(0.0)) is not bx.intern_jaxpr(body_of(-0.0))
+    assert bt.intern_jaxpr(body_of(2.0)) is bt.intern_jaxpr(body_of(2.0))
+    assert bt.intern_jaxpr(body_of(2.0)) is not bt.intern_jaxpr(body_of(3.0))
+    assert bt.intern_jaxpr(body_of(0.0)) is not bt.intern_jaxpr(body_of(-0.0))
     scale = 2.0
     body = lambda c: c * scale  # noqa: E731
     assert float(while_loop(lambda c: c < 10.0, body, 1.0)) == 16.0
@@ -259,18 +260,18 @@ def notes(caught: Any) -> list[str]:
 
 def test_reverse_mode_is_an_error_that_says_what_to_use() -> None:
     with pytest.raises(MissingRuleError) as caught:
-        bx.grad(until_large)(0.5)
+        bt.grad(until_large)(0.5)
     text = str(caught.value)
     assert "while has no transpose rule: reverse-mode differentiation would have to store" in text
     assert "use scan, or fori_loop with bounds that are not traced" in text
     assert "jvp and jacfwd do work" in text
     assert any("test_while_loop.py" in note and "(until_large)" in note for note in notes(caught))
     with pytest.raises(MissingRuleError, match="while has no transpose rule") as caught:
-        bx.jit(bx.grad(bx.jit(until_large)))(0.5)
+        bt.jit(bt.grad(bt.jit(until_large)))(0.5)
     assert any("(until_large)" in note for note in notes(caught))
     # What no derivative goes through may loop.
     constant = lambda x: x * while_loop(lambda n: n < 5.0, lambda n: n + 2.0, 0.0)  # noqa: E731
-    assert float(bx.grad(constant)(1.0)) == 6.0
+    assert float(bt.grad(constant)(1.0)) == 6.0
 
 
 def increase(x: Any) -> Any:
@@ -328,7 +329,7 @@ def test_messages_about_the_carry() -> None:
 def test_programs_that_do_not_fit_are_refused() -> None:
     eqn = the_loop(until_large, 0.5)
     with pytest.raises(TypeError, match=r"condition of while takes .* is needed"):
-        bx.make_jaxpr(lambda: while_p.bind(0.5, np.ones(2), **eqn.params))()
+        bt.make_jaxpr(lambda: while_p.bind(0.5, np.ones(2), **eqn.params))()
 
 
 def test_arrays_are_closed_over() -> None:
@@ -343,5 +344,5 @@ def test_arrays_are_closed_over() -> None:
     while (y < weights + 3.0).all() and n < 4:
         y, n = (weights * y).sum(0) + x, n + 1
     np.testing.assert_allclose(f(x), y)
-    np.testing.assert_allclose(bx.jit(f)(x), y)
-    np.testing.assert_allclose(bx.vmap(f)(np.stack([x, x + 1.0]))[0], y)
+    np.testing.assert_allclose(bt.jit(f)(x), y)
+    np.testing.assert_allclose(bt.vmap(f)(np.stack([x, x + 1.0]))[0], y)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import bindax_core as bx
 import bindax_lax_basic
+import bindax_transforms as bt
 from bindax_control_flow import cond, fori_loop, switch, while_loop
 from bindax_core.extend import tree_leaves
 
@@ -116,12 +117,12 @@ def test_random_bodies(bodies: Any) -> None:
     ours = program(OURS, bodies)
     ns, xs = np.array([0, 2, 4], np.int32), np.stack([X, -X, X * 2.0])
     wanted, wanted_dots = jax.jit(along(program(THEIRS, bodies), jax))(ns, xs)
-    close(bx.jit(along(ours, bx))(ns, xs), (wanted, wanted_dots))
+    close(bt.jit(along(ours, bt))(ns, xs), (wanted, wanted_dots))
     with bx.config.override(check_jaxprs=True, backend="numpy"):
-        batched = bx.jvp(lambda xs: bx.vmap(ours)(ns, xs), (xs,), (np.stack([TANGENT] * 3),))
+        batched = bt.jvp(lambda xs: bt.vmap(ours)(ns, xs), (xs,), (np.stack([TANGENT] * 3),))
         close(batched, (wanted, wanted_dots))
         for i in range(3):
-            out, f_lin = bx.linearize(lambda x, n=ns[i]: ours(n, x), xs[i])
+            out, f_lin = bt.linearize(lambda x, n=ns[i]: ours(n, x), xs[i])
             close(out, [y[i] for y in wanted])
             close(f_lin(TANGENT), [y[i] for y in wanted_dots])
 
@@ -150,7 +151,7 @@ CORNERS: dict[str, Callable[[Any], Any]] = {
 def test_corners(name: str) -> None:
     f = CORNERS[name]
     wanted = f(THEIRS)
-    for got in (f(OURS), bx.jit(lambda: f(OURS))()):
+    for got in (f(OURS), bt.jit(lambda: f(OURS))()):
         np.testing.assert_allclose(got, wanted, rtol=1e-6)
         assert got.weak_type == getattr(wanted, "weak_type", False)
         if not got.weak_type:  # numbers of Python keep their precision

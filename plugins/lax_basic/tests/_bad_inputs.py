@@ -8,12 +8,12 @@ import _jax_reference
 import jax
 import numpy as np
 
-import bindax_core as bx
-import bindax_lax_basic as lax
+import bindax_transforms as bt
+from bindax import lax
 from bindax_core.extend import ShapedArray
-from bindax_lax_basic.contraction_samples import CONTRACTIONS
-from bindax_lax_basic.reduction_samples import Call
-from bindax_lax_basic.samples import SAMPLES, Numbers, Operand, Sample
+from bindax_lax_basic.samples.calls import SAMPLES, Numbers, Operand, Sample
+from bindax_lax_basic.samples.contractions import CONTRACTIONS
+from bindax_lax_basic.samples.reductions import Call
 
 DTYPES = tuple(
     lax.dtype(name)
@@ -181,7 +181,7 @@ def other_values(value: Any) -> Iterator[Any]:
 def answer_of_bindax(case: Case) -> Answer:
     """The types that tracing gives, or its error."""
     try:
-        closed = bx.make_jaxpr(lambda *xs: case.call(lax, *xs))(*case.operands)
+        closed = bt.make_jaxpr(lambda *xs: case.call(lax, *xs))(*case.operands)
     except Exception as error:
         return Answer((), f"{type(error).__name__}: {error}")
     return Answer(tuple([(aval.shape, aval.dtype.name) for aval in closed.out_avals]), "")

@@ -10,12 +10,14 @@ import numpy as np
 from _dtype_cases import UNSIGNED_FLOATS
 
 import bindax_core as bx
-import bindax_lax_basic as lax
+import bindax_transforms as bt
+from bindax import lax
 from bindax_core.extend import is_differentiable, tree_leaves, tree_structure, typeof
-from bindax_lax_basic.contraction_samples import CONTRACTIONS
-from bindax_lax_basic.linalg_samples import linalg_samples
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
-from bindax_lax_basic.samples import SAMPLES
+from bindax_lax_basic.samples.calls import SAMPLES
+from bindax_lax_basic.samples.contractions import CONTRACTIONS
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
+from bindax_linalg.samples import linalg_samples
+from bindax_special.samples import conformance_samples as special_samples
 
 # Programs of many samples: nothing is gained by compiling them well. Without the last option the
 # compiler keeps float32 where a program says bfloat16, and results are not those of the operations.
@@ -46,7 +48,20 @@ def subjects() -> list[Subject]:
         Subject(s.label, s.name, s.make(), s.make(1), s.call)
         for s in (*SAMPLES, *REDUCTION_SAMPLES, *CONTRACTIONS)
     ]
-    return found + [linalg_subject(s) for s in linalg_samples()]
+    found += [linalg_subject(s) for s in linalg_samples()]
+    return found + [special_subject(s) for s in special_samples()]
+
+
+def special_subject(sample: Any) -> Subject:
+    """A sample of special functions."""
+    function = getattr(sample.function, "function", sample.function)
+    leading, name = getattr(sample.function, "leading", ()), function.__name__
+
+    def call(module: Any, *operands: Any) -> Any:
+        scalars = [np.asarray(value).astype(operands[0].dtype) for value in leading]
+        return getattr(module, name)(*scalars, *operands)
+
+    return Subject(sample.label, name, *[sample.draw(0, number) for number in range(2)], call)
 
 
 def linalg_subject(sample: Any) -> Subject:
@@ -161,7 +176,7 @@ def parts_of(
 
 def pull_back(api: Any, function: Any, primals: Any, cotangents: Sequence[Any]) -> Any:
     if api is bx:
-        out, back = bx.vjp(function, *primals)
+        out, back = bt.vjp(function, *primals)
         return back(tree_structure(out).unflatten(cotangents))
     out, back = api.vjp(function, *primals)
     return back(api.tree.structure(out).unflatten(cotangents))
@@ -259,7 +274,7 @@ def compiled_by_bindax(
         return [parts(s, Inputs(*xs)) for s, xs in zip(group, moving, strict=True)]
 
     with bx.config.override(backend="xla"):
-        return bx.jit(everything)(*[tuple(x) for x in inputs])
+        return bt.jit(everything)(*[tuple(x) for x in inputs])
 
 
 def ulps(got: Any, wanted: Any, scale: float = 0.0) -> float:

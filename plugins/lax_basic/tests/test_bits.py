@@ -8,6 +8,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import typeof
 
 pytest.importorskip("bindax_xla_backend")
@@ -52,7 +53,7 @@ def by_python(function, x, y, name):
 
 def compiled(function, *operands):
     with bx.config.override(backend="xla"):
-        return bx.jit(function)(*operands)
+        return bt.jit(function)(*operands)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -100,9 +101,9 @@ def test_bitcast_is_jaxs_and_is_undone(source, target, jax_answers):
 def test_bitcast_strips_weak_type_and_has_zero_derivative():
     assert not typeof(lax.bitcast_convert_type(3.0, "float32")).weak_type
     x = np.ones(2, np.float32)
-    tangent = bx.jvp(lambda x: lax.bitcast_convert_type(x, "float16"), (x,), (x,))[1]
+    tangent = bt.jvp(lambda x: lax.bitcast_convert_type(x, "float16"), (x,), (x,))[1]
     np.testing.assert_array_equal(tangent, np.zeros((2, 2)))
-    batched = bx.vmap(lambda x: lax.bitcast_convert_type(x, "uint8"), 1, 1)(np.ones((2, 3), "f4"))
+    batched = bt.vmap(lambda x: lax.bitcast_convert_type(x, "uint8"), 1, 1)(np.ones((2, 3), "f4"))
     assert batched.shape == (2, 3, 4)
 
 
@@ -148,7 +149,7 @@ def test_reduce_precision_of_all_narrow_floats(dtype, bits, jax_answers):
     wanted = answer.array.astype(float)
     for backend in ("numpy", "xla"):
         with bx.config.override(backend=backend):
-            got = bx.jit(lambda x: lax.reduce_precision(x, *bits))(x)
+            got = bt.jit(lambda x: lax.reduce_precision(x, *bits))(x)
         np.testing.assert_array_equal(np.asarray(got).astype(float), wanted)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import is_differentiable, typeof
 
 pytest.importorskip("bindax_xla_backend")
@@ -13,7 +14,7 @@ pytest.importorskip("jaxlib")
 
 def compiled(function, *operands):
     with bx.config.override(backend="xla"):
-        return bx.jit(function)(*operands)
+        return bt.jit(function)(*operands)
 
 
 def assert_close(got, wanted, rtol=1e-5, atol=1e-5):

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import bindax_lax_basic as lax
-from bindax_core import find_primitive, make_jaxpr
+from bindax import lax
+from bindax_core import find_primitive
 from bindax_core.extend import jvp
-from bindax_core.testing import Sample
-from bindax_lax_basic._conformance import conformance_samples
 from bindax_lax_basic.formulas import DERIVATIVES
+from bindax_lax_basic.samples.conformance import conformance_samples
+from bindax_testing import Sample
+from bindax_transforms import make_jaxpr
 
 FUNCTIONS = """
 abs acos acosh add asin asinh atan atan2 atanh bessel_i0e bessel_i1e betainc bitcast_convert_type

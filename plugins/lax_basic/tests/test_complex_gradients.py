@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bindax_core
 import bindax_lax_basic as lax
+import bindax_transforms
 
 Z = np.array([0.5 + 0.25j, -1.0 + 2.0j, 3.0 - 0.5j], np.complex64)
 
@@ -26,7 +26,7 @@ def test_like_jax(function: Any, jax_answers: Any) -> None:
     def total(lax: Any) -> Any:
         return lambda z: lax.reduce_sum(function(lax, z), (0,))
 
-    value, slope = bindax_core.value_and_grad(total(lax))(Z)
+    value, slope = bindax_transforms.value_and_grad(total(lax))(Z)
     (expected_value, expected), jacobian = jax_answers(
         "both",
         lambda jax: (
@@ -39,7 +39,7 @@ def test_like_jax(function: Any, jax_answers: Any) -> None:
     np.testing.assert_allclose(slope, expected, rtol=1e-6)
     assert slope.dtype == np.complex64
     np.testing.assert_allclose(
-        bindax_core.jacrev(lambda z: function(lax, z))(Z),
+        bindax_transforms.jacrev(lambda z: function(lax, z))(Z),
         jacobian,
         rtol=1e-6,
     )
@@ -49,8 +49,8 @@ def test_by_real_and_imaginary_part() -> None:
     def of_parts(x: Any, y: Any) -> Any:
         return real_part(lax, lax.complex(x, y)).sum()
 
-    along_x, along_y = bindax_core.grad(of_parts, (0, 1))(Z.real.copy(), Z.imag.copy())
+    along_x, along_y = bindax_transforms.grad(of_parts, (0, 1))(Z.real.copy(), Z.imag.copy())
 
-    slope = bindax_core.grad(lambda z: real_part(lax, z).sum())(Z)
+    slope = bindax_transforms.grad(lambda z: real_part(lax, z).sum())(Z)
     np.testing.assert_allclose(lax.real(slope), along_x, rtol=1e-6)
     np.testing.assert_allclose(lax.imag(slope), -along_y.numpy(), rtol=1e-6)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import bindax_core as bx
 import bindax_lax_basic as lax
-from bindax_lax_basic.contraction_samples import convolutions, products
+import bindax_transforms as bt
+from bindax_lax_basic.samples.contractions import convolutions, products
 
 CONVOLUTIONS = [*convolutions(), *products()]
 LABELS = [sample.label for sample in CONVOLUTIONS]
@@ -32,7 +32,7 @@ def test_values_are_jaxs(jax_answers, sample):
 def test_derivatives_are_jaxs(jax_answers, sample):
     operands, tangents = sample.make(), sample.make(1)
     ours = lambda *xs: sample.call(lax, *xs)  # noqa: E731
-    out, tangent = bx.jvp(ours, operands, tangents)
+    out, tangent = bt.jvp(ours, operands, tangents)
 
     def by_jax(jax):
         theirs = lambda *xs: sample.call(jax.lax, *xs)  # noqa: E731
@@ -42,7 +42,7 @@ def test_derivatives_are_jaxs(jax_answers, sample):
     wanted, wanted_tangent, gradients = jax_answers("both", by_jax)
     assert_close(out, wanted)
     assert_close(tangent, wanted_tangent)
-    for a, b in zip(bx.vjp(ours, *operands)[1](out), gradients, strict=True):
+    for a, b in zip(bt.vjp(ours, *operands)[1](out), gradients, strict=True):
         assert_close(a, b)
 
 
@@ -52,12 +52,12 @@ def test_batches_are_loops(sample):
     stacks = [np.stack([x, 2 * x, x * x]) for x in operands]
     for axes in ((0, 0), (0, None), (None, 0)):
         both = [x if axis is None else s for x, s, axis in zip(operands, stacks, axes, strict=True)]
-        out = bx.vmap(lambda *xs: sample.call(lax, *xs), in_axes=axes)(*both)
+        out = bt.vmap(lambda *xs: sample.call(lax, *xs), in_axes=axes)(*both)
         for i in range(3):
             rows = [x if axis is None else x[i] for x, axis in zip(both, axes, strict=True)]
             assert_close(out[i], sample.call(lax, *rows))
         none = [x if axis is None else x[:0] for x, axis in zip(both, axes, strict=True)]
-        empty = bx.vmap(lambda *xs: sample.call(lax, *xs), in_axes=axes)(*none)
+        empty = bt.vmap(lambda *xs: sample.call(lax, *xs), in_axes=axes)(*none)
         assert empty.shape == (0, *out.shape[1:])
 
 
@@ -75,7 +75,7 @@ def test_transposed_convolution_is_a_gradient():
     def forward(x):
         return lax.conv_general_dilated(x, kernel, (2,), "VALID", dimension_numbers=numbers)
 
-    out, back = bx.vjp(forward, x)
+    out, back = bt.vjp(forward, x)
     got = lax.conv_transpose(
         out, kernel, (2,), [(0, 0)], transpose_kernel=True, use_consistent_padding=True
     )

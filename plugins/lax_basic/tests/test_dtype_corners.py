@@ -8,7 +8,8 @@ import pytest
 from _dtype_cases import NARROW_FLOATS, NARROW_INTEGERS, UNSIGNED_FLOATS
 
 import bindax_core as bx
-import bindax_lax_basic as lax
+import bindax_transforms as bt
+from bindax import lax
 from bindax_lax_basic.dtypes import canonical_dtype
 
 DOT = (((1,), (1,)), ((), ()))
@@ -47,7 +48,7 @@ def test_numbers_below_a_byte(name, backend, function, wanted):
         pytest.importorskip("jaxlib")
     x, y = narrow(name, (7, 9)), narrow(name, (7, 9))
     with bx.config.override(backend=backend):
-        got = np.asarray(bx.jit(lambda x, y: function(lax, x, y))(x, y))
+        got = np.asarray(bt.jit(lambda x, y: function(lax, x, y))(x, y))
     expected = wanted(x.astype(in_wide(name)), y.astype(in_wide(name)))
     assert got.dtype in (expected.dtype, x.dtype)
     assert np.array_equal(got.astype(expected.dtype), expected)
@@ -58,7 +59,7 @@ def test_integers_of_two_bits_multiply_modulo_four():
     x = np.array([[1, -1, -2]]).astype(ml_dtypes.int2)
     for backend in ("numpy", "xla"):
         with bx.config.override(backend=backend):
-            got = bx.jit(lambda x: lax.dot_general(x, x, DOT))(x)
+            got = bt.jit(lambda x: lax.dot_general(x, x, DOT))(x)
         assert got.dtype == x.dtype
         assert np.asarray(got).astype(int).tolist() == [[-2]]  # 6 modulo 4
 
@@ -68,7 +69,7 @@ def test_places_of_extrema_are_counted_in_any_dtype():
     x = np.ones((2, 3), np.float32)
     for name in NARROW_INTEGERS:
         with bx.config.override(backend="xla"):
-            got = bx.jit(lambda x, name=name: lax.argmax(x, 1, name))(x)
+            got = bt.jit(lambda x, name=name: lax.argmax(x, 1, name))(x)
         assert np.asarray(got).astype(int).tolist() == [0, 0]
 
 
@@ -77,7 +78,7 @@ def test_the_greatest_float4_is_finite_as_an_integer():
     x = np.array([6.0, -6.0, 1.5]).astype(ml_dtypes.float4_e2m1fn)
     for backend in ("numpy", "xla"):
         with bx.config.override(backend=backend):
-            got = bx.jit(lambda x: lax.convert_element_type(x, "int32"))(x)
+            got = bt.jit(lambda x: lax.convert_element_type(x, "int32"))(x)
         assert np.asarray(got).tolist() == [6, -6, 1]
 
 
@@ -119,7 +120,7 @@ def test_select_by_any_integers(backend, dtype, count):
     which = np.array(numbers).astype(canonical_dtype(dtype))
     cases = [np.full(4, i, np.float32) for i in range(count)]
     with bx.config.override(backend=backend):
-        got = bx.jit(lax.select_n)(which, *cases)
+        got = bt.jit(lax.select_n)(which, *cases)
     assert np.asarray(got).tolist() == np.clip(numbers, 0, count - 1).tolist()
 
 
@@ -129,7 +130,7 @@ def test_select_has_more_cases_than_numbers():
     cases = [np.full(3, i, np.float32) for i in range(5)]
     for backend in ("numpy", "xla"):
         with bx.config.override(backend=backend):
-            assert np.asarray(bx.jit(lax.select_n)(which, *cases)).tolist() == [0, 1, 0]
+            assert np.asarray(bt.jit(lax.select_n)(which, *cases)).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("backend", ["numpy", "xla"])
@@ -138,7 +139,7 @@ def test_complex_numbers_are_clamped_by_real_then_imaginary_part(backend):
         pytest.importorskip("bindax_xla_backend")
     x = np.array([-1 + 5j, 0 + 2j, 0 - 2j, 3 + 0j], np.complex64)
     with bx.config.override(backend=backend):
-        got = bx.jit(lax.clamp)(np.complex64(-1j), x, np.complex64(1 + 1j))
+        got = bt.jit(lax.clamp)(np.complex64(-1j), x, np.complex64(1 + 1j))
     assert np.asarray(got).tolist() == [-1j, 2j, -1j, 1 + 1j]
 
 
@@ -148,8 +149,8 @@ def test_complex_angles(backend):
         pytest.importorskip("bindax_xla_backend")
     angles = np.array([0.3 + 0.4j, -2.5 - 0.2j, 1.6 + 1j])
     with bx.config.override(backend=backend):
-        got = bx.jit(lax.atan2)(3 * np.sin(angles), 3 * np.cos(angles))
-        slope = bx.jvp(lambda y: lax.atan2(y, 2.0 + 1j), (1.0 + 0j,), (1.0 + 0j,))[1]
+        got = bt.jit(lax.atan2)(3 * np.sin(angles), 3 * np.cos(angles))
+        slope = bt.jvp(lambda y: lax.atan2(y, 2.0 + 1j), (1.0 + 0j,), (1.0 + 0j,))[1]
     assert np.allclose(got, angles, rtol=1e-14, atol=0)
     assert np.allclose(slope, (2 + 1j) / (1 + (2 + 1j) ** 2), rtol=1e-14, atol=0)
 
@@ -208,7 +209,7 @@ def test_many_narrow_floats_are_rounded_once(name, backend, reduction):
     values = rng.choice([-1.0, 1.0, 1.0], 1000) if "prod" in reduction else rng.normal(size=1000)
     x = values.astype(canonical_dtype(name))
     with bx.config.override(backend=backend):
-        out = bx.jit(function)(x) if backend == "xla" else function(x)
+        out = bt.jit(function)(x) if backend == "xla" else function(x)
 
     assert out.dtype == x.dtype
     exact = wanted(x.astype(np.float64))

@@ -5,6 +5,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_lax_basic import dtypes
 
 pytestmark = pytest.mark.smoke
@@ -80,7 +81,7 @@ def test_refused(call, error, text):
 @pytest.mark.parametrize(("call", "error", "text"), CASES[:6], ids=[c[2] for c in CASES[:6]])
 def test_refused_while_tracing_too(call, error, text):
     with pytest.raises(error, match=text):
-        bx.make_jaxpr(call)()
+        bt.make_jaxpr(call)()
 
 
 def test_dtype_arguments():

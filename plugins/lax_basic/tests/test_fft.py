@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import bindax_core as bx
 import bindax_lax_basic as lax
-from bindax_lax_basic.contraction_samples import transforms
+import bindax_transforms as bt
+from bindax_lax_basic.samples.contractions import transforms
 
 TRANSFORMS = [*transforms()]
 LABELS = [sample.label for sample in TRANSFORMS]
@@ -22,7 +22,7 @@ def test_values_and_gradients_are_jaxs(sample, jax_answers):
         return out, back(out)[0]
 
     wanted, gradient = jax_answers("vjp", by_jax)
-    got, ours = bx.vjp(lambda x: sample.call(lax, x), *operands)
+    got, ours = bt.vjp(lambda x: sample.call(lax, x), *operands)
     assert got.dtype == wanted.dtype
     np.testing.assert_allclose(got, wanted, 2e-5, 2e-5)
     np.testing.assert_allclose(ours(got)[0], gradient, 2e-5, 2e-4)
@@ -53,9 +53,9 @@ def test_empty_arrays(kind):
         last = lengths[-1] // 2 + 1 if kind == "IRFFT" and lengths[-1] else lengths[-1]
         x = np.zeros((shape[0], last), np.float32 if kind == "RFFT" else np.complex64)
         out = lax.fft(x, kind, lengths)
-        (compiled,) = bx.jit(lambda x, n=lengths: [lax.fft(x, kind, n)])(x)
+        (compiled,) = bt.jit(lambda x, n=lengths: [lax.fft(x, kind, n)])(x)
         assert out.size == compiled.size == 0
-        assert bx.vjp(lambda x, n=lengths: lax.fft(x, kind, n), x)[1](out)[0].shape == x.shape
+        assert bt.vjp(lambda x, n=lengths: lax.fft(x, kind, n), x)[1](out)[0].shape == x.shape
 
 
 @pytest.mark.parametrize(

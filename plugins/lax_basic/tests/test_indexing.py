@@ -5,9 +5,10 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.errors import ConcretizationTypeError
-from bindax_lax_basic.index_samples import INDEXED as X
-from bindax_lax_basic.index_samples import INDICES as TABLE
+from bindax_lax_basic.samples.indices import INDEXED as X
+from bindax_lax_basic.samples.indices import INDICES as TABLE
 
 I = np.array([0, 3, -1])
 OUT = np.array([7, -9, 2])
@@ -34,7 +35,7 @@ def traced_parts(index):
 def compiled(function, *operands):
     pytest.importorskip("bindax_xla_backend")
     with bx.config.override(backend="xla"):
-        return np.asarray(bx.jit(function)(*operands))
+        return np.asarray(bt.jit(function)(*operands))
 
 
 @pytest.mark.parametrize("index", TABLE.values(), ids=TABLE)
@@ -43,7 +44,7 @@ def test_values(index):
     np.testing.assert_array_equal(np.asarray(array(X)[index]), wanted, strict=True)
     np.testing.assert_array_equal(np.asarray(array(X).at[index].get()), wanted, strict=True)
     rebuild, dynamic = traced_parts(index)
-    got = bx.jit(lambda x, *arrays: x[rebuild(arrays)])(X, *dynamic)
+    got = bt.jit(lambda x, *arrays: x[rebuild(arrays)])(X, *dynamic)
     np.testing.assert_array_equal(np.asarray(got), wanted, strict=True)
     got = compiled(lambda x, *arrays: x[rebuild(arrays)], X, *dynamic)
     np.testing.assert_array_equal(got, wanted, strict=True)
@@ -54,9 +55,9 @@ def test_derivatives(index):
     weights = np.cos(np.arange(X[index].size)).reshape(X[index].shape)
     wanted = np.zeros_like(X)
     np.add.at(wanted, index, weights)
-    gradient = bx.grad(lambda x: (x[index] * weights).sum())(X)
+    gradient = bt.grad(lambda x: (x[index] * weights).sum())(X)
     np.testing.assert_allclose(np.asarray(gradient), wanted)
-    tangent = bx.jvp(lambda x: x[index], (X,), (X,))[1]
+    tangent = bt.jvp(lambda x: x[index], (X,), (X,))[1]
     np.testing.assert_array_equal(np.asarray(tangent), X[index])
 
 
@@ -66,9 +67,9 @@ def test_batches_of_positions(name):
     stacked = [np.stack([d, (d + 1) % 2]) for d in dynamic]
     rows = [X[rebuild([s[n] for s in stacked])] for n in range(2)]
     pick = lambda x, *arrays: x[rebuild(arrays)]  # noqa: E731
-    got = bx.vmap(pick, in_axes=(None, *[0] * len(dynamic)))(array(X), *stacked)
+    got = bt.vmap(pick, in_axes=(None, *[0] * len(dynamic)))(array(X), *stacked)
     np.testing.assert_array_equal(np.asarray(got), np.stack(rows))
-    both = bx.vmap(pick)(np.stack([X, -X]), *stacked)
+    both = bt.vmap(pick)(np.stack([X, -X]), *stacked)
     np.testing.assert_array_equal(np.asarray(both), np.stack([rows[0], -rows[1]]))
 
 
@@ -105,7 +106,7 @@ def test_fill_values():
     np.testing.assert_array_equal(np.asarray(one_hot), [1, 0])
     kept = x.at[np.array([-1, 1])].get(mode="fill", fill_value=0, wrap_negative_indices=False)
     np.testing.assert_array_equal(np.asarray(kept), [0, 1])
-    traced = bx.jit(lambda x, i: x.at[i].get(mode="fill", fill_value=7))(x, 6)
+    traced = bt.jit(lambda x, i: x.at[i].get(mode="fill", fill_value=7))(x, 6)
     assert float(traced) == 7
 
 
@@ -121,9 +122,9 @@ def test_empty_arrays():
 
 
 def test_masks_that_are_concrete_in_transformations():
-    gradient = bx.grad(lambda x: x[x > 2.0].sum())(np.arange(5.0))
+    gradient = bt.grad(lambda x: x[x > 2.0].sum())(np.arange(5.0))
     np.testing.assert_array_equal(np.asarray(gradient), [0, 0, 0, 1, 1])
-    staged = bx.jit(lambda x: x[ROWS].sum())(np.arange(4.0))
+    staged = bt.jit(lambda x: x[ROWS].sum())(np.arange(4.0))
     assert float(staged) == 5.0
 
 
@@ -149,15 +150,15 @@ def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call(array(X))
     with pytest.raises(error, match=text):
-        bx.make_jaxpr(call)(X)
+        bt.make_jaxpr(call)(X)
 
 
 def test_errors_while_tracing():
     with pytest.raises(ConcretizationTypeError, match=r"mask is traced: bool\[4\].*select_n"):
-        bx.jit(lambda x, m: x[m])(X, ROWS)
+        bt.jit(lambda x, m: x[m])(X, ROWS)
     with pytest.raises(ConcretizationTypeError, match="mask is traced"):
-        bx.jit(lambda x, m: x.at[m].set(0.0))(X, ROWS)
+        bt.jit(lambda x, m: x.at[m].set(0.0))(X, ROWS)
     with pytest.raises(TypeError, match=r"lax\.dynamic_slice_in_dim"):
-        bx.jit(lambda x, i: x[i:])(X, 1)
+        bt.jit(lambda x, i: x[i:])(X, 1)
     with pytest.raises(TypeError, match=r"x\.at\[i\]\.set\(y\)"):
         array(X)[0] = 1.0

@@ -22,6 +22,7 @@ from _known_differences import ROUNDINGS
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import tree_leaves
 
 ALL = os.environ.get("BINDAX_DIFFERENTIAL") == "all"
@@ -118,7 +119,7 @@ def test_compiled_like_evaluated(dtype):
     arrays = [operand(dtype, number) for number in range(3)]
     wanted = evaluated(dtype)
     with bx.config.override(backend="xla"):
-        got = bx.jit(lambda *xs: [called(name, lax, xs) for name in wanted])(*arrays)
+        got = bt.jit(lambda *xs: [called(name, lax, xs) for name in wanted])(*arrays)
     found = {
         name: differences(name, outs, wanted[name]) for name, outs in zip(wanted, got, strict=True)
     }

@@ -5,6 +5,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 
 RNG = np.random.default_rng(0)
 PRESETS = [preset for preset in lax.DotAlgorithmPreset if "F8" not in preset.name]
@@ -70,7 +71,7 @@ def test_compiled_like_evaluated(preset):
         return lax.dot(x, y, precision=preset, preferred_element_type=np.float32)
 
     with bx.config.override(backend="xla"):
-        compiled = bx.jit(product)(x, y)
+        compiled = bt.jit(product)(x, y)
     # Where sums are narrow, XLA may keep them wide.
     units = 2.0**-7 if preset.name.endswith("BF16_BF16") else 1e-5
     np.testing.assert_allclose(compiled, product(x, y), rtol=units, atol=units * 10)
@@ -78,7 +79,7 @@ def test_compiled_like_evaluated(preset):
 
 def test_an_algorithm_of_a_program():
     algorithm = lax.DotAlgorithm("bfloat16", np.float16, np.float32)
-    closed = bx.make_jaxpr(lambda x, y: lax.dot(x, y, precision=algorithm))(LHS, RHS)
+    closed = bt.make_jaxpr(lambda x, y: lax.dot(x, y, precision=algorithm))(LHS, RHS)
     products = [eqn for eqn in closed.jaxpr.eqns if eqn.primitive.name == "dot_general"]
     (found,) = [eqn.params["precision"] for eqn in products]
     types = found.lhs_precision_type.name, found.rhs_precision_type.name
@@ -91,11 +92,11 @@ def test_derivatives_are_products_by_the_algorithm_with_its_sides_in_place():
     def product(x, y):
         return lax.reduce_sum(lax.dot(x, y, precision=algorithm), (0, 1))
 
-    closed = bx.make_jaxpr(bx.grad(product, (0, 1)))(LHS, RHS)
+    closed = bt.make_jaxpr(bt.grad(product, (0, 1)))(LHS, RHS)
     found = [e.params["precision"] for e in closed.jaxpr.eqns if e.primitive.name == "dot_general"]
     sides = {(p.lhs_precision_type.name, p.rhs_precision_type.name) for p in found}
     assert sides == {("bfloat16", "float32"), ("float32", "bfloat16")}
-    to_x, to_y = bx.grad(product, (0, 1))(LHS, RHS)
+    to_x, to_y = bt.grad(product, (0, 1))(LHS, RHS)
     np.testing.assert_allclose(to_x, np.tile(RHS.sum(1), (3, 1)), rtol=2e-2, atol=2e-2)
     np.testing.assert_allclose(to_y, np.tile(LHS.sum(0)[:, None], (1, 2)), rtol=2e-2, atol=2e-2)
 
@@ -172,11 +173,11 @@ def test_ragged_dot_multiplies_each_group_with_its_matrix():
     x, matrices, sizes = drawn(6, 3), drawn(3, 3, 2), np.array([2, 0, 3])
     wanted = grouped(x, matrices, sizes)
     np.testing.assert_allclose(lax.ragged_dot(x, matrices, sizes), wanted, rtol=1e-5)
-    many = bx.vmap(lax.ragged_dot, in_axes=(0, None, 0))
+    many = bt.vmap(lax.ragged_dot, in_axes=(0, None, 0))
     got = many(np.stack([x, 2 * x]), matrices, np.stack([sizes, sizes[::-1]]))
     np.testing.assert_allclose(got[0], wanted, rtol=1e-5)
     np.testing.assert_allclose(got[1], grouped(2 * x, matrices, sizes[::-1]), rtol=1e-5)
-    pull_back = bx.vjp(lambda *xs: lax.ragged_dot(*xs, sizes), x, matrices)[1]
+    pull_back = bt.vjp(lambda *xs: lax.ragged_dot(*xs, sizes), x, matrices)[1]
     to_x, to_matrices = pull_back(np.ones((6, 2), np.float32))
     np.testing.assert_allclose(to_x[:2], np.tile(matrices[0].sum(1), (2, 1)), rtol=1e-5)
     np.testing.assert_array_equal(to_x[5], 0.0)
@@ -227,4 +228,4 @@ def test_scaled_products_are_differentiable():
         return lax.reduce_sum(out, (0, 1))
 
     blocks = (x[:, :, None] * y[None]).sum(2).reshape(2, 2, 2).sum(2)
-    np.testing.assert_allclose(bx.grad(total)(scale), blocks, rtol=5e-2, atol=5e-2)
+    np.testing.assert_allclose(bt.grad(total)(scale), blocks, rtol=5e-2, atol=5e-2)

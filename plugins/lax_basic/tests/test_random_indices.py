@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import bindax_core as bx
+import bindax_transforms as bt
 
 
 def array(x):
@@ -28,7 +29,7 @@ def traced_parts(index):
 def compiled(function, *operands):
     pytest.importorskip("bindax_xla_backend")
     with bx.config.override(backend="xla"):
-        return np.asarray(bx.jit(function)(*operands))
+        return np.asarray(bt.jit(function)(*operands))
 
 
 def positions(shape, axis):
@@ -92,7 +93,7 @@ def test_random_indices_are_numpys(case):
         return
     np.testing.assert_array_equal(np.asarray(array(x)[index]), wanted, strict=True)
     rebuild, dynamic = traced_parts(index)
-    staged = bx.make_jaxpr(lambda x, *arrays: x[rebuild(arrays)])(x, *dynamic)
+    staged = bt.make_jaxpr(lambda x, *arrays: x[rebuild(arrays)])(x, *dynamic)
     (got,) = bx.eval_jaxpr(staged.jaxpr, staged.consts, x, *dynamic)
     np.testing.assert_array_equal(np.asarray(got), wanted, strict=True)
 
@@ -142,6 +143,6 @@ def test_random_updates_are_numpys(case, name):
     np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-12)
     rebuild, dynamic = traced_parts(index)
     change = lambda x, v, *arrays: getattr(x.at[rebuild(arrays)], name)(v)  # noqa: E731
-    staged = bx.make_jaxpr(change)(x, values, *dynamic)
+    staged = bt.make_jaxpr(change)(x, values, *dynamic)
     (got,) = bx.eval_jaxpr(staged.jaxpr, staged.consts, x, values, *dynamic)
     np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-12)

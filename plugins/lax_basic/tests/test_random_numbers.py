@@ -5,6 +5,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.errors import MissingRuleError
 
 BACKENDS = ["numpy", "xla"]
@@ -16,7 +17,7 @@ def drawn(low, high, dtype, backend):
         pytest.importorskip("bindax_xla_backend")
     low, high = (np.asarray(value, lax.dtype(dtype)) for value in (low, high))
     with bx.config.override(backend=backend):
-        return np.asarray(bx.jit(lambda a, b: lax.rng_uniform(a, b, (COUNT,)))(low, high))
+        return np.asarray(bt.jit(lambda a, b: lax.rng_uniform(a, b, (COUNT,)))(low, high))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -50,7 +51,7 @@ def test_each_call_draws_other_numbers(backend):
     if backend == "xla":
         pytest.importorskip("bindax_xla_backend")
     with bx.config.override(backend=backend):
-        draw = bx.jit(lambda a: lax.rng_uniform(a, a + 1, (8,)))
+        draw = bt.jit(lambda a: lax.rng_uniform(a, a + 1, (8,)))
         assert not np.array_equal(draw(0.0), draw(0.0))
 
 
@@ -61,12 +62,12 @@ def test_nothing_between_the_bounds_gives_the_lower_one():
 
 def test_there_is_no_derivative_and_the_error_names_the_way_around():
     with pytest.raises(MissingRuleError, match="draw from 0 to 1 and scale"):
-        bx.jvp(lambda a: lax.rng_uniform(a, 2.0, (2,)), (1.0,), (1.0,))
+        bt.jvp(lambda a: lax.rng_uniform(a, 2.0, (2,)), (1.0,), (1.0,))
 
 
 def test_each_pair_of_bounds_draws_by_itself():
     low = np.array([0.0, 5.0, 5.0])
     with bx.config.override(derived_rules="silent"):
-        values = np.asarray(bx.vmap(lambda a: lax.rng_uniform(a, a + 1, (4,)))(low))
+        values = np.asarray(bt.vmap(lambda a: lax.rng_uniform(a, a + 1, (4,)))(low))
     np.testing.assert_array_equal(np.floor(values), np.repeat(low, 4).reshape(3, 4))
     assert not np.array_equal(values[1], values[2])

@@ -5,8 +5,9 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import tree_leaves
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 F = np.zeros((2, 3), np.float32)
 I = np.zeros((2, 3), np.int32)
@@ -37,7 +38,7 @@ CASES = [
     (lambda: lax.reduce([], [], reduce_pairs, ()), ValueError, "needs at least one operand"),
     (lambda: lax.reduce(F, 0.0, lax.gt, (0,)), TypeError, r"gt.* returns bool\[\]"),
     (lambda: lax.reduce(F, 0.0, lambda a, b: (a, b), (0,)), TypeError, "must return the structure"),
-    (lambda: bx.jit(using_a_tracer)(np.float32(2)), TypeError, "must not use traced arrays"),
+    (lambda: bt.jit(using_a_tracer)(np.float32(2)), TypeError, "must not use traced arrays"),
     (lambda: lax.reduce_xor(F), TypeError, "reduce_xor does not accept the dtype float32"),
     (lambda: lax.reduce_window(F, 0.0, lax.add, (2,)), TypeError, "one entry for each of the 2"),
     (
@@ -112,7 +113,7 @@ def test_refused(call, error, text):
 @pytest.mark.parametrize("sample", REDUCTION_SAMPLES, ids=[s.label for s in REDUCTION_SAMPLES])
 def test_batches_are_stacked_results(sample):
     batches = [np.stack(pair) for pair in zip(sample.make(), sample.make(1), strict=True)]
-    got = bx.vmap(lambda *xs: sample.call(lax, *xs))(*batches)
+    got = bt.vmap(lambda *xs: sample.call(lax, *xs))(*batches)
     rows = [sample.call(lax, *[x[i] for x in batches]) for i in range(2)]
     for batch, *elements in zip(*map(tree_leaves, (got, *rows)), strict=True):
         wide = [np.asarray(x) for x in (batch, *elements)]
@@ -137,7 +138,7 @@ def test_order_of_zeros_and_nans():
 def test_sort_of_several_keys_takes_the_derivatives_along():
     keys = np.array([1, 0, 1, 0], np.int32)
     x, t = np.array([4.0, 3.0, 2.0, 1.0]), np.array([10.0, 20.0, 30.0, 40.0])
-    (_, out), (_, tangent) = bx.jvp(
+    (_, out), (_, tangent) = bt.jvp(
         lambda x: lax.sort([lax.convert_element_type(keys, "int32"), x], num_keys=2), (x,), (t,)
     )
     np.testing.assert_array_equal(out, [1.0, 3.0, 2.0, 4.0])
@@ -156,7 +157,7 @@ def difference(function, x, step=1e-6):
 
 def check_gradient(function, x, tolerance=1e-5):
     wanted = difference(function, x)
-    np.testing.assert_allclose(bx.grad(function)(x), wanted, tolerance, tolerance)
+    np.testing.assert_allclose(bt.grad(function)(x), wanted, tolerance, tolerance)
 
 
 def total(x):
@@ -175,7 +176,7 @@ def test_pooling_twice_differentiated(name):
         return total(lax.reduce_window(lax.mul(x, x), init, getattr(lax, name), *POOL))
 
     check_gradient(pooled, x)
-    check_gradient(lambda x: total(bx.grad(pooled)(x)), x)
+    check_gradient(lambda x: total(bt.grad(pooled)(x)), x)
 
 
 def test_scattering_by_any_computation_is_differentiable():
@@ -209,24 +210,24 @@ def test_scans_twice_differentiated(name):
         return total(getattr(lax, name)(x))
 
     check_gradient(scanned, x)
-    check_gradient(lambda x: total(bx.grad(scanned)(x)), x, 1e-4)
+    check_gradient(lambda x: total(bt.grad(scanned)(x)), x, 1e-4)
 
 
 def test_products_through_zeros():
-    gradient = bx.grad(lambda x: lax.reduce_sum(lax.cumprod(x)))(np.array([2.0, 0.0, 0.0, 3.0]))
+    gradient = bt.grad(lambda x: lax.reduce_sum(lax.cumprod(x)))(np.array([2.0, 0.0, 0.0, 3.0]))
     np.testing.assert_array_equal(gradient, [1.0, 2.0, 0.0, 0.0])
 
 
 def test_logarithms_of_nothing_and_of_everything():
     x = np.array([-np.inf, -np.inf, 1.0, np.inf])
     np.testing.assert_array_equal(lax.cumlogsumexp(x), x)
-    gradient = bx.grad(lambda x: lax.cumlogsumexp(x)[2])(x)
+    gradient = bt.grad(lambda x: lax.cumlogsumexp(x)[2])(x)
     np.testing.assert_array_equal(gradient, [0.0, 0.0, 1.0, 0.0])
 
 
 def test_batches_of_random_bits_are_those_of_each_key():
     keys = np.arange(8, dtype=np.uint32).reshape(2, 4)
-    states, bits = bx.vmap(lambda key: lax.rng_bit_generator(key, (3,)))(keys)
+    states, bits = bt.vmap(lambda key: lax.rng_bit_generator(key, (3,)))(keys)
     for i in range(2):
         state, row = lax.rng_bit_generator(keys[i], (3,))
         np.testing.assert_array_equal(states[i], state)
@@ -236,9 +237,9 @@ def test_batches_of_random_bits_are_those_of_each_key():
 def test_batches_of_random_bits_compiled():
     pytest.importorskip("bindax_xla_backend")
     keys = np.arange(8, dtype=np.uint32).reshape(2, 4)
-    batch = bx.vmap(lambda key: lax.rng_bit_generator(key, (3,), "uint8"))
+    batch = bt.vmap(lambda key: lax.rng_bit_generator(key, (3,), "uint8"))
     with bx.config.override(backend="xla"):
-        compiled = bx.jit(batch)(keys)
+        compiled = bt.jit(batch)(keys)
     for got, wanted in zip(compiled, batch(keys), strict=True):
         np.testing.assert_array_equal(got, wanted)
 
@@ -258,7 +259,7 @@ def test_products_at_one_place_are_differentiated_thrice_through_zeros():
     def product(u):
         return lax.scatter_mul(np.array([2.0, 5.0]), places, u, numbers)[1]
 
-    third = bx.jacfwd(bx.jacfwd(bx.jacrev(product)))(np.zeros(4))
+    third = bt.jacfwd(bt.jacfwd(bt.jacrev(product)))(np.zeros(4))
     wanted = np.zeros((4, 4, 4))
     for i, j, k in [(0, 2, 3), (0, 3, 2), (2, 0, 3), (2, 3, 0), (3, 0, 2), (3, 2, 0)]:
         wanted[i, j, k] = 5.0

@@ -8,6 +8,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import (
     is_differentiable,
     tree_leaves,
@@ -15,7 +16,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 jax = pytest.importorskip("jax")
 
@@ -34,7 +35,7 @@ def gather_add(t, x, which, window, strides, padding, base=None, dilation=None):
 
 
 def pads(x, window, strides, padding, base=None, dilation=None):
-    from bindax_lax_basic._sliding import geometry
+    from bindax_lax_basic.window.geometry import geometry
 
     return geometry("test", x.shape, window, strides, padding, base, dilation).padding
 
@@ -161,7 +162,7 @@ def check_derivatives(sample):
 
     primals = [operands[i] for i in positions]
     directions = [tangents[i] for i in positions]
-    got, got_tangent = bx.jvp(function(lax), primals, directions)
+    got, got_tangent = bt.jvp(function(lax), primals, directions)
     wanted, wanted_tangent = jax.jvp(function(reference), primals, directions)
     compare(got, wanted)
     compare(got_tangent, wanted_tangent)
@@ -175,7 +176,7 @@ def check_derivatives(sample):
         return np.asarray(rng.standard_normal(x.shape)).astype(x.dtype)
 
     cotangents = [cotangent(x) for x in tree_leaves(got)]
-    got_back = bx.vjp(function(lax), *primals)[1](tree_unflatten(tree_structure(got), cotangents))
+    got_back = bt.vjp(function(lax), *primals)[1](tree_unflatten(tree_structure(got), cotangents))
     tree = jax.tree.structure(wanted)
     wanted_back = jax.vjp(function(reference), *primals)[1](tree.unflatten(cotangents))
     compare(got_back, wanted_back)

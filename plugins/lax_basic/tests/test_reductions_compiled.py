@@ -5,8 +5,9 @@ import pytest
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import is_differentiable, tree_leaves, typeof
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 pytest.importorskip("bindax_xla_backend")
 pytest.importorskip("jaxlib")
@@ -38,7 +39,7 @@ def test_compiled_is_evaluated(samples):
         return [sample.call(lax, *xs) for sample, xs in pairs]
 
     with bx.config.override(backend="xla"):
-        compiled = bx.jit(everything)(operands)
+        compiled = bt.jit(everything)(operands)
     for sample, got, wanted in zip(samples, compiled, everything(operands), strict=True):
         for a, b in zip(tree_leaves(got), tree_leaves(wanted), strict=True):
             assert_close(a, b, sample.label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import bindax_lax_basic as lax
+from bindax import lax
 
 pytestmark = pytest.mark.smoke
 

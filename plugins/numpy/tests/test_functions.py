@@ -11,6 +11,7 @@ import pytest
 
 import bindax_core as bx
 import bindax_numpy as jnp
+import bindax_transforms as bt
 from bindax_core.extend import typeof
 
 A = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -113,22 +114,22 @@ def test_einsum_of_random_subscripts(data):
     ],
 )
 def test_mapping_is_a_loop(f):
-    assert_close(bx.vmap(f)(A), np.stack([np.asarray(f(row)) for row in A]))
-    assert_close(bx.jit(bx.vmap(f))(A), bx.vmap(f)(A))
+    assert_close(bt.vmap(f)(A), np.stack([np.asarray(f(row)) for row in A]))
+    assert_close(bt.jit(bt.vmap(f))(A), bt.vmap(f)(A))
 
 
 def test_arrays_of_nested_sequences_of_traced_values():
     def f(x, y):
         return jnp.array([[x, 1], (y, x * y)])
 
-    assert_close(bx.jit(f)(np.float32(2), np.float32(3)), [[2, 1], [3, 6]])
-    assert_close(bx.jacfwd(f, argnums=1)(np.float32(2), np.float32(3)), [[0, 0], [1, 2]])
+    assert_close(bt.jit(f)(np.float32(2), np.float32(3)), [[2, 1], [3, 6]])
+    assert_close(bt.jacfwd(f, argnums=1)(np.float32(2), np.float32(3)), [[0, 0], [1, 2]])
     assert_close(jnp.array([[V, V], [V, V]]), np.array([[V, V], [V, V]]))
 
 
 def test_traced_shift_of_roll():
     for shift in (-4, 0, 2, 5):
-        assert_close(bx.jit(jnp.roll)(V, np.int32(shift)), np.roll(V, shift))
+        assert_close(bt.jit(jnp.roll)(V, np.int32(shift)), np.roll(V, shift))
 
 
 def test_vectorize():
@@ -140,7 +141,7 @@ def test_vectorize():
     assert_close(product(stacked, V), stacked @ V)
     assert_close(product(stacked[:, None], A), np.einsum("bnm,jm->bjn", stacked, A))
     scaled = jnp.vectorize(lambda k, x: x * k, excluded={0})
-    assert_close(bx.jit(lambda x: scaled(3, x))(A), 3 * A)
+    assert_close(bt.jit(lambda x: scaled(3, x))(A), 3 * A)
     both = jnp.vectorize(lambda x: (x.sum(), x), signature="(n)->(),(n)")
     assert_close(both(A)[0], A.sum(1))
 
@@ -158,13 +159,13 @@ def test_numpy_arrays_and_named_dtypes_keep_64_bits():
 def test_python_scalars_are_doubles_among_themselves_and_settle_in_arrays():
     for scalar, default in ((1.5, "float32"), (2, "int32"), (1j, "complex64")):
         assert describe(jnp.asarray(scalar)) == (default, True)
-        assert describe(bx.jit(jnp.asarray)(scalar)) == (default, True)
+        assert describe(bt.jit(jnp.asarray)(scalar)) == (default, True)
         assert describe(jnp.array([scalar])) == (default, False)
         for f in (jnp.square, jnp.negative, lambda x: jnp.add(x, x)):
-            assert describe(f(scalar)) == describe(bx.jit(f)(scalar))
+            assert describe(f(scalar)) == describe(bt.jit(f)(scalar))
     assert describe(jnp.sin(1.0)) == ("float64", True)
     assert describe(jnp.sin(1.0) + V) == ("float32", False)
-    assert describe(bx.vmap(lambda c: jnp.where(c, 1.0, 0))(V)) == ("float32", True)
+    assert describe(bt.vmap(lambda c: jnp.where(c, 1.0, 0))(V)) == ("float32", True)
 
 
 def test_default_dtypes_of_64_bits():
@@ -236,7 +237,7 @@ def test_every_public_function_has_an_example():
         (lambda: jnp.array(-1, "uint8"), OverflowError, "-1 does not fit into uint8"),
         (lambda: jnp.array(np.array(["a"])), TypeError, "cannot have the dtype"),
         (lambda: jnp.zeros(-1), ValueError, "must not be negative"),
-        (lambda: bx.jit(jnp.arange)(3), TypeError, "known while tracing"),
+        (lambda: bt.jit(jnp.arange)(3), TypeError, "known while tracing"),
         (lambda: jnp.arange(0, 3, 0), ValueError, "step must not be 0"),
         (lambda: jnp.linspace(0, 1, -1), ValueError, "num must not be negative"),
         (lambda: jnp.where(A > 1, A), ValueError, "both x and y to choose from, or neither"),

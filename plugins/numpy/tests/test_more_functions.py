@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import bindax_core as bx
 import bindax_numpy as jnp
+import bindax_transforms as bt
 from bindax_core.errors import ConcretizationTypeError
 
 A = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -56,7 +56,7 @@ def test_derivatives_know_the_values_of_what_they_choose():
     def f(x):
         return jnp.sum(jnp.extract(x > 1, x) ** 2) + jnp.sum(jnp.unique(x))
 
-    assert_equal(bx.grad(f)(V), [7.0, 1.0, 5.0])
+    assert_equal(bt.grad(f)(V), [7.0, 1.0, 5.0])
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_derivatives_know_the_values_of_what_they_choose():
     ],
 )
 def test_traced_values_need_a_size(name, f, argument):
-    for transformed in (bx.jit(f), bx.vmap(f)):
+    for transformed in (bt.jit(f), bt.vmap(f)):
         with pytest.raises(ConcretizationTypeError, match=f"{name}: how many .* with {argument}"):
             transformed(np.stack([V, V]))
 
@@ -145,13 +145,13 @@ def test_questions_about_dtypes():
 
 def test_determinants_of_singular_matrices_have_derivatives():
     singular = np.outer([1.0, 2.0, 3.0], [1.0, 0.0, 2.0])
-    assert_equal(bx.grad(jnp.linalg.det)(singular), np.zeros((3, 3)))
-    assert_equal(bx.grad(jnp.linalg.det)(np.ones((2, 2))), [[1, -1], [-1, 1]])
+    assert_equal(bt.grad(jnp.linalg.det)(singular), np.zeros((3, 3)))
+    assert_equal(bt.grad(jnp.linalg.det)(np.ones((2, 2))), [[1, -1], [-1, 1]])
 
 
 def test_pseudoinverses_have_derivatives_where_singular_values_are_equal():
     identity = np.eye(3)
-    _, moved = bx.jvp(jnp.linalg.pinv, (identity,), (np.ones((3, 3)),))
+    _, moved = bt.jvp(jnp.linalg.pinv, (identity,), (np.ones((3, 3)),))
     assert_equal(moved, -np.ones((3, 3)))
 
 
@@ -173,10 +173,10 @@ def test_decompositions_give_the_matrix_back():
 
 
 def test_results_keep_their_names_under_transformations():
-    found = bx.jit(jnp.linalg.svd)(A)
+    found = bt.jit(jnp.linalg.svd)(A)
     assert found.S.shape == (2,)
-    assert bx.vmap(jnp.linalg.slogdet)(np.stack([M, M])).logabsdet.shape == (2,)
-    assert bx.jit(lambda x: jnp.unique_counts(x, size=2))(V).counts.shape == (2,)
+    assert bt.vmap(jnp.linalg.slogdet)(np.stack([M, M])).logabsdet.shape == (2,)
+    assert bt.jit(lambda x: jnp.unique_counts(x, size=2))(V).counts.shape == (2,)
 
 
 def test_residuals_of_least_squares_may_be_empty():
@@ -195,7 +195,7 @@ def test_chains_are_multiplied_in_the_cheapest_order():
     shapes = [(2, 50), (50, 3), (3, 60), (60, 2)]
     chain = [np.ones(shape, np.float32) for shape in shapes]
     assert_equal(jnp.linalg.multi_dot(chain), np.linalg.multi_dot(chain))
-    program = bx.make_jaxpr(lambda *x: jnp.linalg.multi_dot(x))(*chain)
+    program = bt.make_jaxpr(lambda *x: jnp.linalg.multi_dot(x))(*chain)
     made = [eqn.outvars[0].aval.shape for eqn in program.jaxpr.eqns]
     assert made == [(2, 3), (3, 2), (2, 2)]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bindax_core import ShapedArray, jit, make_jaxpr
+from bindax_core import ShapedArray
+from bindax_transforms import jit, make_jaxpr
 from bindax_xla_backend.extend import ArgumentError
 
 pytestmark = pytest.mark.smoke

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bindax_core import ShapedArray, make_jaxpr
+from bindax_core import ShapedArray
+from bindax_transforms import make_jaxpr
 from bindax_xla_backend import _cache
 from bindax_xla_backend.extend import (
     XlaBackend,

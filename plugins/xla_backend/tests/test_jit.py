@@ -8,8 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from bindax_core import Array, ShapedArray, errors, float0, jit
+from bindax_core import Array, ShapedArray, errors, float0
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Var
+from bindax_transforms import jit
 from bindax_xla_backend.extend import ArgumentError, UnsupportedTypeError
 
 DTYPES = [

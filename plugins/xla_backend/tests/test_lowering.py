@@ -8,8 +8,10 @@ import warnings
 import numpy as np
 import pytest
 
-from bindax_core import DerivedRuleNotice, config, errors, jit, make_jaxpr
+from bindax_core import config, errors
+from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import lowering
+from bindax_transforms import jit, make_jaxpr
 from bindax_xla_backend.extend import (
     CompilationError,
     ExecutionError,

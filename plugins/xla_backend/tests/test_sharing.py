@@ -9,7 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from bindax_core import Array, device_put, jit
+from bindax_core import Array, device_put
+from bindax_transforms import jit
 
 COUNT = 1 << 16
 

@@ -11,7 +11,7 @@ import click
 from bindax._cli._output import STYLES, console, json_option, print_json, reports_errors
 
 if TYPE_CHECKING:
-    from bindax_core.testing import RuleReport
+    from bindax_testing import RuleReport
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -40,7 +40,7 @@ def check(
     primitive are compared with each other and with differences of values. Each failure comes with
     a test that repeats it. The exit code is 1 when something fails.
     """
-    from bindax_core.testing import check_plugin
+    from bindax_testing import check_plugin
 
     report = check_plugin(plugin, budget=budget, seed=seed, time_limit=time_limit)
     if html is not None:

@@ -10,7 +10,7 @@ import click
 from bindax._cli._output import STYLES, console, json_option, print_json, reports_errors
 
 if TYPE_CHECKING:
-    from bindax_core.testing import Mutant
+    from bindax_testing import Mutant
 
 
 @click.command()
@@ -35,7 +35,7 @@ def mutate(
     survives is a gap in the samples, or equivalent; a plugin says so with EquivalentMutant. The
     exit code is 1 when a mistake goes unnoticed.
     """
-    from bindax_core.testing import mutate_plugin
+    from bindax_testing import mutate_plugin
 
     report = mutate_plugin(
         plugin,

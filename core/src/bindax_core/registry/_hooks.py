@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
-    from bindax_core._primitive import Primitive
-    from bindax_core.registry._cards import Extension
+    from bindax_core.kernel._cards import Extension
+    from bindax_core.kernel._primitive import Primitive
 
 PROJECT = "bindax"
 """The name that pluggy's markers are bound to."""
@@ -98,12 +98,23 @@ def bindax_array_attributes() -> Mapping[str, Any]:  # type: ignore[empty-body]
 
 
 @hookspec
+def bindax_transformations() -> Mapping[str, Callable[..., Any]]:  # type: ignore[empty-body]
+    """Offer transformations of functions under their names.
+
+    Signature: ``bindax_transformations() -> Mapping[str, Callable]``
+
+    Every name should be in the group ``bindax.v1.transformations`` of the manifest, because that is
+    what finds the plugin when a program says ``bindax.NAME``.
+    """
+
+
+@hookspec
 def bindax_samples() -> Iterable[Any]:  # type: ignore[empty-body]
     """Give sample inputs of the plugin's primitives, for the conformance kit.
 
     Signature: ``bindax_samples() -> Iterable[Sample | ExpectedFailure]``
 
-    Samples are made with ``bindax_core.testing``, which the hook should import in its body: loading
+    Samples are made with ``bindax_testing``, which the hook should import in its body: loading
     a plugin does not call this hook, only the kit does.
     """
 
@@ -116,5 +127,6 @@ HOOKS: tuple[Callable[..., Any], ...] = (
     bindax_backends,
     bindax_array_operations,
     bindax_array_attributes,
+    bindax_transformations,
 )
 """The hooks in the order in which their declarations are installed (samples declare nothing)."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from bindax_core import _backend, _operations, _operators, _primitive
-from bindax_core._aval import (
+from bindax_core.errors import PluginError
+from bindax_core.kernel import _primitive
+from bindax_core.kernel._aval import (
     AbstractValue,
     ShapedArray,
     ValueType,
@@ -15,21 +16,21 @@ from bindax_core._aval import (
     unregister_value_type,
     value_types,
 )
-from bindax_core._tree import _registry as tree
-from bindax_core._tree._definition import NodeDefinition
-from bindax_core._tree._table import lock
-from bindax_core.errors import PluginError
-from bindax_core.registry._cards import Extension
+from bindax_core.kernel._cards import Extension
+from bindax_core.kernel._declared import declared_primitives
+from bindax_core.kernel._rule_tables import Rule
+from bindax_core.kernel._site import Site
 from bindax_core.registry._declarations import Installer, Staged
-from bindax_core.registry._declared import declared_primitives
 from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
-from bindax_core.registry._rules import Rule
-from bindax_core.registry._site import Site
+from bindax_core.runtime import _backend, _operations, _operators
+from bindax_core.tree import _registry as tree
+from bindax_core.tree._definition import NodeDefinition
+from bindax_core.tree._table import lock
 
 
 def _listed(hook: str, result: Any, type_: type, plugin: Entry) -> list[Any]:
-    """What a hook returned, as a list of things of one type."""
+    """Return a hook's result as a list of things of one type."""
     if isinstance(result, str | Mapping) or not isinstance(result, Iterable):
         raise PluginError(
             f"the hook {hook} of {plugin.value} must return an iterable of {type_.__name__}, but "
@@ -46,7 +47,7 @@ def _listed(hook: str, result: Any, type_: type, plugin: Entry) -> list[Any]:
 
 
 def _nothing() -> None:
-    """Installing a primitive under its name is the claim itself."""
+    """Offering something under a name is the claim itself."""
 
 
 class PrimitiveInstaller:
@@ -135,7 +136,7 @@ class ExtensionInstaller:
                 rule.kind.install(primitive, old)
             raise
         self._ours.add(rule)
-        primitive.forget_signatures()
+        primitive.forget_types()
 
     def _remove(self, primitive: Any, rule: Rule, former: Rule | None) -> None:
         self._ours.discard(rule)
@@ -144,7 +145,7 @@ class ExtensionInstaller:
             rule.kind.install(primitive, former)
         else:
             rule.kind.remove(primitive, rule, restore=former)
-        primitive.forget_signatures()
+        primitive.forget_types()
 
 
 def _present(primitive: Any, rule: Rule) -> Rule | None:
@@ -335,6 +336,39 @@ class AttributeInstaller:
         )
 
 
+class TransformationInstaller:
+    """Transformations of functions under their names."""
+
+    hook = "bindax_transformations"
+
+    def stage(self, result: Any, plugin: Entry) -> list[Staged]:
+        """See ``Installer``."""
+        if not isinstance(result, Mapping) or not all(isinstance(name, str) for name in result):
+            raise PluginError(
+                f"the hook {self.hook} of {plugin.value} must return a mapping from names to "
+                f"transformations, but returned {result!r:.200}."
+            )
+        for name, transformation in result.items():
+            if not callable(transformation):
+                raise PluginError(
+                    f"the hook {self.hook} of {plugin.value} offers {name!r} as "
+                    f"{transformation!r:.200}, which cannot be called."
+                )
+        return [
+            Staged(
+                kind="transformation",
+                key=name,
+                label=f"the transformation {name!r}",
+                value=transformation,
+                provenance=_provenance(transformation, plugin),
+                install=_nothing,
+                remove=_nothing,
+                name=name,
+            )
+            for name, transformation in result.items()
+        ]
+
+
 def _site_of(function: Any) -> Site | None:
     code = getattr(function, "__code__", None)
     if code is None:
@@ -361,6 +395,7 @@ def installers() -> Sequence[Installer]:
         BackendInstaller(),
         OperationsInstaller(),
         AttributeInstaller(),
+        TransformationInstaller(),
     )
 
 

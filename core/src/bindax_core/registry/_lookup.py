@@ -1,4 +1,4 @@
-"""What the kernel asks on a miss: load the plugins that offer a rule, a type, a name.
+"""Look-ups on a miss: load the plugins that offer a rule, a type, a name.
 
 Each question is answered from the manifest, so that just the plugins that offer the thing are
 loaded. A hit never comes here.
@@ -187,7 +187,7 @@ class Discovery:
         found = [staged.value for staged in claims.of_kind("backend")]
         return sorted(found, key=lambda backend: (-backend.priority, backend.name))
 
-    # -------------------------------------------------------------------------- primitives
+    # ---------------------------------------------------------- primitives, transformations
 
     def find_primitive(self, name: str) -> Any:
         """The primitive of a name, loading the plugin that offers it.
@@ -201,34 +201,68 @@ class Discovery:
             PluginVersionError: when its plugin was written for another plugin API version.
             PluginError: when its plugin is denied, or autoload is off.
         """
-        claims = self.loader.claims
-        claims.check("primitive", name)
-        held = claims.held("primitive", name)
-        if held is not None:
-            return held.value
-        offered = self.loader.manifest().find("primitives", name)
-        allowed = [entry for entry in offered if claims.may_load(entry)]
-        chosen = self._chosen("primitive", f"the primitive {name!r}", allowed)
-        self._load(chosen)
-        claims.check("primitive", name)
-        held = claims.held("primitive", name)
-        if held is not None:
-            return held.value
-        self._raise_failure(chosen)
-        declared = self._declared(name)
-        if declared is None:
-            self._raise_excuse(name, offered)
-        return declared
+        found, offered = self._find_named("primitive", name)
+        if found is None:
+            found = self._declared(name)
+        if found is None:
+            self._raise_excuse("primitive", name, offered)
+        return found
 
-    def _raise_excuse(self, name: str, offered: Sequence[Entry]) -> None:
-        for entry in self.loader.manifest().refused("primitives", name):
-            raise self._version_error(entry, f"the primitive {name!r}")
+    def find_transformation(self, name: str) -> Any:
+        """The transformation of a name, loading the plugin that offers it.
+
+        Returns:
+            the transformation, or None when nothing that is installed offers the name.
+
+        Raises:
+            PluginError: as ``find_primitive`` does.
+        """
+        found, offered = self._find_named("transformation", name)
+        if found is None:
+            self._raise_excuse("transformation", name, offered)
+        return found
+
+    def load_distribution(self, name: str) -> None:
+        """Load the plugins of a distribution, as far as they may load.
+
+        Raises:
+            PluginLoadError: when one of them fails to load.
+            PluginVersionError: when they were written for another plugin API version.
+        """
+        current = self.loader.manifest()
+        for entry in current.refused(PLUGINS):
+            if entry.distribution.name == name:
+                raise self._version_error(entry, f"the plugin {entry.name!r}")
+        entries = [entry for entry in current.entries(PLUGINS) if entry.distribution.name == name]
+        self._load(entries)
+        self._raise_failure(entries)
+
+    def _find_named(self, kind: str, name: str) -> tuple[Any, Sequence[Entry]]:
+        """Return a plugin's offer under a name, or None, and the entries that offer it."""
+        claims = self.loader.claims
+        claims.check(kind, name)
+        held = claims.held(kind, name)
+        if held is not None:
+            return held.value, ()
+        offered = self.loader.manifest().find(f"{kind}s", name)
+        allowed = [entry for entry in offered if claims.may_load(entry)]
+        chosen = self._chosen(kind, f"the {kind} {name!r}", allowed)
+        self._load(chosen)
+        claims.check(kind, name)
+        held = claims.held(kind, name)
+        if held is not None:
+            return held.value, offered
+        self._raise_failure(chosen)
+        return None, offered
+
+    def _raise_excuse(self, kind: str, name: str, offered: Sequence[Entry]) -> None:
+        for entry in self.loader.manifest().refused(f"{kind}s", name):
+            raise self._version_error(entry, f"the {kind} {name!r}")
         for entry in offered:
             for plugin in self.loader.plugins_behind(entry):
                 excuse = self._excuse(plugin) or " (but the plugin did not bring it)"
                 raise PluginError(
-                    f"the primitive {name!r} is offered by {plugin.entry.distribution.label}"
-                    f"{excuse}."
+                    f"the {kind} {name!r} is offered by {plugin.entry.distribution.label}{excuse}."
                 )
 
     # ------------------------------------------------------------------------------ common
@@ -316,7 +350,13 @@ class Discovery:
         return [found[key] for key in sorted(found)]
 
 
-_STATIC = (("primitives", "primitive"), ("pytrees", "pytree"), ("values", "value"))
+_STATIC = (
+    ("primitives", "primitive"),
+    ("pytrees", "pytree"),
+    ("values", "value"),
+    ("backends", "backend"),
+    ("transformations", "transformation"),
+)
 
 
 def _static_conflicts(loader: Loader) -> Iterable[tuple[str, str, Conflict]]:
@@ -327,7 +367,7 @@ def _static_conflicts(loader: Loader) -> Iterable[tuple[str, str, Conflict]]:
         for entry in current.entries(PLUGINS)
         if loader.settings().refusal(entry) is None
     }
-    for group, kind in (*_STATIC, ("backends", "backend")):
+    for group, kind in _STATIC:
         offers: dict[str, list[Entry]] = {}
         for entry in current.entries(group):
             if entry.distribution.name in allowed:

@@ -1,7 +1,8 @@
 """The static manifest: what the installed distributions offer, read from metadata alone.
 
 Entry points in the groups ``bindax.v1`` and ``bindax.v1.*`` say which plugins, primitives, rule
-kinds, pytree types, value types, backends and array operations a distribution brings. Reading them
+kinds, pytree types, value types, backends, array operations and transformations a distribution
+brings. Reading them
 imports nothing, neither a plugin nor ``importlib.metadata``: the metadata directories on
 ``sys.path`` are listed once per process, and the sections of their ``entry_points.txt`` are parsed
 when somebody asks for one.
@@ -23,7 +24,9 @@ SUPPORTED_API_VERSIONS = frozenset({1})
 PLUGINS = "plugins"
 """The kind of the entries in the group ``bindax.v1`` itself: the modules that hold the hooks."""
 
-KINDS = (PLUGINS, "primitives", "rules", "pytrees", "values", "backends", "operations")
+KINDS = tuple(
+    f"{PLUGINS} primitives rules pytrees values backends operations transformations".split()
+)
 """The kinds of entries; each but the first is the last part of a group name."""
 
 _OPENING = "[bindax.v"
@@ -87,7 +90,7 @@ class Entry(NamedTuple):
 
     @property
     def offered_name(self) -> str:
-        """What is offered: the type of a pytree or value entry, the kind of rules, the name."""
+        """The offer itself: the type of a pytree or value entry, the kind of rules, the name."""
         if self.kind in ("pytrees", "values"):
             return f"{self.module}:{self.attribute}"
         if self.kind == "rules":
@@ -117,7 +120,7 @@ class Refusal(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        """What was wrong and what to do, as one sentence."""
+        """The mistake and its remedy, as one sentence."""
         wanted = " and ".join(str(version) for version in self.versions)
         ours = " and ".join(str(version) for version in sorted(SUPPORTED_API_VERSIONS))
         name = self.distribution.name
@@ -157,7 +160,7 @@ def _group(header: str) -> tuple[int, str]:
 
 
 class Manifest:
-    """What the distributions on a search path offer; immutable once read.
+    """The offers of the distributions on a search path; immutable once read.
 
     Args:
         path: directories (and zip files) as in ``sys.path``. A distribution found in more than one
@@ -293,7 +296,7 @@ class Manifest:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be used, after reading everything."""
+        """The entries that could not be used, after everything was read."""
         for kind in KINDS:
             self.entries(kind)
         return tuple(sorted(set(self._problems)))

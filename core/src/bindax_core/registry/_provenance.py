@@ -1,4 +1,4 @@
-"""Which distribution, version, file and line gave a declaration.
+"""Provenance: the distribution, version, file and line of a declaration.
 
 Declaring stores a ``Site`` (three fields of the calling frame). The distribution behind a module is
 found when somebody asks, which is when a message or a table is printed.
@@ -10,8 +10,8 @@ import os
 import sys
 from typing import NamedTuple
 
+from bindax_core.kernel._site import Site
 from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manifest, normalized
-from bindax_core.registry._site import Site
 
 _distributions: dict[tuple[int, str], Distribution | None] = {}
 
@@ -44,7 +44,7 @@ class Provenance(NamedTuple):
 def provenance_of(site: Site) -> Provenance:
     """The provenance of a declaration at a site.
 
-    >>> from bindax_core.registry._site import Site
+    >>> from bindax_core.kernel._site import Site
     >>> print(provenance_of(Site("__main__", "notebook.py", 3)))
     no installed distribution (notebook.py:3)
     """

@@ -1,4 +1,4 @@
-"""What is installed, loaded and wrong, as plain data for the command line and for programs.
+"""Reports on plugins, as plain data for the command line and for programs.
 
 Everything here consists of dictionaries, lists, strings and numbers, so that it becomes JSON as it
 is.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindax_core.kernel._rule_tables import Rule, rule_kinds
 from bindax_core.registry._claims import offers
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
 from bindax_core.registry._provenance import file_of, provenance_of
-from bindax_core.registry._rules import Rule, rule_kinds
 
 Report = dict[str, Any]
 
@@ -175,7 +175,7 @@ def containers_report(discovery: Discovery) -> list[Report]:
     and ``why``. The place of what is registered is that of its definition, and of what is not
     loaded that of the manifest entry.
     """
-    from bindax_core._tree import _registry as tree
+    from bindax_core.tree import _registry as tree
 
     records = []
     current = discovery.loader.manifest()
@@ -221,7 +221,7 @@ def _manifest_place(entry: Entry) -> Report:
 
 
 def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
-    """What is wrong with what is installed, one record for each problem.
+    """Return the problems of the installed plugins, one record for each.
 
     Each has ``severity`` (problem or notice), ``subject``, ``text``, ``remedy`` and ``traceback``.
 

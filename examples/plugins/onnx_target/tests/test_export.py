@@ -10,8 +10,9 @@ import pytest
 from bindax_example_onnx import export, to_onnx
 
 import bindax_lax_basic as lax
-from bindax_core import ShapeDtypeStruct, find_primitive, grad, jit, rule_coverage, tree, vmap
+from bindax_core import ShapeDtypeStruct, find_primitive, rule_coverage, tree
 from bindax_core.extend import MissingRuleError
+from bindax_transforms import grad, jit, vmap
 
 
 def run(model: Any, *args: Any) -> list[np.ndarray[Any, Any]]:

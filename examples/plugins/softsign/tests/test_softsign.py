@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from bindax_example_softsign import Bounds, softsign
 
-from bindax_core import grad, jvp, make_jaxpr, tree, vmap
+from bindax_core import tree
+from bindax_transforms import grad, jvp, make_jaxpr, vmap
 
 XS = np.linspace(-3.0, 3.0, 7)
 

@@ -9,9 +9,9 @@ from typing import Any
 import xarray
 
 from bindax_containers.labelled import with_dims
-from bindax_core import vmap
 from bindax_core.errors import TreeError
 from bindax_core.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure
+from bindax_transforms import vmap
 
 _LABELLED = (xarray.DataArray, xarray.Dataset)
 

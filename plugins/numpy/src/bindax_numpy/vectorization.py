@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core import vmap
 from bindax_core.extend import typeof
 from bindax_numpy._operands import array_operand
 from bindax_numpy.reshaping import squeeze
+from bindax_transforms import vmap
 
 CoreDims = tuple[str, ...]
 _ARGUMENT = r"\((?:\w+(?:,\w+)*)?\)"

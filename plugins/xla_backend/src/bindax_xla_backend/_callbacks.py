@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core import DerivedRuleNotice
+from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import (
     MissingRuleError,
     Primitive,

@@ -1,11 +1,10 @@
-"""What this package offers to bindax; ``jaxlib`` is imported when a program asks for a backend."""
+"""The plugin that the registry loads; ``jaxlib`` is imported when a program needs the backend."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bindax_core.extend import Backend, Extension, hookimpl
-from bindax_xla_backend import _rules
+from bindax_core.extend import Backend, hookimpl
 from bindax_xla_backend._backend import XlaBackend
 
 backend = XlaBackend()
@@ -22,9 +21,3 @@ def bindax_backends() -> Iterable[Backend]:
     from bindax_xla_backend import _jaxlib  # noqa: F401 -- to see that it works
 
     return [backend]
-
-
-@hookimpl
-def bindax_extensions() -> Iterable[Extension]:
-    """The lowering of ``jit``."""
-    return _rules.extensions()

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import onnx
 
-from bindax_core import make_jaxpr, tree_util
+from bindax_core import tree_util
 from bindax_core.extend import api_boundary
 from bindax_example_onnx.graph import Graph
+from bindax_transforms import make_jaxpr
 
 OPSET = 18
 

@@ -10,12 +10,10 @@ from typing import Any
 from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
-from bindax_core import custom_jvp
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import is_complex, real_dtype
-from bindax_lax_basic.extend import axis_argument, static_ints
-from bindax_lax_basic.linalg.lower_upper import solve as solve_by_lu
+from bindax_lax_basic.extend import axis_argument, convert, static_ints
+from bindax_linalg.lu import solve as solve_by_lu
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.comparison import where
 from bindax_numpy.contraction import dot
@@ -31,6 +29,7 @@ from bindax_numpy.linalg.decompositions import svd
 from bindax_numpy.ranges import eye
 from bindax_numpy.reductions import count_nonzero, max, sum
 from bindax_numpy.reshaping import expand_dims, moveaxis, reshape
+from bindax_transforms import custom_jvp
 
 
 def solve(a: Any, b: Any) -> Array:

@@ -1,0 +1,280 @@
+"""Abstract values: what an interpreter knows about a value without looking at it.
+
+``typeof`` gives the abstract value of anything that is a legal operand. Which Python types are
+legal is an open table; the kernel registers Python's and NumPy's numbers, other packages theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from bindax_core.errors import AbstractionError
+from bindax_core.kernel._extended import as_extended, is_extended
+from bindax_core.kernel._transaction import record_undo
+from bindax_core.runtime._runtime import runtime
+
+float0: Final = np.dtype([("float0", np.void, 0)])
+"""The dtype of tangents of values that have no derivative, such as integers and booleans."""
+
+
+class AbstractValue:
+    """Base of abstract values; one subclass for each kind of value that flows through programs."""
+
+    __slots__ = ()
+
+    def str_short(self) -> str:
+        """The type as jaxprs print it."""
+        raise TypeError(f"{type(self).__name__} must define str_short")
+
+    def tangent_aval(self) -> AbstractValue:
+        """The abstract value of a tangent at a value of this type."""
+        raise TypeError(f"{type(self).__name__} must define tangent_aval")
+
+    def strip_weak_type(self) -> AbstractValue:
+        """The same type, not weak."""
+        return self
+
+
+class ShapedArray(AbstractValue):
+    """The set of all arrays with one shape and one dtype.
+
+    Instances are immutable, hashable and interned: there is one for each type, so equality is
+    identity, and comparing and hashing cost nothing.
+
+    Args:
+        shape: the sizes of the axes.
+        dtype: the NumPy dtype of the elements.
+        weak_type: whether the dtype came from a Python scalar and yields to that of others.
+
+    >>> ShapedArray((3, 2), np.float32).str_short()
+    'float32[3,2]'
+    """
+
+    __slots__ = ("dtype", "shape", "weak_type")
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    weak_type: bool
+
+    def __new__(cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> ShapedArray:
+        dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+        interned = _interned.get((shape, dtype, weak_type))
+        if interned is not None:
+            return interned
+        self = object.__new__(cls)
+        object.__setattr__(self, "shape", tuple([int(size) for size in shape]))
+        object.__setattr__(self, "dtype", dtype)
+        object.__setattr__(self, "weak_type", bool(weak_type))
+        # The first of two threads wins, so that there is one instance.
+        return _interned.setdefault((self.shape, dtype, self.weak_type), self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"ShapedArray is immutable; use .update({name}=...) for a changed one."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (ShapedArray, (self.shape, self.dtype, self.weak_type))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def update(self, **changes: Any) -> ShapedArray:
+        """A copy with other ``shape``, ``dtype`` or ``weak_type``."""
+        fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        return ShapedArray(**{**fields, **changes})
+
+    def physical(self) -> ShapedArray:
+        """The type that represents this one, if its dtype is extended; itself otherwise."""
+        if not is_extended(self.dtype):
+            return self
+        element = self.dtype[0]
+        return ShapedArray((*self.shape, *element.shape), element.base)
+
+    def strip_weak_type(self) -> ShapedArray:
+        return ShapedArray(self.shape, self.dtype) if self.weak_type else self
+
+    def tangent_aval(self) -> ShapedArray:
+        return self if is_differentiable(self.dtype) else ShapedArray(self.shape, float0)
+
+    def str_short(self) -> str:
+        return f"{dtype_name(self.dtype)}[{','.join(str(size) for size in self.shape)}]"
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapedArray({self.str_short()}{weak})"
+
+
+_interned: dict[tuple[tuple[int, ...], np.dtype[Any], bool], ShapedArray] = {}
+
+
+def dtype_name(dtype: Any) -> str:
+    """The name of a dtype as jaxprs and messages print it."""
+    if dtype.names is not None:
+        return "float0" if dtype == float0 else str(as_extended(dtype).name)
+    return dtype.name
+
+
+_DIFFERENTIABLE: dict[np.dtype[Any], bool] = {}
+
+
+def is_differentiable(dtype: np.dtype[Any]) -> bool:
+    """Tell whether values of a dtype have tangents of the same dtype (real or complex floats)."""
+    known = _DIFFERENTIABLE.get(dtype)
+    if known is None:
+        # ml_dtypes' floats are void-kind ('V') extension types that NumPy calls neither
+        # inexact nor integer; they are the ones whose scalars can hold a fraction.
+        extension = dtype.name.startswith(("bfloat", "float")) and dtype.names is None
+        known = bool(np.issubdtype(dtype, np.inexact)) or (extension and dtype != float0)
+        _DIFFERENTIABLE[dtype] = known
+    return known
+
+
+@attrs.frozen
+class ValueType:
+    """A Python type whose instances are legal operands.
+
+    Attributes:
+        type: the Python type.
+        typeof: gives the abstract value of an instance.
+        to_numpy: gives the host array that ``impl`` rules receive, or None when instances are
+            passed to them as they are.
+    """
+
+    type: type
+    typeof: Callable[[Any], AbstractValue]
+    to_numpy: Callable[[Any, Any], np.ndarray[Any, Any]] | None = None
+
+
+value_types: dict[type, ValueType] = {}
+
+
+def register_value_type(value_type: ValueType) -> None:
+    """Make instances of a Python type legal operands.
+
+    Raises:
+        ValueError: when the type is registered already.
+    """
+    if value_types.setdefault(value_type.type, value_type) is not value_type:
+        raise ValueError(
+            f"the type {value_type.type.__module__}.{value_type.type.__qualname__} is already a "
+            f"registered value type; unregister it first, or register a subclass."
+        )
+    record_undo(lambda: unregister_value_type(value_type))
+
+
+def unregister_value_type(value_type: ValueType) -> None:
+    """Undo ``register_value_type``."""
+    if value_types.get(value_type.type) is value_type:
+        del value_types[value_type.type]
+
+
+def find_value_type(type_: type) -> ValueType | None:
+    """The registered value type of a Python type, asking plugins on the first miss."""
+    found = value_types.get(type_)
+    if found is None:
+        masked = issubclass(type_, np.ndarray) and hasattr(type_, "mask")  # np.ma loads slowly
+        for base in () if masked else type_.__mro__[1:]:
+            if base in (np.ndarray, np.generic) and base in value_types:
+                return value_types[base]
+        if runtime.plugins.load_for_type(type_):
+            found = value_types.get(type_)
+    return found
+
+
+def typeof(x: Any) -> Any:
+    """The abstract value of a legal operand: shape, dtype and weak type.
+
+    Args:
+        x: an array, a tracer, a NumPy scalar, a Python scalar or a value of a registered type.
+
+    Raises:
+        AbstractionError: when the type of ``x`` is not registered.
+
+    >>> typeof(np.zeros((3, 2)))
+    ShapedArray(float64[3,2])
+    >>> typeof(1.0)
+    ShapedArray(float64[], weak_type=True)
+    """
+    found = value_types.get(type(x)) or find_value_type(type(x))
+    if found is None:
+        raise AbstractionError(unknown_type_message(x))
+    return found.typeof(x)
+
+
+def is_value(x: Any) -> bool:
+    """Tell whether ``x`` is a legal operand."""
+    return type(x) in value_types or find_value_type(type(x)) is not None
+
+
+def unknown_type_message(x: Any) -> str:
+    """The text of the error for an operand of an unknown type."""
+    kind = type(x)
+    remedy = "Convert it with numpy.asarray, or pass it as static."
+    if isinstance(x, np.ndarray):  # a masked array: all others are legal
+        remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
+    return (
+        f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand: {x!r:.80}. "
+        f"Legal are arrays, NumPy scalars, Python bool, int, float and complex, and the types that "
+        f"installed plugins register. {remedy}"
+    )
+
+
+_SCALARS: Final[dict[type, ShapedArray]] = {
+    bool: ShapedArray((), np.bool_),
+    int: ShapedArray((), np.int64, weak_type=True),
+    float: ShapedArray((), np.float64, weak_type=True),
+    complex: ShapedArray((), np.complex128, weak_type=True),
+}
+"""Python scalars carry double precision among themselves and yield to any array they meet."""
+
+
+def _python_scalar(type_: type) -> ValueType:
+    aval = _SCALARS[type_]
+
+    def to_numpy(x: Any, aval: Any) -> np.ndarray[Any, Any]:
+        try:
+            return np.asarray(x, aval.dtype)
+        except OverflowError:
+            raise OverflowError(
+                f"the Python integer {x} does not fit into {aval.dtype.name}; use a float, or "
+                f"reduce it modulo 2**64 first."
+            ) from None
+
+    return ValueType(type_, lambda x: aval, to_numpy)
+
+
+def _ndarray_aval(x: np.ndarray[Any, Any]) -> ShapedArray:
+    dtype = x.dtype
+    if dtype.hasobject or dtype.kind in "SUMm" or (dtype.names is not None and dtype != float0):
+        raise AbstractionError(
+            f"a NumPy array of dtype {dtype} and shape {x.shape} is not a legal operand: only "
+            f"booleans and numbers are. Convert it with .astype, or pass it as static."
+        )
+    if not dtype.isnative:
+        dtype = dtype.newbyteorder("=")
+    return ShapedArray(x.shape, dtype)
+
+
+def _register_builtin_value_types() -> None:
+    for scalar in _SCALARS:
+        register_value_type(_python_scalar(scalar))
+    native = lambda x, aval: np.asarray(x, aval.dtype)  # noqa: E731 -- one expression, two uses
+    # np.generic stands for every NumPy scalar type, ml_dtypes' included, through the fallback
+    # of find_value_type; the common ones are registered to make them one dict lookup.
+    common = (np.bool_, np.int32, np.int64, np.float32, np.float64, np.complex128)
+    for type_ in (np.ndarray, np.generic, *common):
+        register_value_type(ValueType(type_, _ndarray_aval, native))
+
+
+_register_builtin_value_types()

@@ -1,0 +1,62 @@
+"""The interpreter of jaxprs: applies a program to values, or to tracers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, Var
+
+
+def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
+    """Apply a program to values, or to tracers.
+
+    Args:
+        jaxpr: the program.
+        consts: one value for each of its constants.
+        args: one value for each of its arguments.
+
+    Returns:
+        The list of results.
+
+    Raises:
+        TypeError: when the number of values is wrong.
+    """
+    if len(args) != len(jaxpr.invars) or len(consts) != len(jaxpr.constvars):
+        raise TypeError(
+            f"a jaxpr of {len(jaxpr.constvars)} constants and {len(jaxpr.invars)} arguments was "
+            f"applied to {len(consts)} constants and {len(args)} arguments."
+        )
+    env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    env.update(zip(jaxpr.invars, args, strict=True))
+    last_use = jaxpr.last_uses
+    if last_use is None:
+        last_use = jaxpr.last_uses = _last_uses(jaxpr)
+    for i, eqn in enumerate(jaxpr.eqns):
+        operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
+        outs = eqn.primitive.bind(*operands, **eqn.params)
+        if eqn.primitive.multiple_results:
+            env.update(zip(eqn.outvars, outs, strict=True))
+        else:
+            env[eqn.outvars[0]] = outs
+        del operands, outs
+        for v in last_use[i]:
+            env.pop(v, None)
+    return [env[x] if isinstance(x, Var) else x.val for x in jaxpr.outvars]
+
+
+def _last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
+    """For each equation, the variables that nothing after it needs, so that they can be freed."""
+    needed = {x for x in jaxpr.outvars if type(x) is Var}
+    freed: list[list[Var]] = []
+    for eqn in reversed(jaxpr.eqns):
+        mine = {x for x in (*eqn.invars, *eqn.outvars) if type(x) is Var} - needed
+        needed |= mine
+        freed.append(list(mine))
+    freed.reverse()
+    return freed
+
+
+def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """A program as a function from flat values to the list of results."""
+    return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)

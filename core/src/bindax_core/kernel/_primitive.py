@@ -1,0 +1,91 @@
+"""Primitives, and ``bind``: the one point where every operation is intercepted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bindax_core.kernel import rules
+from bindax_core.kernel._declared import declare
+from bindax_core.kernel._site import Site, caller_site
+from bindax_core.kernel._stack import find_top_trace, full_lower, full_raise
+from bindax_core.runtime._operands import is_reusable
+
+_MEMORY_LIMIT = 4096
+
+
+class Primitive:
+    """A named operation, the atom of traced programs; what it means is in its rules.
+
+    Made by ``primitive(name, *rules)``. By default it has one result; with ``multiple_results``
+    ``bind`` returns a list.
+
+    Attributes:
+        name: what jaxprs print and manifests offer.
+        multiple_results: whether rules take and return sequences of results.
+        site: where it is declared.
+        takes_values: whether the ``impl`` rule takes the operands as they are given.
+        prefers_compiler: whether NumPy has no fast form of it.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_out_avals",
+        "multiple_results",
+        "name",
+        "prefers_compiler",
+        "site",
+        "takes_values",
+    )
+
+    def __init__(
+        self, name: str, *, multiple_results: bool = False, site: Site | None = None
+    ) -> None:
+        self.name = name
+        self.multiple_results = multiple_results
+        self.site = caller_site() if site is None else site
+        self.takes_values = False
+        self.prefers_compiler = False
+        self._out_avals: dict[Any, Sequence[Any]] = {}
+        declare(self)
+
+    def __repr__(self) -> str:
+        return f"Primitive({self.name!r})"
+
+    def bind(self, *operands: Any, **params: Any) -> Any:
+        """Apply the primitive: by the interpreter of the highest level that takes part.
+
+        Args:
+            operands: the array operands: arrays, tracers, NumPy and Python numbers.
+            params: the parameters, static and hashable.
+
+        Returns:
+            The result, or with ``multiple_results`` the list of results.
+        """
+        top_trace = find_top_trace(operands)
+        tracers = [full_raise(top_trace, x) for x in operands]
+        outs = top_trace.process_primitive(self, tracers, params)
+        outs = [full_lower(x) for x in outs]
+        return outs if self.multiple_results else outs[0]
+
+    def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
+        """The types of the results, from the ``abstract_eval`` rule; they are remembered."""
+        key: Any = (avals, *params, *params.values()) if params else avals
+        try:
+            known = self._out_avals.get(key)
+        except TypeError:  # a parameter without hash
+            return self._abstract_eval(avals, params)
+        if known is None:
+            known = self._abstract_eval(avals, params)
+            if all(map(is_reusable, params.values())):
+                if len(self._out_avals) >= _MEMORY_LIMIT:
+                    self._out_avals.clear()
+                self._out_avals[key] = known
+        return known
+
+    def _abstract_eval(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
+        return tuple(rules.abstract_eval.get(self)(*avals, **params))
+
+    def forget_types(self) -> None:
+        """Forget the remembered result types (after a rule was exchanged)."""
+        self._out_avals.clear()

@@ -1,0 +1,1 @@
+"""The runtime: arrays, their operators, backends and settings."""

@@ -1,0 +1,305 @@
+"""The array value: immutable, its bytes on the host, on a device, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.errors import DeletedArrayError
+from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_value_type
+from bindax_core.kernel._extended import as_extended, is_extended, logical_array, physical_array
+from bindax_core.runtime._operators import ArrayOperators
+
+NumPyArray = np.ndarray[Any, Any]
+
+
+class Array(ArrayOperators):
+    """An immutable array; what bindax's operations return.
+
+    The bytes move between host and device only when somebody looks; on the CPU without a copy.
+    Make one with ``Array.from_numpy``; NumPy arrays and Python scalars are accepted wherever an
+    ``Array`` is.
+
+    >>> x = Array.from_numpy(np.zeros(2, np.float32))
+    >>> x
+    Array([0., 0.], dtype=float32)
+    >>> x.shape, x.dtype.name
+    ((2,), 'float32')
+    """
+
+    __slots__ = ("__weakref__", "_backend", "_buffer", "_host", "aval")
+
+    aval: ShapedArray
+    _host: NumPyArray | None
+    _buffer: Any
+    _backend: Any
+
+    def __init__(
+        self, aval: ShapedArray, host: NumPyArray | None, buffer: Any = None, backend: Any = None
+    ) -> None:
+        self.aval = aval
+        self._host = host
+        self._buffer = buffer
+        self._backend = backend
+
+    @classmethod
+    def from_numpy(cls, array: Any, aval: ShapedArray | None = None) -> Array:
+        """An array that owns the bytes of a NumPy array, which becomes read-only.
+
+        Args:
+            array: a NumPy array or scalar that nobody writes to any more.
+            aval: its type, where it is weak.
+        """
+        host = np.asarray(array)
+        if not host.dtype.isnative:
+            host = host.astype(host.dtype.newbyteorder("="))
+        if host.flags.writeable:
+            host.flags.writeable = False
+        return cls(ShapedArray(host.shape, host.dtype) if aval is None else aval, host)
+
+    @classmethod
+    def from_buffer(cls, aval: ShapedArray, buffer: Any, backend: Any) -> Array:
+        """An array whose bytes are in a backend's buffer; they come to the host when needed."""
+        return cls(aval, None, buffer, backend)
+
+    @staticmethod
+    def wrapper(aval: ShapedArray, backend: Any) -> Callable[[Any], Array]:
+        """A fast ``buffer -> Array`` for many buffers of one type, for the results of programs."""
+        new = Array.__new__
+
+        def wrap(buffer: Any) -> Array:
+            array = new(Array)
+            array.aval = aval
+            array._host = None
+            array._buffer = buffer
+            array._backend = backend
+            return array
+
+        return wrap
+
+    @staticmethod
+    def buffers_on(arrays: Sequence[Array], backend: Any) -> list[Any]:
+        """``buffer_on`` of each of many arrays, fast where they are on the backend already."""
+        return [
+            x._buffer if x._backend is backend and x._buffer is not None else x.buffer_on(backend)
+            for x in arrays
+        ]
+
+    def numpy(self) -> NumPyArray:
+        """The bytes on the host, as a read-only NumPy array."""
+        host = self._host
+        if host is None:
+            if self._buffer is None:
+                raise DeletedArrayError(
+                    f"an array of type {self.aval.str_short()} was used after it was deleted or "
+                    f"donated to a compiled function; use that function's result, or do not "
+                    f"donate it."
+                )
+            host = self._fetch()
+            self._host = host
+        if host.flags.writeable:
+            host.flags.writeable = False
+        return host
+
+    def _fetch(self) -> NumPyArray:
+        aval = self.aval
+        if not is_extended(aval.dtype):
+            return self._backend.to_host(self._buffer, aval)  # type: ignore[no-any-return]
+        return logical_array(self._backend.to_host(self._buffer, aval.physical()), aval.dtype)
+
+    def physical(self) -> Array:
+        """The array that represents this one, if its dtype is extended; itself otherwise."""
+        if not is_extended(self.aval.dtype):
+            return self
+        host = None if self._host is None else physical_array(self._host)
+        return Array(self.aval.physical(), host, self._buffer, self._backend)
+
+    @classmethod
+    def of_physical(cls, aval: ShapedArray, array: Array) -> Array:
+        """The array of a type that another array represents; that one if the type is its own."""
+        if not is_extended(aval.dtype):
+            return array
+        host = None if array._host is None else logical_array(array._host, aval.dtype)
+        return cls(aval, host, array._buffer, array._backend)
+
+    def buffer_on(self, backend: Any) -> Any:
+        """The bytes as a backend's buffer, put there on the first use and kept."""
+        if self._backend is backend and self._buffer is not None:
+            return self._buffer
+        host, aval = self.numpy(), self.aval
+        if is_extended(aval.dtype):
+            buffer = backend.put(physical_array(host), aval.physical())
+        else:
+            buffer = backend.put(host, aval)
+        self._buffer, self._backend = buffer, backend
+        self._host = host
+        return self._buffer
+
+    def _is_within_reach(self) -> bool:
+        """Tell whether NumPy can read the bytes where they are."""
+        return self._buffer is None or bool(self._backend.host_accessible)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements: NumPy's, or an extended one."""
+        dtype = self.aval.dtype
+        return dtype if dtype.names is None else as_extended(dtype)
+
+    @property
+    def weak_type(self) -> bool:
+        """True if the dtype came from Python scalars and yields to that of others."""
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.aval.size
+
+    @property
+    def itemsize(self) -> int:
+        """The size of one element, in bytes."""
+        return self.aval.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all elements, in bytes."""
+        return self.size * self.itemsize
+
+    @property
+    def on_host(self) -> bool:
+        """True if the bytes can be read without waiting for a device."""
+        return self._host is not None
+
+    def block_until_ready(self) -> Array:
+        """Wait until the computation of this array has ended; returns the array."""
+        if self._buffer is not None and self._host is None:
+            self._backend.block_until_ready(self._buffer)
+        elif self._host is None:
+            self.numpy()  # raises, because the array was deleted
+        return self
+
+    def devices(self) -> set[Any]:
+        """The devices that hold the bytes; empty when they are on the host only."""
+        return set() if self._buffer is None else set(self._backend.devices_of(self._buffer))
+
+    def is_deleted(self) -> bool:
+        """Tell whether the bytes were given away by donation or ``delete``."""
+        if self._buffer is None:
+            return self._host is None
+        return self._host is None and self._backend.is_deleted(self._buffer)
+
+    def delete(self) -> None:
+        """Free the bytes now; later use is an error."""
+        if self._buffer is not None:
+            self._backend.delete(self._buffer)
+        self._host = self._buffer = None
+
+    def item(self, *index: int) -> Any:
+        """One element as a Python scalar."""
+        return self._plain().item(*index)
+
+    def tolist(self) -> Any:
+        """The elements as nested Python lists."""
+        return self._plain().tolist()
+
+    def copy(self) -> Array:
+        """The array itself, which cannot change."""
+        return self
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
+        host = self._plain()
+        if dtype is not None and host.dtype != dtype:
+            if copy is False:
+                raise ValueError(
+                    f"converting {host.dtype} to {dtype} needs a copy; pass copy=None."
+                )
+            return host.astype(dtype)
+        return host.copy() if copy else host
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._plain().copy().__dlpack__(**options)
+
+    def _plain(self) -> NumPyArray:
+        """The bytes, of an array of numbers."""
+        if is_extended(self.aval.dtype):
+            raise TypeError(
+                f"an array of dtype {self.dtype} has no numbers to give to NumPy; of random keys, "
+                f"random.key_data(x) gives the array that represents them."
+            )
+        return self.numpy()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __bool__(self) -> bool:
+        return bool(self._plain())
+
+    def __int__(self) -> int:
+        return int(self._plain())
+
+    def __float__(self) -> float:
+        return float(self._plain())
+
+    def __complex__(self) -> complex:
+        return complex(self._plain())
+
+    def __index__(self) -> int:
+        return self._plain().__index__()
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("len() of an array without axes; use .size for the number of elements.")
+        return self.aval.shape[0]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "arrays are immutable, so x[i] = y is not possible; make a changed copy with "
+            "x.at[i].set(y), or change the NumPy array before it is passed in."
+        )
+
+    def __repr__(self) -> str:
+        if is_extended(self.aval.dtype):
+            return f"Array({self.shape}, dtype={self.dtype}) overlaying:\n{self.physical()}"
+        dtype = "float0" if self.dtype == float0 else self.dtype.name
+        suffix = f", dtype={dtype}{', weak_type=True' if self.weak_type else ''})"
+        if self.dtype == float0:
+            return f"Array(shape={self.shape}{suffix}"
+        if self.size == 0:
+            return f"Array([], shape={self.shape}{suffix}"
+        text = np.array2string(self.numpy(), prefix="Array(", separator=", ", suffix=suffix)
+        return f"Array({text}{suffix}"
+
+    def __str__(self) -> str:
+        return repr(self) if is_extended(self.aval.dtype) else str(self.numpy())
+
+    def __format__(self, spec: str) -> str:
+        is_number = not self.aval.shape and not is_extended(self.aval.dtype)
+        return format(self.numpy()[()], spec) if is_number else format(str(self), spec)
+
+    def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
+        return (_rebuild, (self.numpy(), self.weak_type))
+
+    def __copy__(self) -> Array:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return self
+
+
+def _rebuild(host: NumPyArray, weak_type: bool) -> Array:
+    return Array.from_numpy(host, ShapedArray(host.shape, host.dtype, weak_type))
+
+
+register_value_type(ValueType(Array, lambda x: x.aval, lambda x, aval: x.numpy()))

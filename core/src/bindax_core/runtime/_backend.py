@@ -1,0 +1,346 @@
+"""Backends: what runs a staged program. With none installed, programs are interpreted.
+
+The kernel knows the interface alone; packages supply backends through the ``bindax_backends`` hook.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import attrs
+import numpy as np
+
+from bindax_core.errors import BackendError
+from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from bindax_core.kernel._jaxpr_eval import eval_jaxpr
+from bindax_core.kernel._transaction import record_undo
+from bindax_core.runtime._array import Array
+from bindax_core.runtime._config import config
+from bindax_core.runtime._operands import as_array, is_reusable
+from bindax_core.runtime._overlaid import Overlaid, OverlaidProgram, has_extended_dtypes
+from bindax_core.runtime._runtime import runtime
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
+
+Executable = Callable[..., Sequence[Any]]
+
+
+class Backend(Protocol):
+    """A compiler and runner of programs.
+
+    Attributes:
+        name: what ``config.backend`` and ``jit(backend=...)`` call it.
+        priority: the one with the highest priority is used unless one is named.
+        platform: the kind of device, such as ``"cpu"``.
+        host_accessible: whether its buffers can be read by NumPy without a transfer.
+    """
+
+    name: str
+    priority: int
+    platform: str
+    host_accessible: bool
+
+    def compile(
+        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
+    ) -> Executable:
+        """A function from flat operands to the list of result arrays."""
+
+    def lower(
+        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
+    ) -> Any:
+        """The program in the compiler's language, with ``as_text`` and ``compile``."""
+
+    def to_host(self, buffer: Any, aval: Any) -> np.ndarray[Any, Any]:
+        """The bytes of a buffer as a NumPy array."""
+
+    def put(self, array: np.ndarray[Any, Any], aval: Any, device: Any = None) -> Any:
+        """A buffer of an array's bytes. Nobody writes to the array, so it may share its memory."""
+
+    def block_until_ready(self, buffer: Any) -> None:
+        """Wait until a buffer's computation has ended."""
+
+    def delete(self, buffer: Any) -> None:
+        """Free a buffer."""
+
+    def is_deleted(self, buffer: Any) -> bool:
+        """Tell whether a buffer was freed or donated."""
+
+    def devices(self) -> Sequence[Any]:
+        """The devices that the backend can use."""
+
+    def devices_of(self, buffer: Any) -> Sequence[Any]:
+        """The devices that hold a buffer."""
+
+
+class LoweringContext(Protocol):
+    """The builder for ``lowering["stablehlo"]`` rules; values are opaque to the rule.
+
+    Attributes:
+        avals_in: the types of the operands.
+        avals_out: the types of the results.
+        platform: the kind of device that is compiled for.
+    """
+
+    avals_in: Sequence[Any]
+    avals_out: Sequence[Any]
+    platform: str
+
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        result_avals: Sequence[Any] | None = None,
+        attributes: Mapping[str, str] = ...,
+        regions: Sequence[Region] = (),
+    ) -> list[Any]:
+        """An operation; attributes are text; the result types default to ``avals_out``."""
+
+    def constant(self, value: Any) -> Any:
+        """A constant from a NumPy value."""
+
+    def inline(self, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
+        """The operations of a program, in place."""
+
+    def call(self, jaxpr: ClosedJaxpr, values: Sequence[Any], name: str) -> list[Any]:
+        """A call of a program that becomes a function, shared by its calls."""
+
+    def broadcast(self, value: Any, aval_from: Any, aval_to: Any, dimensions: Sequence[int]) -> Any:
+        """A value repeated along new axes; axis i becomes axis ``dimensions[i]``."""
+
+    def callback(
+        self,
+        function: Callable[..., Any],
+        operands: Sequence[Any],
+        result_avals: Sequence[Any],
+        *,
+        pure: bool = False,
+        ordered: bool = False,
+    ) -> list[Any]:
+        """A call of a Python function on the host, with NumPy arrays; dropped only if pure."""
+
+
+@attrs.frozen
+class Region:
+    """A region of an operation, such as the body of a reduction.
+
+    Attributes:
+        arg_avals: the types of the region's arguments.
+        build: ``(ctx, *values) -> sequence of values``, builds the body.
+    """
+
+    arg_avals: Sequence[Any]
+    build: Callable[..., Sequence[Any]]
+
+
+class _Interpreter:
+    """The backend of last resort: interprets programs by the primitives' ``impl`` rules."""
+
+    name = "numpy"
+    priority = 0
+    platform = "host"
+    host_accessible = True
+
+    def compile(
+        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
+    ) -> Executable:
+        def run(*operands: Any) -> list[Any]:
+            return [as_array(x) for x in eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)]
+
+        return run
+
+    def lower(
+        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
+    ) -> Any:
+        return InterpretedProgram(
+            jaxpr, self.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
+        )
+
+    def to_host(self, buffer: Any, aval: Any) -> np.ndarray[Any, Any]:
+        return np.asarray(buffer)
+
+    def put(self, array: np.ndarray[Any, Any], aval: Any, device: Any = None) -> Any:
+        return array
+
+    def block_until_ready(self, buffer: Any) -> None:
+        return
+
+    def delete(self, buffer: Any) -> None:
+        return
+
+    def is_deleted(self, buffer: Any) -> bool:
+        return False
+
+    def devices(self) -> Sequence[Any]:
+        return ["host"]
+
+    def devices_of(self, buffer: Any) -> Sequence[Any]:
+        return ["host"]
+
+
+@attrs.frozen
+class InterpretedProgram:
+    """A program "lowered" to itself, for use where no compiler is installed."""
+
+    jaxpr: ClosedJaxpr
+    executable: Executable
+
+    def as_text(self) -> str:
+        """The program, as jaxprs print."""
+        return repr(self.jaxpr)
+
+    def compile(self) -> InterpretedProgram:
+        """The program itself, ready to be called."""
+        return self
+
+    def __call__(self, *operands: Any) -> Sequence[Any]:
+        return self.executable(*operands)
+
+
+backends: dict[str, Backend] = {"numpy": _Interpreter()}
+
+
+def register_backend(backend: Backend) -> None:
+    """Add a backend.
+
+    Raises:
+        ValueError: when its name is taken.
+    """
+    if backends.setdefault(backend.name, backend) is not backend:
+        raise ValueError(f"a backend named {backend.name!r} is registered already.")
+    record_undo(lambda: unregister_backend(backend))
+
+
+def unregister_backend(backend: Backend) -> None:
+    """Undo ``register_backend``."""
+    if backends.get(backend.name) is backend:
+        del backends[backend.name]
+
+
+def find_backend(name: str | None = None) -> Backend:
+    """The backend of a name, or the one that ``config.backend`` or the priorities choose.
+
+    Raises:
+        BackendError: when no installed backend has the name.
+    """
+    name = name or config.backend
+    if name is not None and name in backends:
+        return backends[name]
+    runtime.plugins.load_backends(name)
+    if name is None:
+        return max(list(backends.values()), key=lambda backend: backend.priority)
+    if name not in backends:
+        raise BackendError(
+            f"there is no backend named {name!r}; installed are {', '.join(sorted(backends))}. "
+            f"Install the package that brings it (bindax-xla-backend brings 'xla'), or see "
+            f"`bindax doctor`."
+        )
+    return backends[name]
+
+
+def effects_barrier() -> None:
+    """Wait until the host functions that running programs call have returned."""
+    for backend in list(backends.values()):
+        getattr(backend, "effects_barrier", lambda: None)()
+
+
+def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
+    """Have a backend compile a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
+        return backend.compile(jaxpr, **options)
+    physical = backend.compile(runtime.plugins.physical_jaxpr(jaxpr), **options)
+    return Overlaid(jaxpr, physical, options["donated"])
+
+
+def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
+    """Have a backend lower a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
+        return backend.lower(jaxpr, **options)
+    physical = backend.lower(runtime.plugins.physical_jaxpr(jaxpr), **options)
+    return OverlaidProgram(jaxpr, physical, options["donated"])
+
+
+def executable_of(
+    jaxpr: ClosedJaxpr,
+    backend: Backend,
+    *,
+    name: str,
+    donated: tuple[bool, ...] = (),
+    keep_unused: bool = False,
+) -> Executable:
+    """The compiled form of a program, made once for each backend and options."""
+    key = ("executable", backend.name, name, donated, keep_unused)
+    executable = jaxpr.cache.get(key)
+    if executable is None:
+        compiled = compile_program(
+            jaxpr, backend, name=name, donated=donated, keep_unused=keep_unused
+        )
+        executable = jaxpr.cache.setdefault(key, compiled)
+    return executable  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------------- single operations
+
+_OPERATIONS_LIMIT = 4096
+_operations: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+
+
+def compiling_backend(operands: Sequence[Any]) -> Backend | None:
+    """The backend that compiles an operation; None where none does, or none may."""
+    if not runtime.has_compiler_threads:
+        return None
+    for x in operands:
+        owner = getattr(x, "_backend", None)
+        if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
+            return owner  # type: ignore[no-any-return]
+    backend = find_backend()
+    return None if backend is backends["numpy"] else backend
+
+
+def run_operation(
+    primitive: Primitive,
+    operands: Sequence[Any],
+    params: dict[str, Any],
+    backend: Backend | None = None,
+) -> Sequence[Any]:
+    """Evaluate one primitive through a backend, compiling once for each type of operands."""
+    if backend is None:
+        owners = [b for x in operands if (b := getattr(x, "_backend", None)) is not None]
+        backend = owners[0] if owners else find_backend()
+    avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
+    key = (primitive, backend, avals, tuple(params.items()) if params else ())
+    run = _operations.get(key)
+    if run is None:
+        run = _compile_operation(primitive, backend, avals, params)
+        if all(map(is_reusable, params.values())):
+            if len(_operations) >= _OPERATIONS_LIMIT:
+                _operations.clear()
+            _operations[key] = run
+    return run(operands)
+
+
+def _compile_operation(
+    primitive: Primitive, backend: Backend, avals: tuple[Any, ...], params: dict[str, Any]
+) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    invars = [Var(aval) for aval in avals]
+    outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
+    executable = compile_program(
+        ClosedJaxpr(Jaxpr((), invars, outvars, [JaxprEqn(primitive, invars, outvars, params)])),
+        backend,
+        name=primitive.name,
+        donated=(False,) * len(avals),
+        keep_unused=True,
+    )
+    # The types of the operands are part of the key, so a check of them would be a second one.
+    return getattr(executable, "run_unchecked", None) or (lambda operands: executable(*operands))
+
+
+def _after_fork() -> None:
+    runtime.has_compiler_threads = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,162 @@
+"""The operators and methods of arrays and tracers, which plugins supply.
+
+Python looks operators up on the type, so the kernel keeps one class, the base of ``Array`` and
+``Tracer``, and a plugin's attributes are set on it. Until a plugin is loaded, each operator stands
+as a placeholder that loads the plugins that offer operators, and then calls the real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bindax_core.errors import MissingOperationsError
+from bindax_core.kernel._source_info import hide_internal_frames
+from bindax_core.runtime._runtime import runtime
+
+_BINARY = (
+    "add",
+    "and",
+    "divmod",
+    "floordiv",
+    "lshift",
+    "matmul",
+    "mod",
+    "mul",
+    "or",
+    "pow",
+    "rshift",
+    "sub",
+    "truediv",
+    "xor",
+)
+_OTHERS = ("abs", "eq", "ge", "gt", "invert", "iter", "le", "lt", "ne", "neg", "pos", "round")
+OPERATOR_NAMES: tuple[str, ...] = (
+    *(f"__{name}__" for name in _BINARY),
+    *(f"__r{name}__" for name in _BINARY),
+    *(f"__{name}__" for name in _OTHERS),
+    "__array_namespace__",
+    "__getitem__",
+)
+
+
+class ArrayOperators:
+    """Base of the values that have array operators: ``Array`` and every tracer."""
+
+    __slots__ = ()
+    __array_priority__: ClassVar[int] = 1000
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only when nothing on the type has the name; dunder names are NumPy and others
+        # probing for protocols, which no plugin supplies later.
+        if not name.startswith("__") and runtime.plugins.load_for_operations(name):
+            found = getattr(type(self), name, None)
+            if found is not None:
+                return object.__getattribute__(self, name)
+        raise AttributeError(
+            f"{type(self).__name__} has no attribute {name!r}; it is neither built in nor "
+            f"supplied by an installed plugin."
+        )
+
+    if TYPE_CHECKING:
+        T: Any
+        at: Any
+
+        def __add__(self, other: Any) -> Any: ...
+        def __radd__(self, other: Any) -> Any: ...
+        def __sub__(self, other: Any) -> Any: ...
+        def __rsub__(self, other: Any) -> Any: ...
+        def __mul__(self, other: Any) -> Any: ...
+        def __rmul__(self, other: Any) -> Any: ...
+        def __truediv__(self, other: Any) -> Any: ...
+        def __rtruediv__(self, other: Any) -> Any: ...
+        def __floordiv__(self, other: Any) -> Any: ...
+        def __rfloordiv__(self, other: Any) -> Any: ...
+        def __mod__(self, other: Any) -> Any: ...
+        def __rmod__(self, other: Any) -> Any: ...
+        def __pow__(self, other: Any) -> Any: ...
+        def __rpow__(self, other: Any) -> Any: ...
+        def __matmul__(self, other: Any) -> Any: ...
+        def __rmatmul__(self, other: Any) -> Any: ...
+        def __and__(self, other: Any) -> Any: ...
+        def __rand__(self, other: Any) -> Any: ...
+        def __or__(self, other: Any) -> Any: ...
+        def __ror__(self, other: Any) -> Any: ...
+        def __xor__(self, other: Any) -> Any: ...
+        def __rxor__(self, other: Any) -> Any: ...
+        def __lt__(self, other: Any) -> Any: ...
+        def __le__(self, other: Any) -> Any: ...
+        def __gt__(self, other: Any) -> Any: ...
+        def __ge__(self, other: Any) -> Any: ...
+        def __eq__(self, other: object) -> Any: ...
+        def __ne__(self, other: object) -> Any: ...
+        def __neg__(self) -> Any: ...
+        def __pos__(self) -> Any: ...
+        def __abs__(self) -> Any: ...
+        def __invert__(self) -> Any: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __iter__(self) -> Iterator[Any]: ...
+        def reshape(self, *shape: Any) -> Any: ...
+        def transpose(self, *axes: Any) -> Any: ...
+        def astype(self, dtype: Any) -> Any: ...
+        def sum(self, axis: Any = None) -> Any: ...
+        def prod(self, axis: Any = None) -> Any: ...
+        def max(self, axis: Any = None) -> Any: ...
+        def min(self, axis: Any = None) -> Any: ...
+        def mean(self, axis: Any = None) -> Any: ...
+        def argmax(self, axis: Any = None) -> Any: ...
+        def argmin(self, axis: Any = None) -> Any: ...
+        def squeeze(self, axis: Any = None) -> Any: ...
+        def ravel(self) -> Any: ...
+        def flatten(self) -> Any: ...
+
+
+def _placeholder(name: str) -> Callable[..., Any]:
+    def operator(self: Any, *args: Any, **options: Any) -> Any:
+        if runtime.plugins.load_for_operations(name):
+            supplied = getattr(ArrayOperators, name)
+            if supplied is not operator:
+                try:
+                    return supplied(self, *args, **options)
+                except Exception as error:
+                    hide_internal_frames(error)
+                    raise
+        raise MissingOperationsError(
+            f"no installed plugin supplies the operator {name} of arrays; install "
+            f"bindax-lax-basic, or another package that offers array operations."
+        )
+
+    operator.__name__ = name
+    return operator
+
+
+_placeholders = {name: _placeholder(name) for name in OPERATOR_NAMES}
+for _name, _operator in _placeholders.items():
+    setattr(ArrayOperators, _name, _operator)
+# `==` is elementwise, so arrays are not hashable, as NumPy's are not.
+ArrayOperators.__hash__ = None
+
+
+def install_array_attributes(attributes: Mapping[str, Any]) -> None:
+    """Set operators, methods and properties of arrays and tracers.
+
+    Raises:
+        ValueError: when a name is supplied already; nothing is set then.
+    """
+    for name in attributes:
+        present = ArrayOperators.__dict__.get(name)
+        if present is not None and present is not _placeholders.get(name):
+            raise ValueError(f"the array attribute {name!r} is supplied already.")
+    for name, attribute in attributes.items():
+        setattr(ArrayOperators, name, attribute)
+
+
+def remove_array_attributes(attributes: Mapping[str, Any]) -> None:
+    """Undo ``install_array_attributes``."""
+    for name, attribute in attributes.items():
+        if ArrayOperators.__dict__.get(name) is attribute:
+            if name in _placeholders:
+                setattr(ArrayOperators, name, _placeholders[name])
+            else:
+                delattr(ArrayOperators, name)

@@ -1,0 +1,61 @@
+"""The containers that are pytree nodes without registration."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from typing import Any
+
+from bindax_core.tree._definition import Flatten, Kind, NodeDefinition, Unflatten
+from bindax_core.tree._order import key_order
+from bindax_core.tree._registry import register_node
+
+
+def _flatten_dict(node: dict[Any, Any]) -> tuple[list[Any], Any]:
+    keys = key_order(node)
+    return [node[key] for key in keys], tuple(keys)
+
+
+def _unflatten_dict(data: tuple[Any, ...], children: Any) -> dict[Any, Any]:
+    return dict(zip(data, children, strict=True))
+
+
+def _flatten_ordered(node: OrderedDict[Any, Any]) -> tuple[tuple[Any, ...], Any]:
+    return tuple(node.values()), tuple(node)
+
+
+def _unflatten_ordered(data: tuple[Any, ...], children: Any) -> OrderedDict[Any, Any]:
+    return OrderedDict(zip(data, children, strict=True))
+
+
+def _flatten_default(node: defaultdict[Any, Any]) -> tuple[list[Any], Any]:
+    keys = key_order(node)
+    return [node[key] for key in keys], (node.default_factory, tuple(keys))
+
+
+def _unflatten_default(data: tuple[Any, tuple[Any, ...]], children: Any) -> defaultdict[Any, Any]:
+    return defaultdict(data[0], zip(data[1], children, strict=True))
+
+
+def _flatten_deque(node: deque[Any]) -> tuple[tuple[Any, ...], Any]:
+    return tuple(node), node.maxlen
+
+
+def _unflatten_deque(data: int | None, children: Any) -> deque[Any]:
+    return deque(children, maxlen=data)
+
+
+def _define(kind: Kind, type: type, flatten: Flatten, unflatten: Unflatten) -> NodeDefinition:
+    definition = NodeDefinition(type, flatten, unflatten, serialized_name=type.__name__)
+    definition._kind = kind
+    definition._site = (__name__, __file__, 0)
+    register_node(definition)
+    return definition
+
+
+NONE = _define("none", type(None), lambda node: ((), None), lambda data, children: None)
+LIST = _define("list", list, lambda node: (tuple(node), None), lambda data, xs: list(xs))
+TUPLE = _define("tuple", tuple, lambda node: (node, None), lambda data, xs: tuple(xs))
+DICT = _define("dict", dict, _flatten_dict, _unflatten_dict)
+ORDERED_DICT = _define("OrderedDict", OrderedDict, _flatten_ordered, _unflatten_ordered)
+DEFAULT_DICT = _define("defaultdict", defaultdict, _flatten_default, _unflatten_default)
+DEQUE = _define("deque", deque, _flatten_deque, _unflatten_deque)

@@ -1,0 +1,144 @@
+"""Equality and hash of tree definitions, and what is wrong with metadata that has neither."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bindax_core.errors import BindaxError, TreeError
+from bindax_core.tree._definition import short, type_name
+from bindax_core.tree._keys import position
+
+if TYPE_CHECKING:
+    from bindax_core.tree._treedef import PyTreeDef
+
+_BOOLEANS = ("bool", "bool_")
+_LEAF_HASH = hash("bindax.leaf")
+
+
+def treedef_hash(root: PyTreeDef) -> int:
+    """Hash a structure and remember the hash.
+
+    Raises:
+        TreeError: metadata that cannot be hashed; the message names its path and type.
+    """
+    from bindax_core.tree._treedef import postorder
+
+    for node in postorder(root):
+        if node._hash is None:
+            node._hash = _node_hash(root, node)
+    return root._hash  # type: ignore[return-value]
+
+
+def _node_hash(root: PyTreeDef, node: PyTreeDef) -> int:
+    definition = node._definition
+    if definition is None:
+        return _LEAF_HASH
+    try:
+        data = hash(node._data)
+    except BindaxError:
+        raise
+    except Exception as error:
+        raise _unusable(
+            root, node, f"cannot be hashed ({type(error).__name__}: {error})"
+        ) from error
+    return hash((definition.type, data, tuple([child._hash for child in node._children])))
+
+
+def treedefs_equal(left: PyTreeDef, right: PyTreeDef) -> bool:
+    """Tell whether two structures are equal.
+
+    Raises:
+        TreeError: metadata that cannot be compared; the message names its path and type.
+    """
+    from bindax_core.tree._treedef import same_definition
+
+    if left.num_leaves != right.num_leaves:
+        return False
+    if left._hash is not None and right._hash is not None and left._hash != right._hash:
+        return False
+    stack = [(left, right)]
+    while stack:
+        ours, theirs = stack.pop()
+        if ours is theirs and ours._hash is not None:
+            # With a hash the metadata below has been checked; without one, comparing decides
+            # whether it is usable, and must not do so only when the objects happen to differ.
+            continue
+        if not same_definition(ours._definition, theirs._definition):
+            return False
+        if len(ours._children) != len(theirs._children):
+            return False
+        if ours._definition is not None and not same_metadata(left, ours._data, theirs._data, ours):
+            return False
+        stack.extend(zip(ours._children, theirs._children, strict=True))
+    return True
+
+
+def same_metadata(root: PyTreeDef, ours: Any, theirs: Any, node: PyTreeDef | None = None) -> bool:
+    """Tell whether the metadata of two nodes is equal.
+
+    Args:
+        root: the structure that an error's path starts from.
+        ours: metadata of a node of that structure.
+        theirs: metadata to compare it with.
+        node: the node; by default the root.
+
+    Raises:
+        TreeError: ``==`` raises, or returns something other than a bool, as arrays do.
+    """
+    try:
+        hash(ours)
+    except Exception:  # not hashable: compare without the short cut for identical objects
+        return _equal_without_identity(root, node or root, ours, theirs)
+    if ours is theirs:
+        return True
+    return _equal(root, node or root, ours, theirs)
+
+
+def _equal(root: PyTreeDef, node: PyTreeDef, ours: Any, theirs: Any) -> bool:
+    try:
+        result = ours == theirs
+    except BindaxError:
+        raise
+    except Exception as error:
+        reason = f"cannot be compared ({type(error).__name__}: {error})"
+        raise _unusable(root, node, reason) from error
+    if result is True or result is False:
+        return result
+    if type(result).__name__ in _BOOLEANS:
+        return bool(result)
+    reason = f"has an == that returns {type_name(type(result))} instead of a bool"
+    raise _unusable(root, node, reason)
+
+
+def _equal_without_identity(root: PyTreeDef, node: PyTreeDef, ours: Any, theirs: Any) -> bool:
+    """Compare as ``==`` does, but never take two objects for equal because they are the same one.
+
+    Containers do that with their elements, so that a tuple which holds an array compares equal to
+    itself, and raises only when it meets another one.
+    """
+    stack = [(ours, theirs)]
+    while stack:
+        x, y = stack.pop()
+        if type(x) is type(y) and type(x) in (tuple, list):
+            if len(x) != len(y):
+                return False
+            stack.extend(zip(x, y, strict=True))
+        elif type(x) is type(y) is dict:
+            if x.keys() != y.keys():
+                return False
+            stack.extend((x[key], y[key]) for key in x)
+        elif not _equal(root, node, x, y):
+            return False
+    return True
+
+
+def _unusable(root: PyTreeDef, node: PyTreeDef, reason: str) -> TreeError:
+    from bindax_core.tree._paths import path_of_node
+
+    kind = "?" if node._definition is None else type_name(node._definition.type)
+    return TreeError(
+        f"The metadata of the pytree node of type {kind} {position(path_of_node(root, node))} "
+        f"{reason}: {short(node._data)}. Metadata is part of the structure, which transformations "
+        f"compare and use as a cache key, so that it must support == and hash. Flatten arrays "
+        f"as children, and keep only hashable values in the metadata."
+    )

@@ -1,0 +1,236 @@
+"""Functions generated for one structure: flattening and unflattening without looking around.
+
+A program flattens the same structures again and again. For a structure that comes up often, a
+function is generated that takes a tree apart in straight-line code and checks on the way that it
+still has that structure. If it has not, the function returns None, and the tree is walked as usual.
+Only names made here enter the generated source; keys, types and metadata enter as objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from bindax_core.tree._definition import NodeDefinition
+from bindax_core.tree._table import LEAF_TYPES
+from bindax_core.tree._treedef import PyTreeDef, postorder
+from bindax_core.tree._unflatten import assembler
+
+MAX_NODES = 2_500
+"""Compiling takes a tenth of a millisecond per node; larger trees are walked."""
+
+_MANY = 24
+"""From here on, checking types in one call of a method is faster than in a loop."""
+_INLINE_DEPTH = 20
+"""The depth to which generated code nests expressions; Python's parser has a limit."""
+
+
+def same_exactly(ours: Any, theirs: Any) -> bool:
+    """Tell whether metadata is not only equal but interchangeable: ``1`` is equal to ``True``."""
+    if ours is theirs:
+        return True
+    kind = type(ours)
+    if kind is not type(theirs):
+        return False
+    if kind is tuple:
+        return len(ours) == len(theirs) and all(map(same_exactly, ours, theirs))
+    if kind is float or kind is complex or kind is frozenset:
+        return False  # 0.0 and -0.0 are equal, and so are frozenset({1}) and frozenset({True})
+    return (ours == theirs) is True
+
+
+class _Flattener:
+    """Writes the function that flattens trees of one structure."""
+
+    def __init__(self, root: PyTreeDef) -> None:
+        self.root = root
+        self.names = count()
+        self.lines: list[str] = []
+        self.leaves: list[str] = []
+        self.objects: dict[str, Any] = {
+            "leaf_types": LEAF_TYPES,
+            "root": root,
+            "same": same_exactly,
+        }
+
+    def compile(self) -> Callable[[Any], tuple[list[Any], PyTreeDef] | None]:
+        stack = [(self.root, self.name("v"))]
+        first = stack[0][1]
+        while stack:
+            node, variable = stack.pop()
+            if node._definition is None:
+                self.leaves.append(variable)
+            else:
+                stack.extend(reversed(self.node(node, node._definition, variable)))
+        check = (
+            ["  if not leaf_types.issuperset(map(type, leaves)): return None"]
+            if self.root.num_leaves >= _MANY
+            else ["  for x in leaves:", "    if type(x) not in leaf_types: return None"]
+        )
+        source = [
+            f"def flatten({first}):",
+            " try:",
+            *self.lines,
+            f"  leaves = [{', '.join(self.leaves)}]",
+            *check,
+            "  return leaves, root",
+            # Whatever it was, walking the tree as usual finds it again and says where.
+            " except Exception: return None",
+        ]
+        exec("\n".join(source), self.objects)
+        return self.objects["flatten"]  # type: ignore[no-any-return]
+
+    def name(self, prefix: str) -> str:
+        return f"{prefix}{next(self.names)}"
+
+    def object(self, value: Any) -> str:
+        name = self.name("o")
+        self.objects[name] = value
+        return name
+
+    def require(self, condition: str) -> None:
+        self.lines.append(f"  if not ({condition}): return None")
+
+    def node(
+        self, node: PyTreeDef, definition: NodeDefinition, variable: str
+    ) -> list[tuple[PyTreeDef, str]]:
+        """Write the code that takes a node apart; returns its children and their variables."""
+        kind = definition._kind
+        if kind == "none":
+            self.require(f"{variable} is None")
+            return []
+        self.require(f"type({variable}) is {self.object(definition.type)}")
+        if kind in ("dict", "OrderedDict", "defaultdict"):
+            return self.mapping(node, kind, variable)
+        if kind in ("list", "tuple", "namedtuple"):
+            self.require(f"len({variable}) == {len(node._children)}")
+            return self.elements(node, variable)
+        if definition._fields is not None:
+            return self.attributes(node, definition._fields, variable)
+        pair, children, data = self.name("v"), self.name("v"), self.name("v")
+        self.lines.append(f"  {pair} = {self.object(definition.flatten)}({variable})")
+        self.require(f"type({pair}) is tuple")
+        self.lines.append(f"  {children}, {data} = {pair}")
+        self.metadata(data, node._data)
+        self.require(f"type({children}) is tuple and len({children}) == {len(node._children)}")
+        return self.elements(node, children)
+
+    def metadata(self, expression: str, data: Any) -> None:
+        if data is None:
+            self.require(f"{expression} is None")
+            return
+        name = self.object(data)
+        self.require(f"{expression} is {name} or same({expression}, {name})")
+
+    def attributes(
+        self, node: PyTreeDef, fields: tuple[tuple[str, ...], tuple[str, ...], bool], variable: str
+    ) -> list[tuple[PyTreeDef, str]]:
+        for field, value in zip(fields[1], node._data, strict=True):
+            name = self.name("v")
+            self.lines.append(f"  {name} = {variable}.{field}")
+            self.metadata(name, value)
+        names = [self.name("v") for _ in fields[0]]
+        for name, field in zip(names, fields[0], strict=True):
+            self.lines.append(f"  {name} = {variable}.{field}")
+        return list(zip(node._children, names, strict=True))
+
+    def elements(self, node: PyTreeDef, variable: str) -> list[tuple[PyTreeDef, str]]:
+        if not node._children:
+            return []
+        if node._flat:
+            # One entry for all of them: the list of leaves is written with it spread out.
+            return [(node._children[0], f"*{variable}")]
+        names = [self.name("v") for _ in node._children]
+        self.lines.append(f"  {', '.join(names)}, = {variable}")
+        return list(zip(node._children, names, strict=True))
+
+    def mapping(self, node: PyTreeDef, kind: str, variable: str) -> list[tuple[PyTreeDef, str]]:
+        data = node._data
+        if kind == "defaultdict":
+            factory, data = data
+            self.require(f"{variable}.default_factory is {self.object(factory)}")
+        self.require(f"len({variable}) == {len(data)}")
+        if not data:
+            return []
+        inserted = node._order or data
+        keys = [self.name("k") for _ in inserted]
+        self.lines.append(f"  {', '.join(keys)}, = {variable}")
+        # Identity, not equality: 1, 1.0 and True are equal, and unflattening must tell them apart.
+        pairs = zip(keys, inserted, strict=True)
+        self.require(" and ".join([f"{name} is {self.object(key)}" for name, key in pairs]))
+        if node._flat and node._order is None:
+            return [(node._children[0], f"*{variable}.values()")]
+        names = [self.name("v") for _ in inserted]
+        self.lines.append(f"  {', '.join(names)}, = {variable}.values()")
+        if node._order is None:
+            return list(zip(node._children, names, strict=True))
+        by_key = dict(zip(inserted, names, strict=True))
+        return [(child, by_key[key]) for key, child in zip(data, node._children, strict=True)]
+
+
+def compile_flatten(root: PyTreeDef) -> Callable[[Any], tuple[list[Any], PyTreeDef] | None]:
+    """Generate the function that flattens trees of a structure, and returns None for others."""
+    return _Flattener(root).compile()
+
+
+def compile_unflatten(root: PyTreeDef) -> Callable[[list[Any]], Any]:
+    """Generate the function that builds trees of a structure from as many leaves as it has."""
+    names = count()
+    objects: dict[str, Any] = {}
+    lines: list[str] = []
+    leaves = [f"v{i}" for i in range(root.num_leaves)]
+    unused = iter(leaves)
+    stack: list[tuple[str, int]] = []
+    for node in postorder(root):
+        definition = node._definition
+        if definition is None:
+            stack.append((next(unused), 0))
+            continue
+        start = len(stack) - len(node._children)
+        parts = [text for text, _ in stack[start:]]
+        depth = 1 + max((level for _, level in stack[start:]), default=0)
+        del stack[start:]
+        text = _expression(node, definition, parts, objects)
+        if depth > _INLINE_DEPTH or (definition._kind == "custom" and depth > 1):
+            # Foreign functions run in the order in which the tree is built from the leaves.
+            name = f"t{next(names)}"
+            lines.append(f" {name} = {text}")
+            text, depth = name, 0
+        stack.append((text, depth))
+    unpack = [f" {', '.join(leaves)}, = leaves"] if leaves else []
+    source = ["def unflatten(leaves):", *unpack, *lines, f" return {stack[0][0]}"]
+    exec("\n".join(source), objects)
+    return objects["unflatten"]  # type: ignore[no-any-return]
+
+
+def _expression(
+    node: PyTreeDef, definition: NodeDefinition, parts: list[str], objects: dict[str, Any]
+) -> str:
+    def constant(value: Any) -> str:
+        name = f"o{len(objects)}"
+        objects[name] = value
+        return name
+
+    kind = definition._kind
+    if kind == "none":
+        return "None"
+    if kind == "list":
+        return f"[{', '.join(parts)}]"
+    if kind == "tuple":
+        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    if kind == "dict":
+        inserted = node._order or node._data
+        by_key = dict(zip(node._data, parts, strict=True))
+        return f"{{{', '.join([f'{constant(key)}: {by_key[key]}' for key in inserted])}}}"
+    if kind == "namedtuple":
+        return f"{constant(definition.type)}({', '.join(parts)})"
+    if definition._fields is not None and definition._fields[2]:
+        data, meta, _ = definition._fields
+        values = [constant(value) for value in node._data] + parts
+        arguments = [f"{n}={v}" for n, v in zip((*meta, *data), values, strict=True)]
+        return f"{constant(definition.type)}({', '.join(arguments)})"
+    children = f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    if kind == "custom":
+        return f"{constant(definition.unflatten)}({constant(node._data)}, {children})"
+    return f"{constant(assembler(definition))}({constant(node)}, {children})"

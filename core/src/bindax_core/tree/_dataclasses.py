@@ -1,0 +1,209 @@
+"""Dataclasses as pytree nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+import keyword
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from bindax_core.errors import TreeError
+from bindax_core.tree._definition import Flatten, NodeDefinition, Unflatten, type_name
+from bindax_core.tree._keys import GetAttrKey
+from bindax_core.tree._registry import register_node
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def static(**kwargs: Any) -> Any:
+    """A dataclass field that is metadata, as ``dataclasses.field(metadata={"static": True})``.
+
+    Args:
+        **kwargs: arguments of ``dataclasses.field``.
+
+    >>> from bindax_core.tree_util import tree_leaves
+    >>> @register_dataclass
+    ... @dataclasses.dataclass
+    ... class Scaled:
+    ...     values: list
+    ...     unit: str = static(default="m")
+    >>> tree_leaves(Scaled([1, 2]))
+    [1, 2]
+    """
+    metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
+    return dataclasses.field(**kwargs, metadata=metadata)
+
+
+def register_dataclass(
+    nodetype: _Class,
+    data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None,
+    drop_fields: Sequence[str] = (),
+    *,
+    bypass_init: bool = False,
+) -> _Class:
+    """Make instances of a dataclass pytree nodes.
+
+    Args:
+        nodetype: a dataclass, or a class whose ``__init__`` takes the fields as keywords.
+        data_fields: the names of the fields that are children; by default all fields of the
+            dataclass's ``__init__`` that are not marked as static.
+        meta_fields: the names of the fields that are metadata; by default those marked with
+            ``metadata={"static": True}`` or made by ``bindax.tree.static``.
+        drop_fields: names of fields to leave out; they get their default values.
+        bypass_init: set the fields without calling ``__init__`` and ``__post_init__``, which then
+            may validate and convert their arguments. Dropped fields are not set then unless they
+            have a default.
+
+    Returns:
+        The class, so that this can be a decorator, by way of ``functools.partial`` if need be.
+
+    Raises:
+        TreeError: the fields do not make up the fields of the dataclass, or are not given and the
+            class is not a dataclass, or another module registered the class.
+
+    >>> import functools
+    >>> from bindax_core.tree_util import tree_flatten
+    >>> @functools.partial(register_dataclass, data_fields=["x"], meta_fields=["name"])
+    ... @dataclasses.dataclass
+    ... class Named:
+    ...     x: float
+    ...     name: str
+    >>> tree_flatten(Named(1.0, "a"))
+    ([1.0], PyTreeDef(CustomNode(Named[('a',)], [*])))
+    """
+    data, meta = _fields(nodetype, data_fields, meta_fields, drop_fields)
+    _check_fields(nodetype, data, meta, tuple(drop_fields))
+    unflatten = _unflatten_without_init if bypass_init else _unflatten
+    definition = NodeDefinition(
+        nodetype,
+        _flatten(data, meta),
+        unflatten(nodetype, data, meta),
+        _flatten_with_keys(data, meta),
+        attributes=data,
+    )
+    if all(name.isidentifier() and not keyword.iskeyword(name) for name in (*data, *meta)):
+        definition._fields = data, meta, not bypass_init
+    register_node(definition)
+    return nodetype
+
+
+def _fields(
+    nodetype: type,
+    data_fields: Sequence[str] | None,
+    meta_fields: Sequence[str] | None,
+    drop_fields: Sequence[str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the children and of the metadata, as given or inferred."""
+    if not isinstance(nodetype, type):
+        raise TreeError(
+            f"register_dataclass needs a class, got {nodetype!r}. As a decorator with arguments it "
+            f"is written @functools.partial(register_dataclass, data_fields=[...], ...)."
+        )
+    if (data_fields is None) != (meta_fields is None):
+        raise TreeError(
+            f"register_dataclass({type_name(nodetype)}): give both data_fields and meta_fields, or "
+            f"neither."
+        )
+    if data_fields is None or meta_fields is None:
+        return _inferred(nodetype, drop_fields)
+    return tuple(data_fields), tuple(meta_fields)
+
+
+def _inferred(nodetype: type, drop: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if not dataclasses.is_dataclass(nodetype):
+        raise TreeError(
+            f"register_dataclass({type_name(nodetype)}): data_fields and meta_fields are required, "
+            f"because the class is not a dataclass."
+        )
+    fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop]
+    meta = tuple(f.name for f in fields if f.metadata.get("static", False))
+    return tuple(f.name for f in fields if f.name not in meta), meta
+
+
+def _check_fields(
+    nodetype: type, data: tuple[str, ...], meta: tuple[str, ...], drop: tuple[str, ...]
+) -> None:
+    start = f"register_dataclass({type_name(nodetype)}):"
+    for name in (*data, *meta, *drop):
+        if not isinstance(name, str):
+            raise TreeError(f"{start} names of fields must be strings, got {name!r}.")
+    given = (*data, *meta, *drop)
+    twice = sorted({name for name in given if given.count(name) > 1})
+    if twice:
+        raise TreeError(
+            f"{start} each field must be in one of data_fields, meta_fields and drop_fields; "
+            f"{twice} are there more than once."
+        )
+    if not dataclasses.is_dataclass(nodetype):
+        return
+    expected = {f.name for f in dataclasses.fields(nodetype) if f.init}
+    missing = sorted(expected - set(given))
+    unexpected = sorted({*data, *meta} - expected)
+    if missing or unexpected:
+        parts = [f"Missing fields: {missing}."] if missing else []
+        parts += [f"Unexpected fields: {unexpected}."] if unexpected else []
+        raise TreeError(
+            f"{start} data_fields and meta_fields must include all dataclass fields with "
+            f"init=True and only them. {' '.join(parts)} Put fields that are not wanted into "
+            f"drop_fields."
+        )
+
+
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """A function that returns a tuple of attributes, at the speed of C for two and more."""
+    if not names:
+        return lambda node: ()
+    if len(names) == 1:
+        get = operator.attrgetter(names[0])
+        return lambda node: (get(node),)
+    return operator.attrgetter(*names)
+
+
+def _flatten(data: tuple[str, ...], meta: tuple[str, ...]) -> Flatten:
+    children, metadata = _getter(data), _getter(meta)
+    if not meta:
+        return lambda node: (children(node), ())
+    return lambda node: (children(node), metadata(node))
+
+
+def _flatten_with_keys(data: tuple[str, ...], meta: tuple[str, ...]) -> Any:
+    children, metadata = _getter(data), _getter(meta)
+    keys = tuple(GetAttrKey(name) for name in data)
+    return lambda node: (tuple(zip(keys, children(node), strict=True)), metadata(node))
+
+
+def _unflatten(nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]) -> Unflatten:
+    names = (*meta, *data)
+    return lambda metadata, children: nodetype(
+        **dict(zip(names, (*metadata, *children), strict=True))
+    )
+
+
+def _unflatten_without_init(
+    nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]
+) -> Unflatten:
+    defaults: list[tuple[str, Callable[[], Any]]] = []
+    for field in dataclasses.fields(nodetype) if dataclasses.is_dataclass(nodetype) else ():
+        if field.name in data or field.name in meta:
+            continue
+        if field.default_factory is not dataclasses.MISSING:
+            defaults.append((field.name, field.default_factory))
+        elif field.default is not dataclasses.MISSING:
+            defaults.append((field.name, _constant(field.default)))
+
+    def unflatten(metadata: Any, children: Any) -> Any:
+        node: Any = object.__new__(nodetype)
+        # object.__setattr__ also sets the fields of frozen dataclasses.
+        for name, value in zip((*meta, *data), (*metadata, *children), strict=True):
+            object.__setattr__(node, name, value)
+        for name, default in defaults:
+            object.__setattr__(node, name, default())
+        return node
+
+    return unflatten
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value

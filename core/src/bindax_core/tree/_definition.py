@@ -1,0 +1,188 @@
+"""Definitions of pytree nodes: how a type is taken apart and put together."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+from bindax_core.errors import TreeError
+from bindax_core.tree._keys import DictKey, FlattenedIndexKey, GetAttrKey, KeyEntry, SequenceKey
+
+Kind: TypeAlias = Literal[
+    "none", "list", "tuple", "dict", "namedtuple", "OrderedDict", "defaultdict", "deque", "custom"
+]
+Flatten: TypeAlias = Callable[[Any], tuple[Iterable[Any], Any]]
+FlattenWithKeys: TypeAlias = Callable[[Any], tuple[Iterable[tuple[KeyEntry, Any]], Any]]
+Unflatten: TypeAlias = Callable[[Any, Any], Any]
+Site: TypeAlias = tuple[str, str, int]
+"""Module, file and line of a registration."""
+
+
+class NodeDefinition:
+    """The way in which one type is taken apart into children and metadata, and put together.
+
+    A plugin returns these from the hook ``bindax_pytree_nodes``; ``register_pytree_node`` makes one
+    and registers it.
+
+    Args:
+        type: the container type; its subclasses are not affected.
+        flatten: from an instance to ``(children, metadata)``. The children are an iterable of
+            pytrees; the metadata must support ``==`` and ``hash``.
+        unflatten: from ``(metadata, children)`` to an instance. The children can be anything, so
+            it must not validate or convert them.
+        flatten_with_keys: from an instance to ``([(key, child), ...], metadata)``, with the same
+            children and metadata as ``flatten``; None where children have no names.
+        serialized_name: the stable name of the type in serialized tree definitions; by default
+            ``module:qualname``.
+        attributes: the names of the attributes that hold the children, where they are fixed;
+            without ``flatten_with_keys`` they become the keys.
+        encode_metadata: from metadata to plain Python data (None, bool, int, float, complex, str,
+            bytes, tuple, list, dict, frozenset) for serialization; identity by default.
+        decode_metadata: the inverse; it must validate what it is given.
+        site: module, file and line that the definition is reported with; by default those of the
+            caller. A function that defines nodes for its callers gives theirs.
+
+    Raises:
+        TreeError: an argument is not of the kind described here.
+
+    >>> definition = NodeDefinition(
+    ...     slice, lambda s: ((s.start, s.stop, s.step), None), lambda _, xs: slice(*xs)
+    ... )
+    >>> definition
+    NodeDefinition(builtins:slice)
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_assemble",
+        "_automatic",
+        "_fields",
+        "_kind",
+        "_site",
+        "attributes",
+        "decode_metadata",
+        "encode_metadata",
+        "flatten",
+        "flatten_with_keys",
+        "serialized_name",
+        "type",
+        "unflatten",
+    )
+
+    def __init__(
+        self,
+        type: type,
+        flatten: Flatten,
+        unflatten: Unflatten,
+        flatten_with_keys: FlattenWithKeys | None = None,
+        *,
+        serialized_name: str | None = None,
+        attributes: Sequence[str] | None = None,
+        encode_metadata: Callable[[Any], Any] | None = None,
+        decode_metadata: Callable[[Any], Any] | None = None,
+        site: Site | None = None,
+    ) -> None:
+        if not isinstance(type, _type):
+            raise TreeError(
+                f"Only a class can be registered as a pytree node type, got {type!r} of type "
+                f"{_type(type).__name__}. Pass the class itself, not an instance."
+            )
+        functions = {
+            "flatten": flatten,
+            "unflatten": unflatten,
+            "flatten_with_keys": flatten_with_keys,
+            "encode_metadata": encode_metadata,
+            "decode_metadata": decode_metadata,
+        }
+        for name, function in functions.items():
+            optional = name not in ("flatten", "unflatten")
+            if not callable(function) and not (optional and function is None):
+                raise TreeError(
+                    f"The {name} argument for the pytree node type {type_name(type)} must be a "
+                    f"function, got {function!r}."
+                )
+        self.type = type
+        self.flatten = flatten
+        self.unflatten = unflatten
+        self.flatten_with_keys = flatten_with_keys
+        self.serialized_name = serialized_name or f"{type.__module__}:{type.__qualname__}"
+        self.attributes = None if attributes is None else tuple(attributes)
+        self.encode_metadata = encode_metadata
+        self.decode_metadata = decode_metadata
+        self._kind: Kind = "custom"
+        self._automatic = False
+        self._assemble: Any = None
+        # Of dataclasses: the names of the children and of the metadata, and whether __init__ is
+        # called, which lets generated code do without the functions.
+        self._fields: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None
+        self._site: Site = calling_site() if site is None else site
+
+    def __repr__(self) -> str:
+        return f"NodeDefinition({self.serialized_name})"
+
+    def __reduce__(self) -> Any:
+        from bindax_core.tree._registry import definition_of
+
+        return definition_of, (self.type,)
+
+    def child_keys(self, metadata: Any, count: int) -> list[KeyEntry]:
+        """The keys of the children, as far as they follow from the type and the metadata."""
+        kind = self._kind
+        if kind in ("list", "tuple", "deque"):
+            return _positions(count)
+        if kind in ("dict", "OrderedDict"):
+            return [DictKey(key) for key in metadata]
+        if kind == "defaultdict":
+            return [DictKey(key) for key in metadata[1]]
+        names = self.type._fields if kind == "namedtuple" else self.attributes  # type: ignore[attr-defined]
+        if names is not None and len(names) == count:
+            return [GetAttrKey(name) for name in names]
+        return [FlattenedIndexKey(i) for i in range(count)]
+
+
+_SEQUENCE_KEYS = [SequenceKey(i) for i in range(256)]
+
+
+def _positions(count: int) -> list[KeyEntry]:
+    """The keys of a sequence; short ones share them."""
+    if count <= len(_SEQUENCE_KEYS):
+        return _SEQUENCE_KEYS[:count]
+    return [SequenceKey(i) for i in range(count)]
+
+
+_type = type
+
+
+def type_name(type: type) -> str:
+    """The name of a type for messages, with its module unless that is ``builtins``.
+
+    >>> type_name(NodeDefinition), type_name(int)
+    ('bindax_core.tree._definition.NodeDefinition', 'int')
+    """
+    module = getattr(type, "__module__", "?")
+    return type.__qualname__ if module == "builtins" else f"{module}.{type.__qualname__}"
+
+
+def short(value: object, limit: int = 120) -> str:
+    """The ``repr`` of a value, cut to a length that fits into a message.
+
+    >>> short("x" * 200, limit=10)
+    "'xxxxxxxxx..."
+    """
+    try:
+        text = repr(value)
+    except Exception as error:  # a broken __repr__ must not hide the error that is reported
+        return f"<{type_name(type(value))} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def calling_site() -> Site:
+    """The place in the source of the nearest frame outside the tree modules."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno
+
+
+_OWN = ("bindax_core.tree", "functools")

@@ -1,0 +1,164 @@
+"""Flattening: the functions that every transformation calls on its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from bindax_core.tree._general import flatten_general
+from bindax_core.tree._keys import KeyPath
+from bindax_core.tree._paths import unlink
+from bindax_core.tree._specialize import missed
+from bindax_core.tree._table import SPECIALIZED, kind_of
+from bindax_core.tree._treedef import LEAF, PyTreeDef
+
+_WIDE = 16
+"""Of roots with more children, only the number of children is looked at."""
+
+IsLeaf: TypeAlias = Callable[[Any], bool] | None
+
+
+def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
+    """Split a pytree into its leaves and its structure.
+
+    Args:
+        tree: a pytree; anything that is not of a registered container type is a leaf.
+        is_leaf: called with every node; where it returns True, the node is taken for a leaf.
+
+    Returns:
+        The list of leaves, and the structure that ``tree_unflatten`` puts them back into.
+
+    Raises:
+        TreeError: a container that contains itself, or a flatten function that raises or returns
+            something else than children and metadata. The message names path and type.
+
+    >>> tree_flatten([1.0, (2.0, 3.0)])
+    ([1.0, 2.0, 3.0], PyTreeDef([*, (*, *)]))
+    """
+    if is_leaf is not None:
+        leaves, _, structure = flatten_general(tree, is_leaf)
+        return leaves, structure
+    kind: Any = type(tree)
+    walk = kind_of(kind)
+    if walk is None:
+        return [tree], LEAF
+    # What the root looks like: it selects the generated functions that are tried.
+    key: Any = kind
+    if kind is dict:
+        key = (*tree,) if len(tree) <= _WIDE else len(tree)
+    elif kind is tuple or kind is list:
+        key = (kind, *map(type, tree)) if len(tree) <= _WIDE else (kind, len(tree))
+    entry = SPECIALIZED.get(key)
+    if entry is not None:
+        for function in entry.functions:
+            result: tuple[list[Any], PyTreeDef] | None = function(tree)
+            if result is not None:
+                return result
+    leaves = []
+    try:
+        structure = walk(tree, leaves)
+    except Exception as error:
+        failure = error
+    else:
+        missed(key, entry, structure)
+        return leaves, structure
+    # Outside of the handler, so that the thousand frames of a RecursionError are not shown.
+    return _again(tree, failure)
+
+
+def _again(tree: Any, error: Exception) -> tuple[list[Any], PyTreeDef]:
+    """Flatten carefully what could not be flattened fast.
+
+    The tree may be deep, in which case this succeeds, or something is wrong with it, in which case
+    this finds the path.
+    """
+    leaves, _, structure = flatten_general(tree)
+    if isinstance(error, RecursionError):
+        return leaves, structure
+    raise error
+
+
+def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves of a pytree.
+
+    Args:
+        tree: a pytree.
+        is_leaf: called with every node; where it returns True, the node is taken for a leaf.
+
+    Raises:
+        TreeError: as ``tree_flatten``.
+
+    >>> tree_leaves({"b": 1, "a": [2, None]})
+    [2, 1]
+    """
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
+    """The structure of a pytree.
+
+    Args:
+        tree: a pytree.
+        is_leaf: called with every node; where it returns True, the node is taken for a leaf.
+
+    Raises:
+        TreeError: as ``tree_flatten``.
+
+    >>> tree_structure({"b": 1, "a": [2, None]})
+    PyTreeDef({'a': [*, None], 'b': *})
+    """
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
+    """Build the pytree that has a structure and leaves; the inverse of ``tree_flatten``.
+
+    Args:
+        treedef: the structure.
+        leaves: as many values as the structure has leaves.
+
+    Raises:
+        TreeError: too few or too many leaves.
+
+    >>> leaves, structure = tree_flatten([1.0, (2.0, 3.0)])
+    >>> tree_unflatten(structure, [leaf * 2.0 for leaf in leaves])
+    [2.0, (4.0, 6.0)]
+    """
+    return treedef.unflatten(leaves)
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
+    """Flatten a pytree into pairs of path and leaf.
+
+    Args:
+        tree: a pytree.
+        is_leaf: called with every node; where it returns True, the node is taken for a leaf.
+        is_leaf_takes_path: whether ``is_leaf`` is called as ``is_leaf(path, node)``.
+
+    Returns:
+        The list of pairs, and the structure.
+
+    Raises:
+        TreeError: as ``tree_flatten``.
+
+    >>> tree_flatten_with_path({"a": [1]})
+    ([((DictKey(key='a'), SequenceKey(idx=0)), 1)], PyTreeDef({'a': [*]}))
+    """
+    leaves, links, structure = flatten_general(
+        tree, is_leaf, is_leaf_takes_path=is_leaf_takes_path, with_keys=True
+    )
+    return [(unlink(link), leaf) for link, leaf in zip(links, leaves, strict=True)], structure
+
+
+def tree_leaves_with_path(
+    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> list[tuple[KeyPath, Any]]:
+    """The pairs of path and leaf of a pytree; see ``tree_flatten_with_path``.
+
+    >>> from bindax_core.tree_util import keystr
+    >>> [(keystr(path), leaf) for path, leaf in tree_leaves_with_path({"a": [1], "b": 2})]
+    [("['a'][0]", 1), ("['b']", 2)]
+    """
+    return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]

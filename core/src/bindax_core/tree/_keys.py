@@ -1,0 +1,171 @@
+"""Keys: the steps of a path from the root of a pytree to one of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, TypeAlias
+
+_SHOWN = 8
+"""The number of keys that an error shows at either end of a very long path."""
+
+
+class _Key:
+    """Base of the key types: one value, compared and hashed with the type."""
+
+    __slots__ = ("_value",)
+    _field = "key"
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return bool(self._value == other._value)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._value))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._field}={self._value!r})"
+
+    def __reduce__(self) -> tuple[type, tuple[Any]]:
+        return type(self), (self._value,)
+
+
+class SequenceKey(_Key):
+    """The step to an element of a list, a tuple or a deque.
+
+    >>> str(SequenceKey(2))
+    '[2]'
+    """
+
+    __slots__ = ()
+    _field = "idx"
+    __match_args__ = ("idx",)
+
+    def __init__(self, idx: int) -> None:
+        super().__init__(idx)
+
+    @property
+    def idx(self) -> int:
+        """The position of the element."""
+        return self._value  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return f"[{self._value!r}]"
+
+
+class DictKey(_Key):
+    """The step to the value of a key of a mapping.
+
+    >>> str(DictKey("weights"))
+    "['weights']"
+    """
+
+    __slots__ = ()
+    __match_args__ = ("key",)
+
+    def __init__(self, key: Hashable) -> None:
+        super().__init__(key)
+
+    @property
+    def key(self) -> Any:
+        """The key of the mapping."""
+        return self._value
+
+    def __str__(self) -> str:
+        return f"[{self._value!r}]"
+
+
+class GetAttrKey(_Key):
+    """The step to an attribute.
+
+    >>> str(GetAttrKey("weights"))
+    '.weights'
+    """
+
+    __slots__ = ()
+    _field = "name"
+    __match_args__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+
+    @property
+    def name(self) -> str:
+        """The name of the attribute."""
+        return self._value  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return f".{self._value}"
+
+
+class FlattenedIndexKey(_Key):
+    """The step to a child of a node whose type does not name its children.
+
+    >>> str(FlattenedIndexKey(0))
+    '[<flat index 0>]'
+    """
+
+    __slots__ = ()
+    __match_args__ = ("key",)
+
+    def __init__(self, key: int) -> None:
+        super().__init__(key)
+
+    @property
+    def key(self) -> int:
+        """The position of the child."""
+        return self._value  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return f"[<flat index {self._value}>]"
+
+
+KeyEntry: TypeAlias = Any
+"""One step of a path: one of the key types, or whatever a node type uses instead."""
+KeyPath: TypeAlias = tuple[KeyEntry, ...]
+"""The steps from the root to a node; empty for the root."""
+
+
+def keystr(keys: Iterable[KeyEntry], *, simple: bool = False, separator: str = "") -> str:
+    """Write a path as text.
+
+    Args:
+        keys: the path.
+        simple: write the bare names and positions, without brackets and quotes.
+        separator: what to put between the steps.
+
+    Returns:
+        The text; empty for the root.
+
+    >>> path = (DictKey("layers"), SequenceKey(0), GetAttrKey("bias"))
+    >>> keystr(path)
+    "['layers'][0].bias"
+    >>> keystr(path, simple=True, separator="/")
+    'layers/0/bias'
+    """
+    write = _simple if simple else str
+    return separator.join(map(write, keys))
+
+
+def _simple(key: KeyEntry) -> str:
+    return str(key._value) if isinstance(key, _Key) else str(key)
+
+
+def position(path: Iterable[KeyEntry], prefix: str = "") -> str:
+    """Say where a path leads, for an error message.
+
+    >>> position((DictKey("a"), SequenceKey(1)))
+    "at path ['a'][1]"
+    >>> position(())
+    'at the root'
+    """
+    keys = tuple(path)
+    if not keys:
+        return f"at {prefix}" if prefix else "at the root"
+    if len(keys) > 3 * _SHOWN:
+        hidden = len(keys) - 2 * _SHOWN
+        return f"at path {prefix}{keystr(keys[:_SHOWN])}<{hidden} more>{keystr(keys[-_SHOWN:])}"
+    return f"at path {prefix}{keystr(keys)}"

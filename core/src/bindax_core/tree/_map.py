@@ -1,0 +1,318 @@
+"""Functions over whole pytrees: map, reduce, transpose."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from bindax_core.errors import TreeError
+from bindax_core.tree import _builtin
+from bindax_core.tree._definition import short, type_name
+from bindax_core.tree._flatten import (
+    IsLeaf,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+)
+from bindax_core.tree._registry import find_definition
+from bindax_core.tree._table import kind_of
+from bindax_core.tree._treedef import PyTreeDef, make
+from bindax_core.tree._walkers import expand, expand_with_keys
+
+_T = TypeVar("_T")
+
+
+class _Unspecified:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+_unspecified = _Unspecified()
+
+
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+    """Apply a function to the leaves of one or more pytrees.
+
+    Args:
+        f: called with one leaf of ``tree`` and the corresponding subtree of each of ``rest``.
+        tree: a pytree; the result has its structure.
+        *rest: pytrees of which the structure of ``tree`` is a prefix.
+        is_leaf: which nodes of ``tree`` to take for leaves.
+
+    Returns:
+        A pytree of the results.
+
+    Raises:
+        TreeError: a tree in ``rest`` parts from ``tree``; the message names the path.
+
+    >>> tree_map(lambda x, y: x + y, {"b": 1, "a": (2, 3)}, {"a": (20, 30), "b": 10})
+    {'b': 11, 'a': (22, 33)}
+    """
+    leaves, structure = tree_flatten(tree, is_leaf)
+    if not rest:
+        return structure.unflatten(list(map(f, leaves)))
+    others = [structure.flatten_up_to(other) for other in rest]
+    return structure.unflatten(list(map(f, leaves, *others)))
+
+
+def tree_map_with_path(
+    f: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+) -> Any:
+    """Apply a function to the paths and the leaves of one or more pytrees.
+
+    Args:
+        f: called with the path, one leaf of ``tree`` and the corresponding subtree of each of
+            ``rest``.
+        tree: a pytree; the result has its structure.
+        *rest: pytrees of which the structure of ``tree`` is a prefix.
+        is_leaf: which nodes of ``tree`` to take for leaves.
+        is_leaf_takes_path: whether ``is_leaf`` is called as ``is_leaf(path, node)``.
+
+    Raises:
+        TreeError: a tree in ``rest`` parts from ``tree``; the message names the path.
+
+    >>> from bindax_core.tree_util import keystr
+    >>> tree_map_with_path(lambda path, x: f"{keystr(path)}={x}", {"a": [1]})
+    {'a': ["['a'][0]=1"]}
+    """
+    pairs, structure = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
+    others = [structure.flatten_up_to(other) for other in rest]
+    paths = [path for path, _ in pairs]
+    leaves = [leaf for _, leaf in pairs]
+    return structure.unflatten(list(map(f, paths, leaves, *others)))
+
+
+def tree_reduce(
+    function: Callable[[Any, Any], Any],
+    tree: Any,
+    initializer: Any = _unspecified,
+    is_leaf: IsLeaf = None,
+) -> Any:
+    """Combine the leaves of a pytree from left to right.
+
+    Args:
+        function: from what was combined so far and a leaf to the next.
+        tree: a pytree.
+        initializer: what to start from; by default the first leaf.
+        is_leaf: which nodes to take for leaves.
+
+    Raises:
+        TypeError: there are no leaves and there is no initializer.
+
+    >>> tree_reduce(lambda x, y: x + y, {"a": 1, "b": [2, 3]})
+    6
+    """
+    leaves = tree_leaves(tree, is_leaf)
+    if initializer is not _unspecified:
+        return functools.reduce(function, leaves, initializer)
+    if not leaves:
+        raise TypeError(
+            "reduce() of empty iterable with no initial value: the pytree "
+            f"{short(tree)} has no leaves; pass an initializer."
+        )
+    return functools.reduce(function, leaves)
+
+
+def tree_reduce_associative(
+    operation: Callable[[Any, Any], Any],
+    tree: Any,
+    *,
+    identity: Any = _unspecified,
+    is_leaf: IsLeaf = None,
+) -> Any:
+    """Combine the leaves of a pytree in the shape of a balanced binary tree.
+
+    Args:
+        operation: an associative function of two values.
+        tree: a pytree.
+        identity: the result for a tree without leaves.
+        is_leaf: which nodes to take for leaves.
+
+    Raises:
+        TypeError: there are no leaves and there is no identity.
+
+    >>> tree_reduce_associative(lambda x, y: f"({x}{y})", ["a", "b", "c", "d"])
+    '((ab)(cd))'
+    """
+    values = tree_leaves(tree, is_leaf)
+    if not values:
+        if identity is _unspecified:
+            raise TypeError(
+                f"The pytree {short(tree)} has no leaves; tree_reduce_associative needs identity."
+            )
+        return identity
+    return _halves(operation, values)
+
+
+def _halves(operation: Callable[[Any, Any], Any], values: list[Any]) -> Any:
+    if len(values) == 1:
+        return values[0]
+    middle = len(values) // 2
+    return operation(_halves(operation, values[:middle]), _halves(operation, values[middle:]))
+
+
+def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
+    """Tell whether all leaves of a pytree are true.
+
+    >>> tree_all([True, {"a": 0}])
+    False
+    """
+    return all(tree_leaves(tree, is_leaf))
+
+
+def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
+    """Tell whether all elements of an iterable are leaves.
+
+    Args:
+        iterable: the elements.
+        is_leaf: which nodes to take for leaves.
+
+    >>> all_leaves([1, 2]), all_leaves([1, None])
+    (True, False)
+    """
+    if is_leaf is None:
+        return all(kind_of(type(element)) is None for element in iterable)
+    return all(is_leaf(element) or kind_of(type(element)) is None for element in iterable)
+
+
+def tree_transpose(
+    outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any
+) -> Any:
+    """Turn a tree of trees inside out.
+
+    Args:
+        outer_treedef: the structure of the outer tree.
+        inner_treedef: the structure of all the inner trees; None takes that of the first.
+        pytree_to_transpose: a tree of the composed structure.
+
+    Returns:
+        A tree of ``inner_treedef`` of trees of ``outer_treedef``.
+
+    Raises:
+        TreeError: the tree does not have the composed structure.
+
+    >>> from bindax_core.tree_util import tree_structure
+    >>> tree_transpose(tree_structure([0, 0]), tree_structure((0, 0)), [(1, 2), (3, 4)])
+    ([1, 3], [2, 4])
+    """
+    subtrees = outer_treedef.flatten_up_to(pytree_to_transpose)
+    if inner_treedef is None:
+        if not subtrees:
+            raise TreeError(
+                f"tree_transpose: the outer structure {outer_treedef} has no leaves, so that the "
+                f"inner structure cannot be taken from them; pass inner_treedef."
+            )
+        inner_treedef = tree_flatten(subtrees[0])[1]
+    flat, structure = tree_flatten(pytree_to_transpose)
+    expected = outer_treedef.compose(inner_treedef)
+    if structure != expected:
+        raise TreeTransposeError(f"Mismatch\n{structure}\n != \n{expected}")
+    if not inner_treedef.num_leaves or not outer_treedef.num_leaves:
+        return inner_treedef.unflatten([outer_treedef.unflatten([])] * inner_treedef.num_leaves)
+    step = inner_treedef.num_leaves
+    columns = [flat[i::step] for i in range(step)]
+    return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in columns])
+
+
+class TreeTransposeError(TreeError, TypeError):
+    """The tree to transpose does not have the structures that it was said to have."""
+
+
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
+    """The structures of the children of the root.
+
+    >>> from bindax_core.tree_util import tree_structure
+    >>> treedef_children(tree_structure((1, [2])))
+    [PyTreeDef(*), PyTreeDef([*])]
+    """
+    return treedef.children()
+
+
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
+    """Tell whether a structure has a single node: a leaf, or a container without children.
+
+    >>> from bindax_core.tree_util import tree_structure
+    >>> treedef_is_leaf(tree_structure(1)), treedef_is_leaf(tree_structure((1,)))
+    (True, False)
+    """
+    return not treedef._children
+
+
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
+    """The structure of a tuple of which the structures of the elements are given.
+
+    Raises:
+        TreeError: an element is not a ``PyTreeDef``.
+
+    >>> from bindax_core.tree_util import tree_structure
+    >>> treedef_tuple([tree_structure(1), tree_structure([2])])
+    PyTreeDef((*, [*]))
+    """
+    children = tuple(treedefs)
+    for i, child in enumerate(children):
+        if not isinstance(child, PyTreeDef):
+            raise TreeError(
+                f"treedef_tuple needs PyTreeDef objects; element {i} is {short(child)} of type "
+                f"{type(child).__name__}."
+            )
+    count = sum(child.num_leaves for child in children)
+    return make(_builtin.TUPLE, None, None, children, count)
+
+
+def is_tree_node(typ: type) -> bool:
+    """Tell whether instances of a type are pytree nodes.
+
+    >>> is_tree_node(list), is_tree_node(float)
+    (True, False)
+    """
+    return kind_of(typ) is not None
+
+
+def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
+    """Take the root of a pytree apart.
+
+    Returns:
+        The children and the metadata.
+
+    Raises:
+        TreeError: the tree is a leaf.
+
+    >>> flatten_one_level({"b": [1], "a": 2})
+    ((2, [1]), ('a', 'b'))
+    """
+    definition = find_definition(type(tree))
+    if definition is None:
+        raise _is_a_leaf(tree)
+    children, data, _ = expand(definition, tree)
+    return tuple(children), data
+
+
+def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any]:
+    """Take the root of a pytree apart, with the keys of the children.
+
+    Returns:
+        The pairs of key and child, and the metadata.
+
+    Raises:
+        TreeError: the tree is a leaf.
+
+    >>> flatten_one_level_with_keys({"b": [1]})
+    (((DictKey(key='b'), [1]),), ('b',))
+    """
+    definition = find_definition(type(tree))
+    if definition is None:
+        raise _is_a_leaf(tree)
+    children, keys, data, _ = expand_with_keys(definition, tree)
+    return tuple(zip(keys, children, strict=True)), data
+
+
+def _is_a_leaf(tree: Any) -> TreeError:
+    return TreeError(
+        f"can't tree-flatten type: {type_name(type(tree))}. It is a leaf, as its type is not "
+        f"registered as a pytree node type."
+    )

@@ -1,0 +1,159 @@
+"""Making tree definitions from parts that others give: pickles, serialized text, node data."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from bindax_core.errors import TreeError
+from bindax_core.tree._definition import NodeDefinition, short, type_name
+from bindax_core.tree._order import key_order
+from bindax_core.tree._registry import definition_of
+from bindax_core.tree._treedef import LEAF, PyTreeDef, make, postorder
+
+Record = tuple[NodeDefinition | None, Any, tuple[Any, ...] | None, int]
+"""A node without its children: definition, metadata, order of insertion, number of children."""
+
+
+def state_of(root: PyTreeDef) -> tuple[Record, ...]:
+    """A structure as a flat tuple in postorder, so that depth does not matter to pickle."""
+    return tuple(
+        (node._definition, node._data, node._order, len(node._children)) for node in postorder(root)
+    )
+
+
+def from_state(records: Iterable[Record]) -> PyTreeDef:
+    """The inverse of ``state_of``.
+
+    Raises:
+        TreeError: the records do not make up a structure.
+    """
+    stack: list[PyTreeDef] = []
+    for record in _checked_iterable(records):
+        if not isinstance(record, tuple) or len(record) != 4:
+            raise TreeError(f"A pickled tree definition holds {short(record)} in place of a node.")
+        definition, data, order, count = record
+        if definition is None:
+            stack.append(LEAF)
+            continue
+        if not isinstance(definition, NodeDefinition):
+            raise TreeError(
+                f"A pickled tree definition holds {short(definition)} in place of a node "
+                f"definition."
+            )
+        if type(count) is not int or not 0 <= count <= len(stack):
+            raise TreeError(
+                f"A tree definition is damaged: a node of type {type_name(definition.type)} has "
+                f"{count!r} children, but {len(stack)} are there."
+            )
+        start = len(stack) - count
+        children = tuple(stack[start:])
+        del stack[start:]
+        stack.append(checked_node(definition, data, order, children))
+    if len(stack) != 1:
+        raise TreeError(f"A tree definition is damaged: it has {len(stack)} roots.")
+    return stack[0]
+
+
+def _checked_iterable(records: Any) -> Iterable[Any]:
+    if not isinstance(records, tuple | list):
+        raise TreeError(f"A tree definition is damaged: {short(records)} is no sequence of nodes.")
+    return records
+
+
+def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
+    """Make a structure from the type and metadata of its root, and its children."""
+    for child in children:
+        if not isinstance(child, PyTreeDef):
+            raise TreeError(f"The children must be PyTreeDef objects, got {short(child)}.")
+    if node_data is None:
+        if children:
+            raise TreeError(f"A leaf has no children, got {len(children)}.")
+        return LEAF
+    if not isinstance(node_data, tuple) or len(node_data) != 2:
+        raise TreeError(f"Node data must be a pair (type, metadata), got {short(node_data)}.")
+    kind, data = node_data
+    definition = definition_of(kind)
+    if definition._kind == "dict":
+        data = tuple(data)
+    return checked_node(definition, data, None, children)
+
+
+def checked_node(
+    definition: NodeDefinition,
+    data: Any,
+    order: tuple[Any, ...] | None,
+    children: tuple[PyTreeDef, ...],
+) -> PyTreeDef:
+    """Make a node after checking that its parts fit together.
+
+    Raises:
+        TreeError: they do not.
+    """
+    kind, count = definition._kind, len(children)
+    if kind in ("none", "list", "tuple", "namedtuple") and data is not None:
+        raise _unfit(definition, f"has no metadata, got {short(data)}")
+    if kind == "dict":
+        _check_keys(definition, data, count, is_sorted=True)
+    elif kind == "OrderedDict":
+        _check_keys(definition, data, count, is_sorted=False)
+    elif kind == "defaultdict":
+        _check_default(definition, data, count)
+        data = (data[0], tuple(data[1]))
+    elif kind == "deque" and data is not None and (type(data) is not int or data < count):
+        raise _unfit(definition, f"cannot hold {count} elements with maxlen={data!r}")
+    expected = _expected_count(definition)
+    if expected is not None and count != expected:
+        raise _unfit(definition, f"has {expected} children, got {count}")
+    if order is not None:
+        order = _checked_order(definition, data, order)
+    count = sum(child.num_leaves for child in children)
+    flat = all(child is LEAF for child in children)
+    return make(definition, data, order, children, count, flat)
+
+
+def _expected_count(definition: NodeDefinition) -> int | None:
+    if definition._kind == "none":
+        return 0
+    names = definition.attributes
+    return None if names is None else len(names)
+
+
+def _check_default(definition: NodeDefinition, data: Any, count: int) -> None:
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise _unfit(definition, f"has metadata (default_factory, keys), got {short(data)}")
+    if data[0] is not None and not callable(data[0]):
+        raise _unfit(definition, f"has a function as default_factory, got {short(data[0])}")
+    _check_keys(definition, data[1], count, is_sorted=True)
+
+
+def _check_keys(definition: NodeDefinition, keys: Any, count: int, *, is_sorted: bool) -> None:
+    if not isinstance(keys, tuple | list) or not all(isinstance(key, Hashable) for key in keys):
+        raise _unfit(definition, f"has a tuple of hashable keys as metadata, got {short(keys)}")
+    try:
+        unique = len(set(keys))
+    except TypeError as error:  # for instance a tuple that holds a list
+        raise _unfit(definition, f"has a key that is not hashable: {short(keys)}") from error
+    if unique != count or len(keys) != count:
+        raise _unfit(definition, f"needs {count} different keys, got {short(keys)}")
+    if is_sorted and key_order(keys) != list(keys):
+        raise _unfit(definition, f"needs its keys in the order of flattening, got {short(keys)}")
+
+
+def _checked_order(definition: NodeDefinition, data: Any, order: Any) -> tuple[Any, ...] | None:
+    if definition._kind not in ("dict", "defaultdict"):
+        raise _unfit(definition, "keeps no order of insertion")
+    keys = data if definition._kind == "dict" else data[1]
+    try:
+        fits = isinstance(order, tuple) and len(order) == len(keys) and set(order) == set(keys)
+    except TypeError:  # a key that cannot be hashed
+        fits = False
+    if not fits:
+        raise _unfit(definition, f"has the keys {short(keys)}, inserted as {short(order)}")
+    return None if order == keys else tuple(order)
+
+
+def _unfit(definition: NodeDefinition, what: str) -> TreeError:
+    return TreeError(
+        f"A tree definition is damaged: a node of type {type_name(definition.type)} {what}."
+    )

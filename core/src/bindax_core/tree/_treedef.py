@@ -1,0 +1,424 @@
+"""``PyTreeDef``: the structure of a pytree without its leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from bindax_core.errors import TreeError
+from bindax_core.tree._compare import same_metadata, treedef_hash, treedefs_equal
+from bindax_core.tree._definition import NodeDefinition, short
+from bindax_core.tree._print import treedef_text
+
+
+class PyTreeDef:
+    """The structure of a pytree: its node types, their metadata and the positions of the leaves.
+
+    Made by ``tree_structure`` and ``tree_flatten``; immutable. Two of them are equal if the types
+    of the nodes, the metadata and the positions of the leaves are; the order in which the keys of a
+    dict were inserted is remembered for ``unflatten`` and does not count for equality. A
+    ``PyTreeDef`` keeps the definitions of its node types that were in force when it was made.
+
+    >>> from bindax_core.tree_util import tree_structure
+    >>> structure = tree_structure({"b": (1.0, [2.0]), "a": None})
+    >>> structure
+    PyTreeDef({'a': None, 'b': (*, [*])})
+    >>> structure.num_leaves, structure.num_nodes
+    (2, 6)
+    >>> structure.unflatten(["x", "y"])
+    {'b': ('x', ['y']), 'a': None}
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_build",
+        "_children",
+        "_data",
+        "_definition",
+        "_flat",
+        "_hash",
+        "_order",
+        "_postorder",
+        "_uses",
+        "num_leaves",
+    )
+
+    _definition: NodeDefinition | None
+    _data: Any
+    _order: tuple[Any, ...] | None
+    _children: tuple[PyTreeDef, ...]
+    _flat: bool
+    """True if all children are leaves."""
+    _hash: int | None
+    _postorder: tuple[PyTreeDef, ...] | None
+    _build: Callable[[list[Any]], Any] | None
+    _uses: int
+    num_leaves: int
+    """The number of leaves."""
+
+    def __init__(self) -> None:
+        raise TypeError(
+            "PyTreeDef cannot be constructed directly; use bindax.tree.structure(tree), or "
+            "PyTreeDef.from_node_data_and_children."
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes, counting leaves and ``None``."""
+        return len(postorder(self))
+
+    def children(self) -> list[PyTreeDef]:
+        """The structures of the children of the root; empty for a leaf.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> tree_structure((1, [2])).children()
+        [PyTreeDef(*), PyTreeDef([*])]
+        """
+        return list(self._children)
+
+    def node_data(self) -> tuple[type, Any] | None:
+        """The type and the metadata of the root; None for a leaf.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> tree_structure({"b": 1, "a": 2}).node_data()
+        (<class 'dict'>, ['a', 'b'])
+        """
+        definition = self._definition
+        if definition is None:
+            return None
+        data = list(self._data) if definition._kind == "dict" else self._data
+        return definition.type, data
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """Build the pytree of this structure that has the given leaves.
+
+        Args:
+            leaves: as many values as ``num_leaves``, in the order of flattening.
+
+        Raises:
+            TreeError: too few or too many leaves.
+        """
+        if type(leaves) is not list:
+            leaves = list(_iterable(leaves))
+        if len(leaves) != self.num_leaves:
+            raise _wrong_count(self, len(leaves))
+        build = self._build
+        if build is not None:
+            return build(leaves)
+        if self._definition is None and self.num_leaves == 1:
+            return leaves[0]  # the structure of a single leaf
+        from bindax_core.tree import _unflatten
+
+        return _unflatten.unflatten(self, leaves)
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """Flatten a tree that has this structure as a prefix, down to this structure's leaves.
+
+        Args:
+            tree: a pytree with the nodes of this structure, and any subtree in place of a leaf.
+
+        Returns:
+            One subtree per leaf of this structure.
+
+        Raises:
+            TreeError: the tree parts from this structure; the message names the path.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> tree_structure((1, [2])).flatten_up_to(("x", [("y", "z")]))
+        ['x', ('y', 'z')]
+        """
+        from bindax_core.tree import _prefix
+
+        return _prefix.flatten_up_to(self, tree)
+
+    def compose(self, inner: PyTreeDef) -> PyTreeDef:
+        """Replace each leaf of this structure by the structure ``inner``.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> tree_structure([1, 2]).compose(tree_structure((3, 4)))
+        PyTreeDef([(*, *), (*, *)])
+        """
+        return rebuild(self, [inner] * self.num_leaves)
+
+    def is_prefix(self, other: PyTreeDef, *, strict: bool = False) -> bool:
+        """Tell whether ``other`` can be had from this structure by replacing leaves by structures.
+
+        Args:
+            other: the structure that may be deeper.
+            strict: whether equal structures count as no prefix.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> tree_structure((1, 2)).is_prefix(tree_structure(([1], 2)))
+        True
+        """
+        stack = [(self, other)]
+        deeper = False
+        while stack:
+            ours, theirs = stack.pop()
+            if ours._definition is None:
+                deeper = deeper or theirs._definition is not None
+            elif not same_node(ours, theirs):
+                return False
+            else:
+                stack.extend(zip(ours._children, theirs._children, strict=True))
+        return deeper or not strict
+
+    def is_suffix(self, other: PyTreeDef, *, strict: bool = False) -> bool:
+        """Tell whether ``other`` is a prefix of this structure."""
+        return other.is_prefix(self, strict=strict)
+
+    def walk(
+        self,
+        f_node: Callable[[Any, Any], Any],
+        f_leaf: Callable[[Any], Any] | None,
+        leaves: Iterable[Any],
+    ) -> Any:
+        """Visit the structure from the leaves to the root, and combine what the functions return.
+
+        Args:
+            f_node: called for every node that is not a leaf with the tuple of its children's
+                results and its metadata.
+            f_leaf: called for every leaf; None keeps the leaves.
+            leaves: one value per leaf.
+
+        Returns:
+            The result at the root.
+
+        Raises:
+            TreeError: too few or too many leaves.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> tree_structure([1, (2, 3)]).walk(lambda xs, _: sum(xs), None, [1, 10, 100])
+        111
+        """
+        values = list(_iterable(leaves))
+        if len(values) != self.num_leaves:
+            raise _wrong_count(self, len(values))
+        position = 0
+        stack: list[Any] = []
+        for node in postorder(self):
+            if node._definition is None:
+                leaf = values[position]
+                position += 1
+                stack.append(leaf if f_leaf is None else f_leaf(leaf))
+                continue
+            start = len(stack) - len(node._children)
+            children = tuple(stack[start:])
+            del stack[start:]
+            stack.append(f_node(children, (node.node_data() or (None, None))[1]))
+        return stack[0]
+
+    def from_iterable_tree(self, tree: Any) -> Any:
+        """Build a pytree of this structure from one whose nodes are any iterables.
+
+        Args:
+            tree: iterables nested as this structure's nodes are.
+
+        Raises:
+            TreeError: an iterable has another number of elements than its node has children.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> tree_structure({"a": [1, 2], "b": 3}).from_iterable_tree(((1, 2), 3))
+        {'a': [1, 2], 'b': 3}
+        """
+        leaves: list[Any] = []
+        stack: list[tuple[PyTreeDef, Any]] = [(self, tree)]
+        while stack:
+            node, value = stack.pop()
+            if node._definition is None:
+                leaves.append(value)
+                continue
+            count = len(node._children)
+            children = [] if value is None and not count else list(_iterable(value))
+            if len(children) != count:
+                raise TreeError(
+                    f"from_iterable_tree: expected an iterable of {count} elements for "
+                    f"{node!r}, got {len(children)}: {short(value)}."
+                )
+            stack.extend(zip(reversed(node._children), reversed(children), strict=True))
+        return self.unflatten(leaves)
+
+    @staticmethod
+    def from_node_data_and_children(
+        node_data: tuple[type, Any] | None, children: Iterable[PyTreeDef]
+    ) -> PyTreeDef:
+        """The inverse of ``node_data`` and ``children``.
+
+        Args:
+            node_data: the type and the metadata of the root; None for a leaf.
+            children: the structures of the root's children.
+
+        Raises:
+            TreeError: the type is not registered, or the children do not fit the metadata.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> s = tree_structure({"a": [1], "b": 2})
+        >>> PyTreeDef.from_node_data_and_children(s.node_data(), s.children()) == s
+        True
+        """
+        from bindax_core.tree import _rebuild
+
+        return _rebuild.from_node_data(node_data, tuple(children))
+
+    def serialize(self) -> str:
+        """Write the structure as text, for ``PyTreeDef.deserialize`` in another process.
+
+        Raises:
+            TreeError: metadata or a type that has no stable written form; the message names the
+                path and the type.
+        """
+        from bindax_core.tree import _serialize
+
+        return _serialize.serialize(self)
+
+    @staticmethod
+    def deserialize(text: str) -> PyTreeDef:
+        """Read what ``serialize`` wrote. It is checked; reading never imports a module by name.
+
+        Raises:
+            TreeError: the text is damaged, of an unknown version, or names a type that is not
+                registered here.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> structure = tree_structure({"a": (1, None)})
+        >>> PyTreeDef.deserialize(structure.serialize()) == structure
+        True
+        """
+        from bindax_core.tree import _serialize
+
+        return _serialize.deserialize(text)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, PyTreeDef):
+            return NotImplemented
+        return treedefs_equal(self, other)
+
+    def __hash__(self) -> int:
+        result = self._hash
+        return treedef_hash(self) if result is None else result
+
+    def __repr__(self) -> str:
+        return f"PyTreeDef({treedef_text(self)})"
+
+    def __copy__(self) -> PyTreeDef:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PyTreeDef:
+        return self
+
+    def __reduce__(self) -> Any:
+        from bindax_core.tree import _rebuild
+
+        return _rebuild.from_state, (_rebuild.state_of(self),)
+
+
+_new = object.__new__
+
+
+def make(
+    definition: NodeDefinition | None,
+    data: Any,
+    order: tuple[Any, ...] | None,
+    children: tuple[PyTreeDef, ...],
+    num_leaves: int,
+    flat: bool = False,
+) -> PyTreeDef:
+    """Make a node; the caller has checked that the arguments fit together.
+
+    Args:
+        definition: the definition of its type; None for a leaf.
+        data: the metadata.
+        order: the keys of a mapping in the order of insertion, if that is not the order of its
+            leaves.
+        children: the structures of the children.
+        num_leaves: the number of leaves below.
+        flat: True if all children are leaves, which lets ``unflatten`` take a short cut.
+    """
+    node = _new(PyTreeDef)
+    node._definition = definition
+    node._data = data
+    node._order = order
+    node._children = children
+    node._flat = flat
+    node.num_leaves = num_leaves
+    node._hash = None
+    node._postorder = None
+    node._build = None
+    node._uses = 0
+    return node
+
+
+LEAF = make(None, None, None, (), 1)
+"""The structure of every leaf."""
+
+
+def postorder(root: PyTreeDef) -> tuple[PyTreeDef, ...]:
+    """All nodes, each after its children, as a list that is made once per structure."""
+    known = root._postorder
+    if known is not None:
+        return known
+    result: list[PyTreeDef] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        result.append(node)
+        stack.extend(node._children)
+    result.reverse()
+    root._postorder = nodes = tuple(result)
+    return nodes
+
+
+def same_node(ours: PyTreeDef, theirs: PyTreeDef) -> bool:
+    """Tell whether the roots of two structures agree: type, metadata and number of children."""
+    return (
+        same_definition(ours._definition, theirs._definition)
+        and len(ours._children) == len(theirs._children)
+        and same_metadata(ours, ours._data, theirs._data)
+    )
+
+
+def same_definition(ours: NodeDefinition | None, theirs: NodeDefinition | None) -> bool:
+    """Tell whether two definitions are the same one."""
+    if ours is theirs:
+        return True
+    if ours is None or theirs is None:
+        return False
+    # Definitions of named tuples are made on demand, and may have been made twice.
+    return ours._automatic and theirs._automatic and ours.type is theirs.type
+
+
+def rebuild(root: PyTreeDef, leaves: list[PyTreeDef]) -> PyTreeDef:
+    """Replace the leaves of a structure by other structures."""
+    position = 0
+    stack: list[PyTreeDef] = []
+    for node in postorder(root):
+        if node._definition is None:
+            stack.append(leaves[position])
+            position += 1
+            continue
+        start = len(stack) - len(node._children)
+        children = tuple(stack[start:])
+        del stack[start:]
+        count = sum(child.num_leaves for child in children)
+        flat = all(child is LEAF for child in children)
+        stack.append(make(node._definition, node._data, node._order, children, count, flat))
+    return stack[0]
+
+
+def _iterable(leaves: Any) -> Iterable[Any]:
+    try:
+        iterator: Iterator[Any] = iter(leaves)
+    except TypeError:
+        raise TreeError(
+            f"Expected an iterable of leaves, got {short(leaves)} of type {type(leaves).__name__}."
+        ) from None
+    return iterator
+
+
+def _wrong_count(structure: PyTreeDef, count: int) -> TreeError:
+    which = "few" if count < structure.num_leaves else "many"
+    return TreeError(
+        f"Too {which} leaves for {short(structure)}; expected {structure.num_leaves}, got {count}."
+    )

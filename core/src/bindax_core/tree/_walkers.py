@@ -1,0 +1,229 @@
+"""Walkers: the functions that flatten one node of a type, and what is below it, fast.
+
+A walker appends the leaves below a node to a list and returns the node's ``PyTreeDef``. Walkers
+call each other by way of the table; they are recursive, keep no paths and do not look for cycles.
+Whatever goes wrong in one makes ``_flatten`` start anew with the careful walk of ``_general``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from bindax_core.errors import TreeError
+from bindax_core.tree._definition import NodeDefinition, short, type_name
+from bindax_core.tree._order import _TOTALLY_ORDERED, key_order
+from bindax_core.tree._table import LEAF_TYPES, Walk, kind_of
+from bindax_core.tree._treedef import LEAF, PyTreeDef, make
+
+_SHARED = 256
+"""Structures of sequences of leaves are shared up to this length."""
+
+_leaves = [(LEAF,) * n for n in range(_SHARED)]
+
+
+def walker(definition: NodeDefinition) -> Walk:
+    """Make the walker for the instances of a type."""
+    kind = definition._kind
+    if kind == "none":
+        return _none_walker(definition)
+    if kind in ("list", "tuple"):
+        return _sequence_walker(definition)
+    if kind == "namedtuple":
+        return _namedtuple_walker(definition)
+    if kind == "dict":
+        return _dict_walker(definition)
+    return _custom_walker(definition)
+
+
+def _walk_children(
+    definition: NodeDefinition,
+    data: Any,
+    order: tuple[Any, ...] | None,
+    children: Iterable[Any],
+    leaves: list[Any],
+) -> PyTreeDef:
+    before = len(leaves)
+    structures = []
+    for child in children:
+        walk = kind_of(type(child))
+        if walk is None:
+            leaves.append(child)
+            structures.append(LEAF)
+        else:
+            structures.append(walk(child, leaves))
+    return make(definition, data, order, tuple(structures), len(leaves) - before)
+
+
+def _none_walker(definition: NodeDefinition) -> Walk:
+    structure = make(definition, None, None, (), 0, True)
+
+    def walk_none(node: None, leaves: list[Any]) -> PyTreeDef:
+        return structure
+
+    return walk_none
+
+
+def _sequence_walker(definition: NodeDefinition) -> Walk:
+    shared = [make(definition, None, None, _leaves[n], n, True) for n in range(_SHARED)]
+
+    def walk_sequence(node: Sequence[Any], leaves: list[Any]) -> PyTreeDef:
+        for child in node:
+            if type(child) not in LEAF_TYPES:
+                return _walk_children(definition, None, None, node, leaves)
+        before = len(leaves)
+        leaves.extend(node)
+        count = len(leaves) - before
+        if count < _SHARED:
+            return shared[count]
+        return make(definition, None, None, (LEAF,) * count, count, True)
+
+    return walk_sequence
+
+
+def _namedtuple_walker(definition: NodeDefinition) -> Walk:
+    count = len(definition.type._fields)  # type: ignore[attr-defined]
+    of_leaves = make(definition, None, None, (LEAF,) * count, count, True)
+
+    def walk_namedtuple(node: tuple[Any, ...], leaves: list[Any]) -> PyTreeDef:
+        for child in node:
+            if type(child) not in LEAF_TYPES:
+                return _walk_children(definition, None, None, node, leaves)
+        leaves.extend(node)
+        return of_leaves
+
+    return walk_namedtuple
+
+
+def _dict_walker(definition: NodeDefinition) -> Walk:
+    def walk_dict(node: dict[Any, Any], leaves: list[Any]) -> PyTreeDef:
+        try:
+            keys = sorted(node)
+            if len(keys) > 1 and type(keys[0]) not in _TOTALLY_ORDERED:
+                keys = key_order(node)
+        except TypeError:
+            keys = key_order(node)
+        inserted = list(node)
+        order = None if inserted == keys else tuple(inserted)
+        children = [node[key] for key in keys]
+        for child in children:
+            if type(child) not in LEAF_TYPES:
+                return _walk_children(definition, tuple(keys), order, children, leaves)
+        leaves += children
+        count = len(children)
+        below = _leaves[count] if count < _SHARED else (LEAF,) * count
+        return make(definition, tuple(keys), order, below, count, True)
+
+    return walk_dict
+
+
+def _custom_walker(definition: NodeDefinition) -> Walk:
+    flatten = definition.flatten
+    keeps_order = definition._kind == "defaultdict"
+
+    def walk_custom(node: Any, leaves: list[Any]) -> PyTreeDef:
+        result = flatten(node)
+        if type(result) is not tuple or len(result) != 2:
+            result = checked_result(definition, result)
+        children, data = result
+        if type(children) is not tuple:
+            children = checked_children(definition, children)
+        order = _insertion_order(node, data[1]) if keeps_order else None
+        for child in children:
+            if type(child) not in LEAF_TYPES:
+                return _walk_children(definition, data, order, children, leaves)
+        leaves.extend(children)
+        count = len(children)
+        below = _leaves[count] if count < _SHARED else (LEAF,) * count
+        return make(definition, data, order, below, count, True)
+
+    return walk_custom
+
+
+def expand(
+    definition: NodeDefinition, node: Any
+) -> tuple[Sequence[Any], Any, tuple[Any, ...] | None]:
+    """Take one node apart.
+
+    Returns:
+        The children, the metadata and, for mappings, the order of insertion.
+
+    Raises:
+        TreeError: the flatten function returned something else than children and metadata.
+    """
+    kind = definition._kind
+    if kind in ("list", "tuple", "namedtuple"):
+        return tuple(node), None, None
+    if kind == "dict":
+        keys = key_order(node)
+        data = tuple(keys)
+        return [node[key] for key in keys], data, _insertion_order(node, data)
+    if kind == "none":
+        return (), None, None
+    result = checked_result(definition, definition.flatten(node))
+    order = _insertion_order(node, result[1][1]) if kind == "defaultdict" else None
+    return checked_children(definition, result[0]), result[1], order
+
+
+def _insertion_order(node: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The keys of a mapping as they were inserted; None if that is the order of the leaves."""
+    inserted = tuple(node)
+    return None if inserted == keys else inserted
+
+
+def expand_with_keys(
+    definition: NodeDefinition, node: Any
+) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
+    """Take one node apart, with the keys of its children.
+
+    Returns:
+        The children, their keys, the metadata and, for mappings, the order of insertion.
+
+    Raises:
+        TreeError: the flatten function returned something else than it should.
+    """
+    with_keys = definition.flatten_with_keys
+    if with_keys is None:
+        children, data, order = expand(definition, node)
+        return children, definition.child_keys(data, len(children)), data, order
+    pairs, data = checked_result(definition, with_keys(node), "flatten_with_keys")
+    keys, children = [], []
+    for pair in checked_children(definition, pairs, "flatten_with_keys"):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TreeError(
+                f"The flatten_with_keys function of the pytree node type "
+                f"{type_name(definition.type)} must return pairs (key, child), got {short(pair)}."
+            )
+        keys.append(pair[0])
+        children.append(pair[1])
+    return children, keys, data, None
+
+
+def checked_result(
+    definition: NodeDefinition, result: Any, function: str = "flatten"
+) -> tuple[Any, Any]:
+    """Check that a flatten function returned a pair."""
+    if isinstance(result, tuple) and len(result) == 2:
+        return result
+    raise TreeError(
+        f"The {function} function of the pytree node type {type_name(definition.type)} must return "
+        f"a tuple (children, metadata), got {short(result)} of type {type_name(type(result))}."
+    )
+
+
+def checked_children(
+    definition: NodeDefinition, children: Any, function: str = "flatten"
+) -> tuple[Any, ...]:
+    """Check that a flatten function returned an iterable of children, and make it a tuple."""
+    if not isinstance(children, str | bytes):
+        try:
+            iterator = iter(children)
+        except TypeError:
+            pass
+        else:
+            return tuple(iterator)
+    raise TreeError(
+        f"The {function} function of the pytree node type {type_name(definition.type)} must return "
+        f"an iterable of children first, got {short(children)} of type "
+        f"{type_name(type(children))}. A single child x is written (x,)."
+    )

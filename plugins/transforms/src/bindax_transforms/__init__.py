@@ -1,0 +1,54 @@
+"""The transformations of bindax: each is a trace plus a rule table, as a third party's would be.
+
+They use ``bindax_core.extend`` alone, and the kernel imports none of them.
+"""
+
+from bindax_core.extend import register_internal
+from bindax_transforms._callables import check_function as check_function
+from bindax_transforms.autodiff.gradient import grad as grad
+from bindax_transforms.autodiff.gradient import hessian as hessian
+from bindax_transforms.autodiff.gradient import jacfwd as jacfwd
+from bindax_transforms.autodiff.gradient import jacobian as jacobian
+from bindax_transforms.autodiff.gradient import jacrev as jacrev
+from bindax_transforms.autodiff.gradient import value_and_grad as value_and_grad
+from bindax_transforms.autodiff.jvp import jvp as jvp
+from bindax_transforms.autodiff.jvp import jvp_jaxpr as jvp_jaxpr
+from bindax_transforms.autodiff.linearize import linearize as linearize
+from bindax_transforms.autodiff.linearize import vjp as vjp
+from bindax_transforms.autodiff.partial_eval import dce_jaxpr as dce_jaxpr
+from bindax_transforms.autodiff.partial_eval import partial_eval_jaxpr as partial_eval_jaxpr
+from bindax_transforms.autodiff.transposition import linear_transpose as linear_transpose
+from bindax_transforms.autodiff.transposition import transpose_jaxpr as transpose_jaxpr
+from bindax_transforms.batching.vmap import vmap as vmap
+from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
+from bindax_transforms.compilation.jit_function import JittedFunction as JittedFunction
+from bindax_transforms.compilation.jit_function import jit as jit
+from bindax_transforms.compilation.jit_primitive import jit_p as jit_p
+from bindax_transforms.compilation.physical import physical_jaxpr as physical_jaxpr
+from bindax_transforms.composition import composition as composition
+from bindax_transforms.custom import _vjp_rules as _vjp_rules
+from bindax_transforms.custom._arguments import SymbolicZero as SymbolicZero
+from bindax_transforms.custom._arguments import zero_from_primal as zero_from_primal
+from bindax_transforms.custom.closure_convert import closure_convert as closure_convert
+from bindax_transforms.custom.closure_convert import custom_gradient as custom_gradient
+from bindax_transforms.custom.custom_jvp import custom_jvp as custom_jvp
+from bindax_transforms.custom.custom_jvp import custom_jvp_call_p as custom_jvp_call_p
+from bindax_transforms.custom.custom_vjp import CustomVJPPrimal as CustomVJPPrimal
+from bindax_transforms.custom.custom_vjp import custom_vjp as custom_vjp
+from bindax_transforms.custom.custom_vjp import custom_vjp_call_p as custom_vjp_call_p
+from bindax_transforms.custom.custom_vmap import custom_vmap as custom_vmap
+from bindax_transforms.custom.custom_vmap import custom_vmap_call_p as custom_vmap_call_p
+from bindax_transforms.remat import checkpoint_policies as checkpoint_policies
+from bindax_transforms.remat._name import checkpoint_name as checkpoint_name
+from bindax_transforms.remat.checkpoint import checkpoint as checkpoint
+from bindax_transforms.remat.saved_residuals import print_saved_residuals as print_saved_residuals
+from bindax_transforms.remat.saved_residuals import saved_residuals as saved_residuals
+from bindax_transforms.staging.effects import check_repeatable as check_repeatable
+from bindax_transforms.staging.effects import check_unordered as check_unordered
+from bindax_transforms.staging.effects import without_effects as without_effects
+from bindax_transforms.staging.interning import intern_jaxpr as intern_jaxpr
+from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
+from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
+from bindax_transforms.staging.trace import trace_to_jaxpr as trace_to_jaxpr
+
+register_internal(__file__)

@@ -1,0 +1,86 @@
+"""Helpers of all interpreters: user functions on flat lists, and small list functions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bindax_core.extend import (
+    Origin,
+    PyTreeDef,
+    as_array,
+    is_value,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+    unknown_type_message,
+)
+
+T = TypeVar("T")
+
+
+def flatten_function(
+    function: Callable[..., Any], in_tree: PyTreeDef, origin: Origin
+) -> tuple[Callable[..., list[Any]], Callable[[], PyTreeDef]]:
+    """A function of flat values for one of trees, and where to find its output's tree.
+
+    Args:
+        function: takes positional arguments, and keyword arguments if ``in_tree`` has them.
+        in_tree: the structure of ``(args, kwargs)``.
+        origin: the transformation and the user's function, for messages.
+
+    Returns:
+        The flat function, and a function that gives the output's structure after it has run.
+
+    Raises:
+        TypeError: when the function returns something that is no array; the message names it.
+    """
+    store: list[PyTreeDef] = []
+
+    def flat_function(*leaves: Any) -> list[Any]:
+        args, kwargs = tree_unflatten(in_tree, leaves)
+        result = function(*args, **kwargs)
+        out, out_tree = tree_flatten(result)
+        for i, x in enumerate(out):
+            if not is_value(x):
+                path = argument_names(result, "output")[i]
+                raise TypeError(f"{origin} returned at {path} {unknown_type_message(x)}")
+        store.append(out_tree)
+        return out
+
+    return flat_function, lambda: store[-1]
+
+
+def own_value(x: Any) -> Any:
+    """A value that nobody can write to: an ``Array`` of its own in place of a NumPy array."""
+    return as_array(x) if isinstance(x, np.ndarray) else x
+
+
+def partition(which: Sequence[bool], values: Iterable[T]) -> tuple[list[T], list[T]]:
+    """The values where ``which`` is false, and those where it is true."""
+    no: list[T] = []
+    yes: list[T] = []
+    for flag, value in zip(which, values, strict=True):
+        (yes if flag else no).append(value)
+    return no, yes
+
+
+def merge(which: Sequence[bool], no: Iterable[T], yes: Iterable[T]) -> list[T]:
+    """The inverse of ``partition``."""
+    no, yes = iter(no), iter(yes)
+    return [next(yes) if flag else next(no) for flag in which]
+
+
+def split(values: Sequence[T], *sizes: int) -> list[list[T]]:
+    """Cut a list into pieces of the given sizes, and the rest."""
+    cuts = [0, *itertools.accumulate(sizes), len(values)]
+    return [list(values[a:b]) for a, b in itertools.pairwise(cuts)]
+
+
+def argument_names(tree: Any, what: str = "args") -> list[str]:
+    """The path of each leaf of a tree of arguments, for messages."""
+    return [what + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]

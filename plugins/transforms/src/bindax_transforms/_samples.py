@@ -1,0 +1,89 @@
+"""Samples of the primitives that call a program: what ``jit`` and its like put into programs.
+
+The functions are made of operators, which whatever brings array operations supplies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bindax_testing import Sample, array, sample
+from bindax_transforms import (
+    checkpoint,
+    checkpoint_name,
+    custom_jvp,
+    custom_vjp,
+    custom_vmap,
+    jit,
+    jvp,
+    vjp,
+    vmap,
+)
+
+SHAPES = (((2, 3), "float64"), ((), "float64"), ((4,), "float32"), ((2, 0), "float32"))
+_REVERSE = "a custom_vjp function has no derivative in forward mode"
+REVERSE = dict.fromkeys(("jvp", "linearize", "second order"), _REVERSE)
+
+
+def _smooth(x: Any, y: Any) -> Any:
+    return x * x * y, x + y
+
+
+def _linear(x: Any, y: Any) -> Any:
+    return x + y, x - y
+
+
+def _partly(x: Any, y: Any) -> Any:
+    """One result that is an operand, and one that needs the other operand alone."""
+    return x, y * y
+
+
+def _kept(x: Any, y: Any) -> Any:
+    return checkpoint_name(x, "kept") * y, checkpoint_name(y, "other")
+
+
+def _with_jvp(fun: Any) -> Any:
+    """The function with a rule that says what its derivative is anyway."""
+    made = custom_jvp(fun)
+    made.defjvp(lambda primals, tangents: jvp(fun, primals, tangents))
+    return made
+
+
+def _with_vjp(fun: Any) -> Any:
+    made = custom_vjp(fun)
+    made.defvjp(lambda *args: (fun(*args), args), lambda args, cts: vjp(fun, *args)[1](cts))
+    return made
+
+
+def _with_vmap(fun: Any) -> Any:
+    made = custom_vmap(fun)
+
+    @made.def_vmap
+    def rule(axis_size: int, in_batched: Any, *args: Any) -> Any:
+        axes = tuple(0 if flag else None for flag in in_batched)
+        return vmap(fun, axes)(*args), (True, True)
+
+    return made
+
+
+WRAPPERS: Mapping[str, Any] = {
+    "jit": jit,
+    "checkpoint": checkpoint,
+    "custom_jvp_call": _with_jvp,
+    "custom_vjp_call": _with_vjp,
+    "custom_vmap_call": _with_vmap,
+}
+
+
+def samples() -> Iterator[Sample]:
+    """Calls of smooth, linear and partly trivial functions, by each primitive that calls one."""
+    for name, wrap in WRAPPERS.items():
+        skip = REVERSE if name == "custom_vjp_call" else {}
+        for fun in (_smooth, _linear, _partly):
+            for shape, dtype in SHAPES if fun is _smooth else SHAPES[:1]:
+                operand = array(shape, dtype)
+                label = f"{name}-{fun.__name__}-{operand.aval.str_short()}"
+                yield sample(wrap(fun), operand, operand, label=label, skip=skip)
+    for shape, dtype in SHAPES:
+        yield sample(_kept, *[array(shape, dtype)] * 2)

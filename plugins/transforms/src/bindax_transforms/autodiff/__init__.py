@@ -1,0 +1,1 @@
+"""Differentiation: forward, partial evaluation, transposition, reverse."""

@@ -1,0 +1,279 @@
+"""Forward-mode differentiation: pairs of primal and tangent flow through the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bindax_core.errors import AbstractionError
+from bindax_core.extend import (
+    Array,
+    ClosedJaxpr,
+    Origin,
+    Primitive,
+    Trace,
+    Tracer,
+    Zero,
+    api_boundary,
+    float0,
+    full_lower,
+    full_raise,
+    instantiate_zeros,
+    is_differentiable,
+    is_value,
+    new_main,
+    operations_for,
+    rules,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
+
+_rules = rules.jvp.functions
+
+
+class JVPTracer(Tracer):
+    """A primal and its tangent, which may be a symbolic ``Zero``."""
+
+    __slots__ = ("primal", "tangent")
+
+    def __init__(self, trace: Trace, primal: Any, tangent: Any) -> None:
+        self._trace = trace
+        self.primal = primal
+        self.tangent = tangent
+
+    @property
+    def aval(self) -> Any:
+        return typeof(self.primal)
+
+    def full_lower(self) -> Any:
+        return full_lower(self.primal) if type(self.tangent) is Zero else self
+
+    def concrete(self) -> Any:
+        primal = self.primal
+        return primal.concrete() if isinstance(primal, Tracer) else primal
+
+    def history(self) -> str:
+        primal = self.primal
+        return primal.history() if isinstance(primal, Tracer) else ""
+
+
+class JVPTrace(Trace):
+    """Applies ``jvp`` rules."""
+
+    __slots__ = ()
+
+    def pure(self, value: Any) -> JVPTracer:
+        return JVPTracer(self, value, Zero.like(value))
+
+    def process_primitive(
+        self, primitive: Primitive, tracers: Sequence[JVPTracer], params: dict[str, Any]
+    ) -> list[Any]:
+        primals = [t.primal for t in tracers]
+        tangents = [t.tangent for t in tracers]
+        rule = _rules.get(primitive) or rules.jvp.get(primitive)
+        primals_out, tangents_out = rule(primals, tangents, **params)
+        return [
+            JVPTracer(self, x, t) if type(t) is not Zero else x
+            for x, t in zip(primals_out, tangents_out, strict=True)
+        ]
+
+
+def jvp_flat(
+    function: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    origin: Origin,
+) -> tuple[list[Any], list[Any]]:
+    """The derivative of a function of flat values; tangents in and out may be ``Zero``."""
+    with new_main(JVPTrace, origin=origin) as main:
+        trace = main.trace
+        tracers = [
+            x if type(t) is Zero else JVPTracer(trace, x, t)
+            for x, t in zip(primals, tangents, strict=True)
+        ]
+        outs = [full_raise(trace, out) for out in function(*tracers)]
+        return [out.primal for out in outs], [out.tangent for out in outs]
+
+
+@api_boundary
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]:
+    """The value of a function and its derivative along a tangent (forward mode).
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        primals: the arguments, a tuple or list.
+        tangents: a tangent for each argument, of the same structure, shapes and dtypes; tangents of
+            integers and booleans have dtype ``float0``.
+        has_aux: whether ``fun`` returns a pair whose second part is passed through.
+
+    Returns:
+        ``(primals_out, tangents_out)``, and the auxiliary output if there is one.
+
+    Raises:
+        TypeError: when a tangent does not fit its primal; the message names the argument.
+
+    >>> from bindax_transforms import jvp
+    >>> y, y_dot = jvp(lambda x: x * x, (3.0,), (1.0,))
+    >>> float(y), float(y_dot)
+    (9.0, 6.0)
+    """
+    check_function("jvp", "fun", fun)
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+        raise TypeError(
+            f"jvp takes primals and tangents as tuples or lists with one entry for each argument, "
+            f"but got {type(primals).__name__} and {type(tangents).__name__}."
+        )
+    flat_primals, in_tree = tree_flatten((tuple(primals), {}))
+    flat_tangents, tangent_tree = tree_flatten((tuple(tangents), {}))
+    if in_tree != tangent_tree:
+        raise TypeError(
+            f"primals and tangents of jvp must have the same structure, but the primals are "
+            f"{in_tree.children()[0]} and the tangents are {tangent_tree.children()[0]}."
+        )
+    for i, x in enumerate(flat_primals):
+        if not is_value(x):
+            place = argument_names(tuple(primals), "primals")[i]
+            raise TypeError(f"{place}: {unknown_type_message(x)}")
+    flat_tangents = [
+        check_tangent(typeof(x), t, i, tuple(primals))
+        for i, (x, t) in enumerate(zip(flat_primals, flat_tangents, strict=True))
+    ]
+    aux: list[Any] = []
+    fun_main = split_aux(fun, aux, "jvp") if has_aux else fun
+    origin = Origin("jvp", fun)
+    flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
+    primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
+    primals_out = [own_value(x) for x in primals_out]
+    tangents_out = [own_value(instantiate_zeros(t)) for t in tangents_out]
+    results = tree_unflatten(out_tree(), primals_out), tree_unflatten(out_tree(), tangents_out)
+    return (*results, lower_aux(aux[-1])) if has_aux else results
+
+
+def check_tangent(aval: Any, tangent: Any, index: int, tree: Any, what: str = "tangent") -> Any:
+    """A tangent with exactly the type that belongs to its primal; ``Zero`` for float0.
+
+    Args:
+        aval: the type of the primal, or for a cotangent of the output.
+        tangent: what the user gave; a Python scalar takes the dtype that is needed.
+        index: which leaf of the tree it belongs to.
+        tree: the primals, or the output, for the path in the message.
+        what: ``"tangent"`` or ``"cotangent"``.
+
+    Raises:
+        TypeError: when the types do not fit.
+    """
+    if type(tangent) is Array and tangent.aval is aval and is_differentiable(aval.dtype):
+        return tangent
+    root = "primals" if what == "tangent" else "output"
+    if not is_value(tangent):
+        place = argument_names(tree, root)[index]
+        raise TypeError(f"the {what} for {place}: {unknown_type_message(tangent)}")
+    expected, given = aval.tangent_aval(), typeof(tangent)
+    if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:
+        return Zero(expected)
+    if given.strip_weak_type() == expected.strip_weak_type():
+        return tangent
+    yields = given.weak_type and (given.dtype.kind != "c" or expected.dtype.kind == "c")
+    if yields and given.shape == expected.shape and expected.dtype != float0:
+        return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
+    place = argument_names(tree, root)[index]
+    raise TypeError(
+        f"the {what} for {place} must have the type {expected.str_short()}, because the "
+        f"{'primal' if what == 'tangent' else 'output'} is {aval.str_short()}, but it is "
+        f"{given.str_short()}."
+    )
+
+
+def split_aux(fun: Callable[..., Any], aux: list[Any], name: str) -> Callable[..., Any]:
+    """A function that returns the first part of a pair and keeps the second in ``aux``."""
+
+    def main_part(*args: Any, **kwargs: Any) -> Any:
+        result = fun(*args, **kwargs)
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            raise TypeError(
+                f"{name} with has_aux=True needs a function that returns a pair (output, aux), but "
+                f"it returned {type(result).__name__}."
+            )
+        out, kept = result
+        aux.append(kept)
+        return out
+
+    main_part.__wrapped__ = fun  # type: ignore[attr-defined]  # messages name the user's function
+    return main_part
+
+
+def lower_aux(aux: Any) -> Any:
+    """Auxiliary output with the primals in place of the tracers of the finished trace."""
+    leaves, tree = tree_flatten(aux)
+    return tree_unflatten(tree, [_own_primal(x) for x in leaves])
+
+
+def _own_primal(x: Any) -> Any:
+    x = _primal_of(x)
+    try:
+        return own_value(x)
+    except AbstractionError:  # it may be anything, an array of strings too
+        return x
+
+
+def _primal_of(x: Any) -> Any:
+    while isinstance(x, Tracer) and not x._trace.main.alive and hasattr(x, "primal"):
+        x = x.primal
+    return x
+
+
+def jvp_jaxpr(
+    jaxpr: ClosedJaxpr, nonzeros: Sequence[bool], instantiate: bool | Sequence[bool] = False
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """The derivative of a program, as a program.
+
+    Args:
+        jaxpr: a program without constants.
+        nonzeros: which arguments have a tangent.
+        instantiate: which results must have a tangent even if it is zero.
+
+    Returns:
+        A program from the arguments and the nonzero tangents to the results and their nonzero
+        tangents, and which results those are.
+    """
+    if isinstance(instantiate, bool):
+        instantiate = (instantiate,) * len(jaxpr.out_avals)
+    key = ("jvp", tuple(nonzeros), tuple(instantiate))
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _jvp_jaxpr(jaxpr, tuple(nonzeros), tuple(instantiate))
+    return jaxpr.cache[key]  # type: ignore[no-any-return]
+
+
+def _jvp_jaxpr(
+    jaxpr: ClosedJaxpr, nonzeros: tuple[bool, ...], instantiate: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, list[bool]]:
+    nonzeros_out: list[bool] = []
+    in_avals = jaxpr.in_avals
+    tangent_avals = [
+        aval.tangent_aval() for aval, nonzero in zip(in_avals, nonzeros, strict=True) if nonzero
+    ]
+
+    def function(*values: Any) -> list[Any]:
+        primals, rest = values[: len(in_avals)], iter(values[len(in_avals) :])
+        tangents = [
+            next(rest) if nonzero else Zero(aval.tangent_aval())
+            for aval, nonzero in zip(in_avals, nonzeros, strict=True)
+        ]
+        outs, out_tangents = jvp_flat(replay_jaxpr(jaxpr), primals, tangents, Origin("jvp"))
+        kept = []
+        for t, wanted in zip(out_tangents, instantiate, strict=True):
+            present = type(t) is not Zero or (wanted and t.aval.dtype != float0)
+            nonzeros_out.append(present)
+            if present:
+                kept.append(instantiate_zeros(t))
+        return [*outs, *kept]
+
+    made = trace_to_jaxpr(function, [*in_avals, *tangent_avals], Origin("jvp"))
+    return made, nonzeros_out

@@ -1,0 +1,217 @@
+"""Linearization and reverse mode: ``jvp`` partially evaluated, and its linear part transposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    UndefPrimal,
+    Zero,
+    api_boundary,
+    eval_jaxpr,
+    float0,
+    full_lower,
+    full_raise,
+    instantiate_zeros,
+    is_value,
+    new_main,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms.autodiff.jvp import check_tangent, jvp_flat, lower_aux, split_aux
+from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, dce_closed
+from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
+from bindax_transforms.staging.trace import JaxprBuilder
+
+
+class Linearized:
+    """The results of a function, and its derivative there as a linear program.
+
+    Attributes:
+        primals_out: the results.
+        jaxpr: from the nonzero tangents in to the nonzero tangents out.
+        nonzeros_in: which arguments have tangents.
+        tangent_avals_out: the tangent types of the results.
+        nonzeros_out: which results have a tangent that is not zero.
+    """
+
+    __slots__ = ("jaxpr", "nonzeros_in", "nonzeros_out", "primals_out", "tangent_avals_out")
+
+    def __init__(
+        self,
+        primals_out: list[Any],
+        jaxpr: ClosedJaxpr,
+        nonzeros_in: list[bool],
+        tangents_out: Sequence[Any],
+    ) -> None:
+        self.primals_out = primals_out
+        self.jaxpr = jaxpr
+        self.nonzeros_in = nonzeros_in
+        self.nonzeros_out = [type(t) is not Zero for t in tangents_out]
+        self.tangent_avals_out = [typeof(x).tangent_aval() for x in primals_out]
+
+    def apply(self, tangents: Sequence[Any]) -> list[Any]:
+        """The derivative along tangents, one for each argument; gives values or ``Zero``."""
+        used = [
+            instantiate_zeros(t)
+            for t, nonzero in zip(tangents, self.nonzeros_in, strict=True)
+            if nonzero
+        ]
+        outs = iter(eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *used))
+        return [
+            next(outs) if nonzero else Zero(aval)
+            for nonzero, aval in zip(self.nonzeros_out, self.tangent_avals_out, strict=True)
+        ]
+
+    def apply_transposed(self, cotangents: Sequence[Any]) -> list[Any]:
+        """The cotangents of the arguments that have tangents; gives values or ``Zero``."""
+        cts = [ct for ct, nonzero in zip(cotangents, self.nonzeros_out, strict=True) if nonzero]
+        args = [UndefPrimal(v.aval) for v in self.jaxpr.jaxpr.invars]
+        return eval_jaxpr_transposed(self.jaxpr.jaxpr, self.jaxpr.consts, args, cts)
+
+
+def linearize_flat(
+    function: Callable[..., Sequence[Any]], primals: Sequence[Any], origin: Origin
+) -> Linearized:
+    """Run a function of flat values, staging out the linear part of its derivative."""
+    builder = JaxprBuilder()
+    tangent_avals = [typeof(x).tangent_aval() for x in primals]
+    nonzeros = [aval.dtype != float0 for aval in tangent_avals]
+    with new_main(PartialEvalTrace, builder, origin=origin) as main:
+        trace: Any = main.trace
+        tangents = [
+            trace.new_arg(aval) if nonzero else Zero(aval)
+            for aval, nonzero in zip(tangent_avals, nonzeros, strict=True)
+        ]
+        primals_out, tangents_out = jvp_flat(function, primals, tangents, origin)
+        primals_out = [own_value(full_lower(x)) for x in primals_out]
+        atoms = [full_raise(trace, t) for t in tangents_out if type(t) is not Zero]
+        jaxpr = dce_closed(builder.build([trace.instantiate(t) for t in atoms]))
+    return Linearized(primals_out, jaxpr, nonzeros, tangents_out)
+
+
+def _checked_primals(name: str, flat: Sequence[Any], args: Any) -> list[Any]:
+    for i, x in enumerate(flat):
+        if not is_value(x):
+            raise TypeError(f"{name} of {argument_names(args)[i]}: {unknown_type_message(x)}")
+    return [own_value(x) for x in flat]
+
+
+@api_boundary
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of a function, and its derivative there as a linear function.
+
+    Applying the linear function again costs no new linearization.
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        primals: the arguments at which to linearize.
+        has_aux: whether ``fun`` returns a pair whose second part is passed through.
+
+    Returns:
+        ``(out, f_lin)``, and the auxiliary output if there is one; ``f_lin`` takes a tangent for
+        each argument.
+
+    >>> from bindax_transforms import linearize
+    >>> y, f_lin = linearize(lambda x: x * x, 3.0)
+    >>> float(y), float(f_lin(1.0))
+    (9.0, 6.0)
+    """
+    check_function("linearize", "fun", fun)
+    flat, in_tree = tree_flatten((primals, {}))
+    flat = _checked_primals("linearize", flat, primals)
+    aux: list[Any] = []
+    fun_main = split_aux(fun, aux, "linearize") if has_aux else fun
+    origin = Origin("linearize", fun)
+    flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
+    lin = linearize_flat(flat_function, flat, origin)
+    tree = out_tree()
+
+    @api_boundary
+    def f_lin(*tangents: Any) -> Any:
+        flat_tangents, tangent_tree = tree_flatten((tangents, {}))
+        if tangent_tree != in_tree:
+            raise TypeError(
+                f"the tangents must have the structure of the arguments, "
+                f"{in_tree.children()[0]}, but they have {tangent_tree.children()[0]}."
+            )
+        checked = [
+            check_tangent(typeof(x), t, i, primals)
+            for i, (x, t) in enumerate(zip(flat, flat_tangents, strict=True))
+        ]
+        outs = [own_value(instantiate_zeros(t)) for t in lin.apply(checked)]
+        return tree_unflatten(tree, outs)
+
+    out = tree_unflatten(tree, lin.primals_out)
+    return (out, f_lin, lower_aux(aux[-1])) if has_aux else (out, f_lin)
+
+
+@api_boundary
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of a function, and the transpose of its derivative there (reverse mode).
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        primals: the arguments at which to differentiate.
+        has_aux: whether ``fun`` returns a pair whose second part is passed through.
+
+    Returns:
+        ``(out, f_vjp)``, and the auxiliary output if there is one; ``f_vjp`` takes a cotangent of
+        the structure of ``out`` and returns the tuple of cotangents of the arguments. Cotangents of
+        integers and booleans have dtype ``float0``.
+
+    Raises:
+        TypeError: when a cotangent does not fit the output.
+
+    >>> from bindax_transforms import vjp
+    >>> y, f_vjp = vjp(lambda x, y: x * y, 3.0, 2.0)
+    >>> [float(ct) for ct in f_vjp(1.0)]
+    [2.0, 3.0]
+    """
+    check_function("vjp", "fun", fun)
+    flat, in_tree = tree_flatten((primals, {}))
+    flat = _checked_primals("vjp", flat, primals)
+    aux: list[Any] = []
+    fun_main = split_aux(fun, aux, "vjp") if has_aux else fun
+    origin = Origin("vjp", fun)
+    flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
+    lin = linearize_flat(flat_function, flat, origin)
+    tree = out_tree()
+    in_avals = [typeof(x).tangent_aval() for x in flat]
+
+    @api_boundary
+    def f_vjp(cotangent: Any) -> tuple[Any, ...]:
+        cts, ct_tree = tree_flatten(cotangent)
+        if ct_tree != tree:
+            raise TypeError(
+                f"the cotangent must have the structure of the output, {tree}, but it has "
+                f"{ct_tree}."
+            )
+        checked = [
+            check_tangent(typeof(x), ct, i, out, "cotangent")
+            for i, (x, ct) in enumerate(zip(lin.primals_out, cts, strict=True))
+        ]
+        return unflatten_cotangents(lin, in_tree, in_avals, checked)
+
+    out = tree_unflatten(tree, lin.primals_out)
+    return (out, f_vjp, lower_aux(aux[-1])) if has_aux else (out, f_vjp)
+
+
+def unflatten_cotangents(
+    lin: Linearized, in_tree: Any, in_avals: Sequence[Any], cotangents: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The cotangents of the arguments as trees; zeros where nothing flows back."""
+    found = iter(lin.apply_transposed(cotangents))
+    outs = [
+        own_value(instantiate_zeros(next(found) if nonzero else Zero(aval)))
+        for nonzero, aval in zip(lin.nonzeros_in, in_avals, strict=True)
+    ]
+    args, _ = tree_unflatten(in_tree, outs)
+    return args  # type: ignore[no-any-return]

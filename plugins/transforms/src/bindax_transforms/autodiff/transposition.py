@@ -1,0 +1,224 @@
+"""Transposition: running a linear program backwards, from cotangents to cotangents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    MissingRuleError,
+    Origin,
+    UndefPrimal,
+    Var,
+    Zero,
+    add_tangents,
+    api_boundary,
+    float0,
+    instantiate_zeros,
+    rules,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import flatten_function, own_value, partition
+from bindax_transforms.autodiff.jvp import check_tangent
+from bindax_transforms.staging.trace import trace_to_jaxpr
+
+
+def eval_jaxpr_transposed(
+    jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
+    """The cotangents of a program's linear arguments.
+
+    Args:
+        jaxpr: a program that is linear in some arguments.
+        consts: one value for each of its constants.
+        args: ``UndefPrimal`` for each linear argument, the value for each other.
+        cotangents: one for each result; ``Zero`` where there is none.
+
+    Returns:
+        A cotangent or ``Zero`` for each linear argument, in order.
+    """
+    primals: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    primals.update(
+        (v, x) for v, x in zip(jaxpr.invars, args, strict=True) if type(x) is not UndefPrimal
+    )
+    linear_eqns = _evaluate_nonlinear(jaxpr, primals)
+    collected: dict[Var, Any] = {}
+
+    def collect(x: Any, cotangent: Any) -> None:
+        if type(x) is Var and cotangent is not None and type(cotangent) is not Zero:
+            present = collected.get(x)
+            collected[x] = cotangent if present is None else add_tangents(present, cotangent)
+
+    for x, cotangent in zip(jaxpr.outvars, cotangents, strict=True):
+        if x not in primals:
+            collect(x, cotangent)
+    for eqn in reversed(linear_eqns):
+        cts_out = [collected.pop(v, None) for v in eqn.outvars]
+        # What has effects on linear values is never dropped in silence: its rule says why not.
+        if any(ct is not None for ct in cts_out) or eqn.effects:
+            for x, cotangent in zip(eqn.invars, _transpose_eqn(eqn, cts_out, primals), strict=True):
+                collect(x, cotangent)
+    return [
+        collected.get(v, Zero(v.aval.tangent_aval()))
+        for v, x in zip(jaxpr.invars, args, strict=True)
+        if type(x) is UndefPrimal
+    ]
+
+
+def _evaluate_nonlinear(jaxpr: Jaxpr, primals: dict[Var, Any]) -> list[JaxprEqn]:
+    """Evaluate what depends on no linear argument; gives the equations that remain."""
+    linear = []
+    for eqn in jaxpr.eqns:
+        if any(type(x) is Var and x not in primals for x in eqn.invars):
+            linear.append(eqn)
+            continue
+        operands = [primals[x] if type(x) is Var else x.val for x in eqn.invars]  # type: ignore[union-attr]
+        outs = eqn.primitive.bind(*operands, **eqn.params)
+        primals.update(
+            zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs], strict=True)
+        )
+    return linear
+
+
+def _transpose_eqn(
+    eqn: JaxprEqn, cotangents: Sequence[Any], primals: dict[Var, Any]
+) -> Sequence[Any]:
+    primitive = eqn.primitive
+    operands: list[Any] = []
+    for x in eqn.invars:
+        if type(x) is not Var:
+            operands.append(x.val)  # type: ignore[union-attr]
+        else:
+            operands.append(primals[x] if x in primals else UndefPrimal(x.aval))
+    cts = [
+        Zero(v.aval.tangent_aval()) if ct is None else ct
+        for v, ct in zip(eqn.outvars, cotangents, strict=True)
+    ]
+    rule = rules.transpose.functions.get(primitive) or _missing_rule(eqn)
+    result = rule(cts, *operands, **eqn.params)
+    if not isinstance(result, (list, tuple)) or len(result) != len(operands):
+        raise TypeError(
+            f"the transpose rule of {primitive.name} must return a sequence with one entry for "
+            f"each of its {len(operands)} operands (None where it is not linear), but it returned "
+            f"{result!r:.80}."
+        )
+    return result
+
+
+def _missing_rule(eqn: JaxprEqn) -> Callable[..., Any]:
+    """A rule that is not loaded yet; when there is none, the error names the user's line."""
+    try:
+        return rules.transpose.get(eqn.primitive)
+    except MissingRuleError as error:
+        if eqn.source_info is not None:
+            error.add_note(f"{eqn.primitive.name} is applied at {eqn.source_info}.")
+        raise
+
+
+def transpose_jaxpr(
+    jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """The transpose of a program, as a program.
+
+    Args:
+        jaxpr: a program without constants.
+        linear: which arguments it is linear in.
+        nonzero_cts: which results have a cotangent.
+
+    Returns:
+        A program from the other arguments and the cotangents to the nonzero cotangents of the
+        linear arguments, and which those are.
+    """
+    key = ("transpose", tuple(linear), tuple(nonzero_cts))
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _transpose_jaxpr(jaxpr, tuple(linear), tuple(nonzero_cts))
+    return jaxpr.cache[key]  # type: ignore[no-any-return]
+
+
+def _transpose_jaxpr(
+    jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero_cts: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, list[bool]]:
+    residual_avals, _ = partition(linear, jaxpr.in_avals)
+    ct_avals = [
+        aval.tangent_aval()
+        for aval, nonzero in zip(jaxpr.out_avals, nonzero_cts, strict=True)
+        if nonzero
+    ]
+    nonzero_out: list[bool] = []
+
+    def function(*values: Any) -> list[Any]:
+        residuals = iter(values[: len(residual_avals)])
+        given = iter(values[len(residual_avals) :])
+        args = [
+            UndefPrimal(aval) if flag else next(residuals)
+            for aval, flag in zip(jaxpr.in_avals, linear, strict=True)
+        ]
+        cts = [
+            next(given) if nonzero else Zero(aval.tangent_aval())
+            for aval, nonzero in zip(jaxpr.out_avals, nonzero_cts, strict=True)
+        ]
+        outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, cts)
+        nonzero_out.extend(type(ct) is not Zero for ct in outs)
+        return [ct for ct in outs if type(ct) is not Zero]
+
+    made = trace_to_jaxpr(function, [*residual_avals, *ct_avals], Origin("transpose"))
+    return made, nonzero_out
+
+
+@api_boundary
+def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """The transpose of a linear function.
+
+    Args:
+        fun: a function that is linear in its arguments.
+        primals: values or types of the arguments; only their shapes and dtypes are used.
+
+    Returns:
+        A function from a cotangent of the output to the tuple of cotangents of the arguments.
+
+    Raises:
+        MissingRuleError: when ``fun`` uses an operation that is not linear.
+
+    >>> from bindax_transforms import linear_transpose
+    >>> transposed = linear_transpose(lambda x, y: 2.0 * x - y, 1.0, 1.0)
+    >>> [float(ct) for ct in transposed(3.0)]
+    [6.0, -3.0]
+    """
+    check_function("linear_transpose", "fun", fun)
+    flat, in_tree = tree_flatten((primals, {}))
+    avals = [x if hasattr(x, "tangent_aval") else typeof(x) for x in flat]
+    for aval in avals:
+        if aval.tangent_aval().dtype == float0:
+            raise TypeError(
+                f"linear_transpose needs arguments of a float or complex dtype, but got "
+                f"{aval.str_short()}: a linear function of integers has no transpose."
+            )
+    origin = Origin("linear_transpose", fun)
+    flat_function, out_tree = flatten_function(fun, in_tree, origin)
+    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
+    args = [UndefPrimal(aval) for aval in avals]
+
+    @api_boundary
+    def transposed(cotangent: Any) -> tuple[Any, ...]:
+        cts, ct_tree = tree_flatten(cotangent)
+        if ct_tree != out_tree():
+            raise TypeError(
+                f"the cotangent must have the structure of the output, {out_tree()}, but it has "
+                f"{ct_tree}."
+            )
+        output = tree_unflatten(out_tree(), jaxpr.out_avals)
+        checked = [
+            check_tangent(aval, ct, i, output, "cotangent")
+            for i, (aval, ct) in enumerate(zip(jaxpr.out_avals, cts, strict=True))
+        ]
+        outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, checked)
+        results, _ = tree_unflatten(in_tree, [own_value(instantiate_zeros(ct)) for ct in outs])
+        return results  # type: ignore[no-any-return]
+
+    return transposed

@@ -1,0 +1,389 @@
+"""Vectorization: values that carry one more axis than the program knows of."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple
+
+from bindax_core.errors import DerivedRuleNotice
+from bindax_core.extend import (
+    ClosedJaxpr,
+    MissingRuleError,
+    Origin,
+    Primitive,
+    Rule,
+    Trace,
+    Tracer,
+    api_boundary,
+    as_array,
+    config,
+    flatten_prefix,
+    full_lower,
+    full_raise,
+    is_value,
+    new_main,
+    operations_for,
+    rules,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import argument_names, flatten_function
+from bindax_transforms.staging.effects import check_unordered
+from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
+
+BatchDim = int | None
+not_mapped = None
+
+
+_rules = rules.vmap.functions
+
+
+class AxisData(NamedTuple):
+    """The mapped axis of a ``vmap``: its size, and its name if it has one."""
+
+    size: int
+    name: Any = None
+
+
+class BatchTracer(Tracer):
+    """A value with a batch axis, or with none (``batch_dim`` is None)."""
+
+    __slots__ = ("_aval", "batch_dim", "val")
+
+    def __init__(self, trace: Trace, val: Any, batch_dim: BatchDim) -> None:
+        self._trace = trace
+        self.val = val
+        self.batch_dim = batch_dim
+        self._aval: Any = None
+
+    @property
+    def aval(self) -> Any:
+        aval = self._aval
+        if aval is None:
+            aval = self._aval = mapped_aval(self.batch_dim, typeof(self.val))
+        return aval
+
+    def full_lower(self) -> Any:
+        return full_lower(self.val) if self.batch_dim is None else self
+
+    def concrete(self) -> Any:
+        if self.batch_dim is not None:
+            return None
+        return self.val.concrete() if isinstance(self.val, Tracer) else self.val
+
+    def history(self) -> str:
+        return self.val.history() if isinstance(self.val, Tracer) else ""
+
+
+class BatchTrace(Trace):
+    """Applies ``vmap`` rules."""
+
+    __slots__ = ()
+
+    @property
+    def axis_size(self) -> int:
+        """The size of the mapped axis."""
+        data: AxisData = self.main.global_data
+        return data.size
+
+    def pure(self, value: Any) -> BatchTracer:
+        return BatchTracer(self, value, not_mapped)
+
+    def process_primitive(
+        self, primitive: Primitive, tracers: Sequence[BatchTracer], params: dict[str, Any]
+    ) -> list[Any]:
+        rule = _rules.get(primitive) or rules.vmap.get(primitive)
+        outs, out_dims = rule(
+            self.axis_size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
+        )
+        return [BatchTracer(self, x, d) for x, d in zip(outs, out_dims, strict=True)]
+
+
+def mapped_aval(batch_dim: BatchDim, aval: Any) -> Any:
+    """The type of one element: the batch axis removed."""
+    if batch_dim is None:
+        return aval
+    shape = aval.shape
+    return aval.update(shape=shape[:batch_dim] + shape[batch_dim + 1 :])
+
+
+def unmapped_aval(axis_size: int, batch_dim: BatchDim, aval: Any) -> Any:
+    """The type of a batch: the batch axis inserted."""
+    if batch_dim is None:
+        return aval
+    shape = aval.shape
+    return aval.update(shape=(*shape[:batch_dim], axis_size, *shape[batch_dim:]))
+
+
+def move_batch_axis(axis_size: int, source: BatchDim, destination: int, x: Any) -> Any:
+    """A batch with its axis elsewhere; a value without batch axis is repeated along a new one."""
+    if source == destination:
+        return x
+    operations = operations_for(typeof(x))
+    if source is None:
+        return operations.broadcast_axis(x, axis_size, destination)
+    return operations.move_axis(x, source, destination)
+
+
+def vmap_flat(
+    function: Callable[..., Sequence[Any]],
+    axis: AxisData,
+    operands: Sequence[Any],
+    in_dims: Sequence[BatchDim],
+    origin: Origin,
+) -> tuple[list[Any], list[BatchDim]]:
+    """Batch a function of flat values; gives the results and where their batch axes are."""
+    with new_main(BatchTrace, axis, origin=origin) as main:
+        trace = main.trace
+        tracers = [
+            x if d is None else BatchTracer(trace, x, d)
+            for x, d in zip(operands, in_dims, strict=True)
+        ]
+        outs = [full_raise(trace, out) for out in function(*tracers)]
+        return [out.val for out in outs], [out.batch_dim for out in outs]
+
+
+@api_boundary
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+) -> Callable[..., Any]:
+    """A function that applies ``fun`` along an axis of its arguments, all elements at once.
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        in_axes: which axis of each argument to map: an integer, None for "the same for all
+            elements", or a tuple of these and of trees that are prefixes of the arguments.
+            Keyword arguments are mapped along axis 0.
+        out_axes: where the mapped axis goes in the output: an integer or a prefix tree.
+        axis_name: a name for the axis, for operations across it; no plugin here brings any yet.
+        axis_size: the size of the axis, needed only when no argument is mapped.
+
+    Returns:
+        A function of the same structure, whose mapped arguments and results have one more axis.
+
+    Raises:
+        ValueError: when sizes disagree, an axis does not exist, or a prefix does not fit.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
+    Array([0., 2., 4.], dtype=float64)
+    """
+    check_function("vmap", "fun", fun)
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+
+    @wraps(fun)
+    @api_boundary
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        operands, in_tree = tree_flatten((args, kwargs))
+        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+            raise ValueError(
+                f"in_axes of vmap has {len(in_axes)} entries for {len(args)} positional "
+                f"arguments: in_axes={in_axes!r}."
+            )
+        in_dims = _flat_axes(in_axes, args, "in_axes") + [0] * len(tree_flatten(kwargs)[0])
+        in_dims = _checked_dims(in_dims, operands, args, kwargs)
+        size = _axis_size(in_dims, operands, axis_size, args, kwargs)
+        origin = Origin("vmap", fun)
+        flat_function, out_tree = flatten_function(fun, in_tree, origin)
+        outs, out_dims = vmap_flat(
+            flat_function, AxisData(size, axis_name), operands, in_dims, origin
+        )
+        tree = out_tree()
+        wanted = _flat_axes(out_axes, tree, "out_axes")
+        moved = [
+            as_array(_placed(size, d, w, x, i))
+            for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True))
+        ]
+        return tree_unflatten(tree, moved)
+
+    return batched
+
+
+def _flat_axes(axes: Any, full: Any, what: str) -> list[Any]:
+    flat = flatten_prefix(axes, full, what)
+    for axis in flat:
+        if axis is not None and (isinstance(axis, bool) or not hasattr(axis, "__index__")):
+            raise TypeError(
+                f"{what} of vmap must hold integers, None and trees of these, but it holds "
+                f"{axis!r} of type {type(axis).__name__}."
+            )
+    return [None if axis is None else axis.__index__() for axis in flat]
+
+
+def _names(args: Any, kwargs: Any) -> list[str]:
+    return argument_names(args) + argument_names(kwargs, "kwargs")
+
+
+def _checked_dims(
+    in_dims: list[BatchDim], operands: Sequence[Any], args: Any, kwargs: Any
+) -> list[BatchDim]:
+    """Batch dimensions counted from the front, checked against the operands' shapes."""
+    checked: list[BatchDim] = []
+    for i, (x, d) in enumerate(zip(operands, in_dims, strict=True)):
+        if d is None:
+            checked.append(None)
+            continue
+        if not is_value(x):
+            raise TypeError(f"vmap over {_names(args, kwargs)[i]}: {unknown_type_message(x)}")
+        ndim = len(typeof(x).shape)
+        if not -ndim <= d < ndim:
+            raise ValueError(
+                f"vmap was asked to map axis {d} of {_names(args, kwargs)[i]}, which has the type "
+                f"{typeof(x).str_short()} and so {ndim} axes; use None in in_axes for arguments "
+                f"that are the same for all elements."
+            )
+        checked.append(d % ndim)
+    return checked
+
+
+def _axis_size(
+    in_dims: Sequence[BatchDim], operands: Sequence[Any], given: int | None, args: Any, kwargs: Any
+) -> int:
+    sizes = {
+        i: typeof(x).shape[d]
+        for i, (x, d) in enumerate(zip(operands, in_dims, strict=True))
+        if d is not None
+    }
+    found = set(sizes.values()) | ({given} if given is not None else set())
+    if len(found) == 1:
+        return int(found.pop())
+    if not found:
+        raise ValueError(
+            "vmap needs at least one mapped argument, or axis_size=...: every entry of in_axes is "
+            "None or an argument without arrays."
+        )
+    names = _names(args, kwargs)
+    listed = "; ".join(
+        f"{names[i]} of type {typeof(operands[i]).str_short()} has size {size} along axis "
+        f"{in_dims[i]}"
+        for i, size in sizes.items()
+    )
+    asked = f" axis_size={given} was given." if given is not None else ""
+    raise ValueError(f"vmap got inconsistent sizes for the mapped axes: {listed}.{asked}")
+
+
+def _placed(size: int, source: BatchDim, destination: BatchDim, x: Any, index: int) -> Any:
+    if destination is None:
+        if source is not None:
+            raise ValueError(
+                f"vmap has None in out_axes for output {index}, but that output depends on a "
+                f"mapped argument; give the axis where the batch goes."
+            )
+        return x
+    ndim = len(typeof(x).shape) + (source is None)
+    if not -ndim <= destination < ndim:
+        raise ValueError(
+            f"vmap was asked to put the mapped axis at {destination} of output {index}, which has "
+            f"{ndim} axes with it."
+        )
+    return move_batch_axis(size, source, destination % ndim, x)
+
+
+def vmap_jaxpr(
+    jaxpr: ClosedJaxpr,
+    axis_size: int,
+    in_dims: Sequence[BatchDim],
+    instantiate: bool | Sequence[bool] = False,
+) -> tuple[ClosedJaxpr, list[BatchDim]]:
+    """A program on batches, from a program on elements.
+
+    Args:
+        jaxpr: a program without constants.
+        axis_size: the size of the batch.
+        in_dims: the batch axis of each argument, or None.
+        instantiate: which results must have a batch axis even if they are the same for all.
+
+    Returns:
+        The program, and the batch axis of each result: 0, or None where it has none.
+    """
+    if isinstance(instantiate, bool):
+        instantiate = (instantiate,) * len(jaxpr.out_avals)
+    key = ("vmap", axis_size, tuple(in_dims), tuple(instantiate))
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = _vmap_jaxpr(jaxpr, axis_size, tuple(in_dims), tuple(instantiate))
+    return jaxpr.cache[key]  # type: ignore[no-any-return]
+
+
+def _vmap_jaxpr(
+    jaxpr: ClosedJaxpr, axis_size: int, in_dims: tuple[BatchDim, ...], instantiate: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, list[BatchDim]]:
+    dims_out: list[BatchDim] = []
+
+    def function(*operands: Any) -> list[Any]:
+        axis = AxisData(axis_size)
+        outs, dims = vmap_flat(replay_jaxpr(jaxpr), axis, operands, in_dims, Origin("vmap"))
+        wanted = [
+            0 if d is not None or force else None
+            for d, force in zip(dims, instantiate, strict=True)
+        ]
+        dims_out.extend(wanted)
+        return [
+            x if w is None else move_batch_axis(axis_size, d, w, x)
+            for x, d, w in zip(outs, dims, wanted, strict=True)
+        ]
+
+    in_avals = [
+        unmapped_aval(axis_size, d, aval) for d, aval in zip(in_dims, jaxpr.in_avals, strict=True)
+    ]
+    return trace_to_jaxpr(function, in_avals, Origin("vmap")), dims_out
+
+
+def _loop_rule(primitive: Primitive) -> Rule:
+    """The derived rule of a primitive without one: one element after the other."""
+
+    def rule(
+        axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], **params: Any
+    ) -> Any:
+        check_unordered(primitive, params)
+        _notice(primitive)
+        if axis_size == 0:
+            return _empty(primitive, operands, dims, params)
+        rows = []
+        for i in range(axis_size):
+            row = [
+                x if d is None else operations_for(typeof(x)).index_axis(x, i, d)
+                for x, d in zip(operands, dims, strict=True)
+            ]
+            out = primitive.bind(*row, **params)
+            rows.append(out if primitive.multiple_results else [out])
+        outs = [operations_for(typeof(xs[0])).stack(xs, 0) for xs in zip(*rows, strict=True)]
+        return (outs, [0] * len(outs)) if primitive.multiple_results else (outs[0], 0)
+
+    made = rules.vmap(rule)
+    return Rule(rules.vmap, rule, made.site, derived="a loop over the elements")
+
+
+def _empty(primitive: Primitive, operands: Any, dims: Any, params: dict[str, Any]) -> Any:
+    avals = [mapped_aval(d, typeof(x)) for x, d in zip(operands, dims, strict=True)]
+    out_avals = [unmapped_aval(0, 0, aval) for aval in primitive.out_avals(tuple(avals), params)]
+    outs = [operations_for(aval).zeros(aval) for aval in out_avals]
+    return (outs, [0] * len(outs)) if primitive.multiple_results else (outs[0], 0)
+
+
+_noticed: set[Primitive] = set()
+
+
+def _notice(primitive: Primitive) -> None:
+    message = (
+        f"{primitive.name} has no vmap rule, so vmap runs it in a loop over the elements; add "
+        f"vmap(...) to its card to make it fast, or set config.derived_rules to 'silent'."
+    )
+    if config.derived_rules == "error":
+        raise MissingRuleError(message)
+    if config.derived_rules == "notice" and primitive not in _noticed:
+        _noticed.add(primitive)
+        warnings.warn(message, DerivedRuleNotice, stacklevel=2)
+
+
+rules.vmap.derive(_loop_rule)

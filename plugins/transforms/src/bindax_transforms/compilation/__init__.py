@@ -1,0 +1,1 @@
+"""Compilation: ``jit``, its primitive and its cache."""

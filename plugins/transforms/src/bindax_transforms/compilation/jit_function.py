@@ -1,0 +1,428 @@
+"""``jit`` of Python functions: traced once for each type of arguments, then compiled."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, update_wrapper
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+
+from bindax_core.extend import (
+    Array,
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    Tracer,
+    TracingRecursionError,
+    api_boundary,
+    config,
+    describe_function,
+    eval_jaxpr,
+    executable_of,
+    find_backend,
+    hide_internal_frames,
+    hoist_consts,
+    is_value,
+    lower_program,
+    trace_state,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import flatten_function
+from bindax_transforms.compilation.ahead_of_time import Lowered, abstract_arguments
+from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.staging.static_arguments import (
+    JitOptions,
+    argument_paths,
+    complete,
+    donated_leaves,
+    positions,
+    split_static,
+    with_static,
+    words,
+)
+from bindax_transforms.staging.trace import trace_to_jaxpr
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class CacheInfo(NamedTuple):
+    """Counts of the traces of a compiled function, and of their repeated uses."""
+
+    hits: int
+    misses: int
+    size: int
+
+
+class Entry:
+    """A traced function for one type of arguments."""
+
+    __slots__ = (
+        "closes_over_tracers",
+        "consts",
+        "jaxpr",
+        "out_is_leaf",
+        "out_tree",
+        "params",
+        "run",
+        "tree",
+    )
+
+    def __init__(
+        self,
+        jaxpr: ClosedJaxpr,
+        consts: list[Any],
+        tree: PyTreeDef,
+        out_tree: PyTreeDef,
+        params: dict[str, Any],
+    ) -> None:
+        self.jaxpr = jaxpr
+        self.consts = consts
+        self.closes_over_tracers = any(isinstance(c, Tracer) for c in consts)
+        self.tree = tree
+        self.out_tree = out_tree
+        self.out_is_leaf = out_tree.num_leaves == out_tree.num_nodes == 1
+        self.params = params
+        self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+
+
+class _Shared:
+    """State shared by all ``jit(fun)`` of one function and the same options."""
+
+    __slots__ = ("entries", "flat", "hits", "last", "misses")
+
+    def __init__(self) -> None:
+        self.entries: dict[Any, Entry] = {}
+        # The entries again, by the types of positional arguments that are arrays, not trees.
+        self.flat: dict[Any, Entry] = {}
+        # The one of them that was used last, with its key: comparing is faster than hashing.
+        self.last: tuple[Any, Any, Any, Entry | None] = (None, None, None, None)
+        self.hits = 0
+        self.misses = 0
+
+
+_shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, _Shared]] = weakref.WeakKeyDictionary()
+_tracing = threading.local()
+_entries_lock = threading.Lock()
+
+
+def _shared_of(fun: Callable[..., Any], options: JitOptions) -> _Shared:
+    try:
+        return _shared.setdefault(fun, {}).setdefault(options, _Shared())
+    except TypeError:  # a callable without hash or weak references has a cache of its own
+        return _Shared()
+
+
+class JittedFunction(Generic[P, R]):
+    """A function that is traced once for each type of its arguments and then runs compiled."""
+
+    __wrapped__: Callable[P, R]
+
+    def __init__(self, fun: Callable[P, R], options: JitOptions) -> None:
+        update_wrapper(self, fun)
+        self._fun = fun
+        self._options = options
+        self._has_static = bool(options.static_argnums or options.static_argnames)
+        self._shared = _shared_of(fun, options)
+
+    def __repr__(self) -> str:
+        return f"<jit of {describe_function(self._fun)}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else _BoundJit(self, instance)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        # An api_boundary written out: on this path each microsecond shows.
+        try:
+            if kwargs or self._has_static or trace_state.dynamic is not None:
+                return self._call(args, kwargs)
+            avals = [x.aval for x in args if type(x) is Array]
+            if len(avals) != len(args):
+                return self._call(args, kwargs)
+            shared = self._shared
+            bits, backend = config.default_dtype_bits, config.backend
+            known, known_bits, known_backend, entry = shared.last
+            if avals != known or bits != known_bits or backend != known_backend or entry is None:
+                key = (bits, backend, *avals)
+                entry = shared.flat.get(key)
+                if entry is None:
+                    return self._call(args, kwargs, key)
+                shared.last = (avals, bits, backend, entry)
+            shared.hits += 1
+            run = entry.run or self._compile(entry)
+            outs = run([*entry.consts, *args] if entry.consts else args)
+            if entry.out_is_leaf:
+                return outs[0]  # type: ignore[no-any-return]
+            return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
+
+    def _call(self, args: Any, kwargs: Any, flat_key: Any = None) -> R:
+        entry, leaves, traced = self._lookup(args, kwargs)
+        if traced or entry.closes_over_tracers:
+            outs: Sequence[Any]
+            if self._options.inline and traced:
+                outs = eval_jaxpr(entry.jaxpr.jaxpr, [], *entry.consts, *leaves)
+            else:
+                outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
+            return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
+        if flat_key is not None:
+            self._shared.flat[flat_key] = entry
+        run = entry.run or self._compile(entry)
+        outs = run([*entry.consts, *leaves] if entry.consts else leaves)
+        return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
+
+    def _compile(self, entry: Entry) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        params = entry.params
+        executable = executable_of(
+            entry.jaxpr,
+            find_backend(params["backend"]),
+            name=params["name"],
+            donated=params["donated"],
+            keep_unused=params["keep_unused"],
+        )
+        # The types of the operands are part of the key, so a check of them would be a second one.
+        unchecked = getattr(executable, "run_unchecked", None)
+        entry.run = unchecked or (lambda operands: executable(*operands))
+        return entry.run
+
+    def _lookup(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any], bool]:
+        statics: Any = ()
+        dynamic_args, dynamic_kwargs = args, kwargs
+        if self._has_static:
+            dynamic_args, dynamic_kwargs, statics = split_static(
+                self._fun, self._options, args, kwargs
+            )
+        leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
+        traced = trace_state.dynamic is not None
+        avals: list[Any] = []
+        for x in leaves:
+            if type(x) is Array:
+                avals.append(x.aval)
+            elif isinstance(x, Tracer):
+                traced = True
+                avals.append(x.aval)
+            else:
+                avals.append(self._operand_aval(x, args, kwargs))
+        key = (tree, tuple(avals), statics, config.default_dtype_bits, config.backend)
+        shared = self._shared
+        entry = shared.entries.get(key)
+        if entry is None:
+            entry = self._trace(key, args, kwargs, tree, avals)
+        else:
+            shared.hits += 1
+            if entry.tree is not tree:
+                self._rename(entry, key, tree)
+        return entry, leaves, traced
+
+    def _rename(self, entry: Entry, key: Any, tree: PyTreeDef) -> None:
+        """Store an entry under an equal key, so that the next lookup compares identities."""
+        with _entries_lock:
+            entries = {k: e for k, e in self._shared.entries.items() if e is not entry}
+            entries[key] = entry
+            entry.tree = tree
+            self._shared.entries = entries
+
+    def _operand_aval(self, x: Any, args: Any, kwargs: Any) -> Any:
+        if is_value(x):
+            return typeof(x)
+        for path, leaf in argument_paths(self._fun, args, kwargs):
+            if leaf is x:
+                raise TypeError(
+                    f"jit of {describe_function(self._fun)}: argument {path} is not an array: "
+                    f"{unknown_type_message(x)} To pass it as static, name it in static_argnames "
+                    f"or give its position in static_argnums."
+                )
+        raise TypeError(unknown_type_message(x))
+
+    def _trace(self, key: Any, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> Entry:
+        shared = self._shared
+        active: set[Any] = _tracing.__dict__.setdefault("active", set())
+        mark = (id(shared), key)
+        if mark in active:
+            raise TracingRecursionError(
+                f"{describe_function(self._fun)} calls itself, while it is being traced, with "
+                f"arguments of the same types "
+                f"({', '.join(aval.str_short() for aval in avals)}). A program cannot contain "
+                f"itself: use while_loop or scan, or let recursion depend on static arguments."
+            )
+        shared.misses += 1
+        active.add(mark)
+        try:
+            entry = self._traced_entry(args, kwargs, tree, avals)
+        finally:
+            active.discard(mark)
+        # A constant that is a tracer of an outer transformation dies with that.
+        if not entry.closes_over_tracers:
+            with _entries_lock:
+                shared.entries[key] = entry
+        return entry
+
+    def _traced_entry(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> Entry:
+        options = self._options
+        fun: Callable[..., Any] = self._fun
+        if self._has_static:
+            fun = with_static(fun, options, args, kwargs)
+        origin = Origin("jit", self._fun)
+        flat_function, out_tree = flatten_function(fun, tree, origin)
+        closed = trace_to_jaxpr(flat_function, avals, origin)
+        jaxpr, consts = hoist_consts(closed)
+        donated = (False,) * (len(consts) + len(avals))
+        if options.donate_argnums or options.donate_argnames:
+            donated = (False,) * len(consts) + donated_leaves(options, args, kwargs)
+        params = {
+            "jaxpr": jaxpr,
+            "name": getattr(self._fun, "__name__", type(self._fun).__name__),
+            "donated": donated,
+            "inline": options.inline,
+            "keep_unused": options.keep_unused,
+            "backend": options.backend,
+        }
+        return Entry(jaxpr, consts, tree, out_tree(), params)
+
+    def trace(self, *args: P.args, **kwargs: P.kwargs) -> ClosedJaxpr:
+        """The program for arguments of these types; nothing is computed."""
+        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
+        return entry.jaxpr
+
+    @api_boundary
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+        """The program in the backend's language, for arguments of these types.
+
+        Returns:
+            An object with ``as_text()`` and ``compile()``.
+        """
+        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
+        params = entry.params
+        lowered = lower_program(
+            entry.jaxpr,
+            find_backend(params["backend"]),
+            name=params["name"],
+            donated=params["donated"],
+            keep_unused=params["keep_unused"],
+        )
+        return Lowered(lowered, entry, self)
+
+    def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """The types of the results, in their structure."""
+        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
+        return tree_unflatten(entry.out_tree, entry.jaxpr.out_avals)
+
+    def cache_info(self) -> CacheInfo:
+        """The number of times that the function was traced."""
+        shared = self._shared
+        return CacheInfo(shared.hits, shared.misses, len(shared.entries))
+
+    def clear_cache(self) -> None:
+        """Forget all traces and executables of the function."""
+        self._shared.entries.clear()
+        self._shared.flat.clear()
+        self._shared.last = (None, None, None, None)
+
+
+class _BoundJit:
+    """A compiled function as a method: the instance is the first argument."""
+
+    def __init__(self, jitted: JittedFunction[Any, Any], instance: Any) -> None:
+        self._jitted = jitted
+        self._instance = instance
+        update_wrapper(self, jitted)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._jitted(self._instance, *args, **kwargs)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The method's program in the backend's language."""
+        return self._jitted.lower(self._instance, *args, **kwargs)
+
+
+@overload
+def jit(
+    fun: Callable[P, R],
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    inline: bool = False,
+) -> JittedFunction[P, R]: ...
+@overload
+def jit(
+    fun: None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    inline: bool = False,
+) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
+@api_boundary
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    inline: bool = False,
+) -> Any:
+    """A function that runs compiled.
+
+    It is traced at the first call with arguments of a new type (structure, shapes, dtypes, weak
+    types, values of static arguments). With no compiling backend installed it is interpreted.
+
+    Args:
+        fun: a function of arrays and trees of arrays, without side effects.
+        static_argnums: positions of arguments that are hashable values, a trace for each value.
+        static_argnames: the names of such arguments.
+        donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
+        donate_argnames: the names of such arguments.
+        keep_unused: whether arguments that the function does not use are passed all the same.
+        backend: the name of the backend; by default ``config.backend`` or the best installed.
+        inline: whether a call inside another traced function is dissolved into it.
+
+    Returns:
+        A function with the same arguments, and ``lower``, ``trace``, ``cache_info`` and more.
+
+    Raises:
+        TypeError: when an argument is neither an array nor static; the message names it.
+
+    >>> from bindax_transforms import jit
+    >>> @jit
+    ... def f(x, y):
+    ...     print("tracing!")
+    ...     return x * y
+    >>> float(f(2.0, 3.0))
+    tracing!
+    6.0
+    >>> float(f(3.0, 4.0))
+    12.0
+    """
+    if fun is None:
+        return partial(
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
+            keep_unused=keep_unused,
+            backend=backend,
+            inline=inline,
+        )
+    check_function("jit", "fun", fun)
+    statics = complete(fun, positions(static_argnums), words(static_argnames))
+    donated = complete(fun, positions(donate_argnums), words(donate_argnames))
+    options = JitOptions(*statics, *donated, keep_unused, inline, backend)
+    return JittedFunction(fun, options)

@@ -1,0 +1,332 @@
+"""Arguments and results of functions with rules of their own: positions, trees, types, messages."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.errors import TreeError
+from bindax_core.extend import (
+    PyTreeDef,
+    Tracer,
+    Zero,
+    describe_function,
+    flatten_prefix,
+    float0,
+    is_value,
+    operations_for,
+    tree_flatten,
+    tree_leaves,
+    tree_structure,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+    zeros_like_aval,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import argument_names
+from bindax_transforms.staging.static_arguments import positions
+
+
+class SymbolicZero:
+    """A tangent or cotangent that is known to be zero, as rules with ``symbolic_zeros`` get it.
+
+    It has the type of the value it stands for and no value; a rule may also return it.
+    """
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: Any) -> None:
+        self.aval = aval
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.aval.shape
+        return shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return int(self.aval.size)
+
+    def __repr__(self) -> str:
+        return f"SymbolicZero({self.aval.str_short()})"
+
+
+def zero_from_primal(primal: Any, symbolic_zeros: bool = False) -> Any:
+    """The zero tangent, or cotangent, at a value.
+
+    Args:
+        primal: the value.
+        symbolic_zeros: whether to give a ``SymbolicZero`` object.
+
+    >>> from bindax_transforms import zero_from_primal
+    >>> zero_from_primal(2.0, symbolic_zeros=True)
+    SymbolicZero(float64[])
+    """
+    aval = typeof(primal).tangent_aval()
+    return SymbolicZero(aval) if symbolic_zeros else zeros_like_aval(aval)
+
+
+class Arguments:
+    """The arguments that a function's rules differentiate, and the way in which calls pass them."""
+
+    def __init__(
+        self,
+        kind: str,
+        function: Callable[..., Any],
+        nondiff_argnums: Sequence[int] | int = (),
+        nondiff_argnames: Sequence[str] | str = (),
+    ) -> None:
+        check_function(kind, "fun", function)
+        self.name = f"{kind} function {describe_function(function)}"
+        self.function = function
+        try:
+            self.signature: inspect.Signature | None = inspect.signature(function)
+        except (TypeError, ValueError):
+            self.signature = None
+        nums = positions(nondiff_argnums)
+        names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
+        self.nondiff = tuple(sorted({*nums, *(self._position(n) for n in names)}))
+
+    def _position(self, name: str) -> int:
+        known = list(self.signature.parameters) if self.signature is not None else []
+        if name not in known:
+            raise ValueError(
+                f"nondiff_argnames of the {self.name} has {name!r}, but its parameters are "
+                f"{', '.join(known) or 'not known'}."
+            )
+        return known.index(name)
+
+    def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """All arguments by position, defaults filled in.
+
+        Raises:
+            TypeError: when they do not fit the function, or can only be passed by keyword.
+        """
+        if self.signature is not None:
+            try:
+                bound = self.signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"the {self.name} was called wrongly: {error}.") from None
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
+        if kwargs:
+            raise TypeError(
+                f"the {self.name} was called with arguments that have no position: "
+                f"{', '.join(kwargs)}. Rules take arguments by position; declare them so."
+            )
+        for i in self.nondiff:
+            if not 0 <= i < len(args):
+                raise ValueError(
+                    f"the {self.name} has nondiff_argnums={self.nondiff}, but it was called with "
+                    f"{len(args)} positional arguments."
+                )
+        return tuple(args)
+
+    def split(self, args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The arguments that rules take as they are, and those they differentiate."""
+        nondiff = [args[i] for i in self.nondiff]
+        return nondiff, [x for i, x in enumerate(args) if i not in self.nondiff]
+
+    def join(self, nondiff: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """The inverse of ``split``."""
+        fixed, rest = iter(nondiff), iter(others)
+        count = len(nondiff) + len(others)
+        return [next(fixed) if i in self.nondiff else next(rest) for i in range(count)]
+
+    def flatten(self, others: Sequence[Any]) -> tuple[list[Any], PyTreeDef]:
+        """The leaves of the arguments that rules differentiate, checked, and their structure."""
+        leaves, tree = tree_flatten(tuple(others))
+        for i, x in enumerate(leaves):
+            if not is_value(x):
+                raise TypeError(
+                    f"the argument {self.paths(others)[i]} of the {self.name}: "
+                    f"{unknown_type_message(x)} Pass arguments that are no arrays in a position "
+                    f"of nondiff_argnums."
+                )
+        return leaves, tree
+
+    def paths(self, others: Sequence[Any]) -> list[str]:
+        """The path of each leaf of the differentiated arguments, beginning with the parameter."""
+        names = list(self.signature.parameters) if self.signature is not None else []
+        count = len(others) + len(self.nondiff)
+        positions = [i for i in range(count) if i not in self.nondiff]
+        found: list[str] = []
+        for i, x in zip(positions, others, strict=True):
+            found += argument_names(x, names[i] if i < len(names) else f"args[{i}]")
+        return found
+
+
+class Output:
+    """The structure and types of what one call returns, from the function or from a rule."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._tree: PyTreeDef | None = None
+        self._avals: list[Any] | None = None
+
+    @property
+    def tree(self) -> PyTreeDef:
+        """The structure of the output, once anything has run."""
+        if self._tree is None:
+            raise RuntimeError(f"the {self.name} has not run yet.")
+        return self._tree
+
+    def of_function(self, result: Any) -> list[Any]:
+        """The leaves of what the function returned."""
+        leaves, self._tree = self._flatten(result, f"the {self.name} returned")
+        self._avals = [typeof(x) for x in leaves]
+        return leaves
+
+    def of_rule(self, result: Any, rule: str) -> list[Any]:
+        """The leaves of a rule's primal output, which must be as the function's."""
+        leaves, tree = self._flatten(result, f"the {rule} returned as primal output")
+        if self._avals is None:
+            self._tree = tree
+            return leaves
+        if tree != self._tree:
+            raise TypeError(
+                f"the {rule} must return the primal output that the function returns, with the "
+                f"structure {self._tree}, but it returned {tree}."
+            )
+        for i, (x, aval) in enumerate(zip(leaves, self._avals, strict=True)):
+            if typeof(x).strip_weak_type() != aval.strip_weak_type():
+                raise TypeError(
+                    f"the {rule} must return the primal output that the function returns: at "
+                    f"{argument_names(result, 'output')[i]} that is {aval.str_short()}, but the "
+                    f"rule returned {typeof(x).str_short()}."
+                )
+        return leaves
+
+    def of_vmap_rule(self, result: Any, rule: str) -> list[Any]:
+        """The leaves of a vmap rule's output, which has the function's structure."""
+        leaves, tree = self._flatten(result, f"the {rule} returned")
+        if self._avals is not None and tree != self._tree:
+            raise TypeError(
+                f"the {rule} must return what the function returns, with the structure "
+                f"{self._tree}, but it returned {tree}."
+            )
+        self._tree = tree
+        return leaves
+
+    def _flatten(self, result: Any, what: str) -> tuple[list[Any], PyTreeDef]:
+        leaves, tree = tree_flatten(result)
+        for i, x in enumerate(leaves):
+            if not is_value(x):
+                path = argument_names(result, "output")[i]
+                raise TypeError(f"{what} at {path}: {unknown_type_message(x)}")
+        return leaves, tree
+
+
+def match_leaves(given: Any, full: Any, rule: str, what: str) -> list[Any]:
+    """The leaves of what a rule returned for a tree; ``None`` stands for zeros.
+
+    Args:
+        given: what the rule returned.
+        full: the tree that it belongs to, or its structure.
+        rule: what messages call the rule.
+        what: what messages call ``given``.
+
+    Raises:
+        TypeError: when the structures differ; the message names the path and both.
+    """
+    structure = full if isinstance(full, PyTreeDef) else tree_structure(full)
+    leaves, tree = tree_flatten(given)
+    if tree == structure:
+        return leaves
+    try:
+        found = flatten_prefix(given, structure, what, full_name="what it belongs to")
+    except TreeError as error:
+        raise TypeError(f"the {rule} returned the wrong structure: {error}") from None
+    if sum(x is not None for x in found) != len(tree_leaves(given)):
+        raise TypeError(
+            f"the {rule} returned the wrong structure: {what} must have the structure "
+            f"{structure}, but it has {tree}."
+        )
+    return found
+
+
+def match_flags(given: Any, structure: PyTreeDef, rule: str) -> list[bool]:
+    """For each leaf of an output whether a vmap rule says that it is batched."""
+    try:
+        found = flatten_prefix(given, structure, "out_batched", full_name="the output")
+    except TreeError as error:
+        raise TypeError(f"the {rule}: {error}") from None
+    for flag in found:
+        if not isinstance(flag, (bool, np.bool_)):
+            raise TypeError(
+                f"the {rule} must return booleans in out_batched, but it returned {flag!r:.80}."
+            )
+    return [bool(flag) for flag in found]
+
+
+def as_tangent(
+    x: Any, aval: Any, place: tuple[Callable[[], list[str]], int], rule: str, what: str
+) -> Any:
+    """Check a tangent or cotangent of a rule; give a value of the right type, or ``Zero``.
+
+    Args:
+        x: what the rule returned for a leaf; None and symbolic zeros are allowed.
+        aval: the type of the primal it belongs to.
+        place: gives the paths of all leaves, and which leaf it is.
+        rule: what messages call the rule.
+        what: ``"tangent"`` or ``"cotangent"``.
+    """
+    expected = aval.tangent_aval()
+    if x is None or type(x) in (Zero, SymbolicZero):
+        return Zero(expected)
+    paths, i = place
+    if not is_value(x):
+        raise TypeError(f"the {rule} returned as {what} of {paths()[i]}: {unknown_type_message(x)}")
+    given = typeof(x)
+    if given.strip_weak_type() == expected.strip_weak_type():
+        return Zero(expected) if expected.dtype == float0 else x
+    yields = given.weak_type and (given.dtype.kind != "c" or expected.dtype.kind == "c")
+    if yields and given.shape == expected.shape and expected.dtype != float0:
+        return operations_for(expected).convert(x, expected.dtype, expected.weak_type)
+    raise TypeError(
+        f"the {rule} must return a {what} of type {expected.str_short()} for {paths()[i]}, because "
+        f"the primal there is {aval.str_short()}, but it returned {given.str_short()}."
+    )
+
+
+def is_pair(x: Any) -> bool:
+    """Tell whether a rule returned two things."""
+    return isinstance(x, (tuple, list)) and len(x) == 2
+
+
+def has_tracers(x: Any) -> bool:
+    """Tell whether a tree holds a traced value."""
+    return any(isinstance(leaf, Tracer) for leaf in tree_leaves(x))
+
+
+def lift_tracers(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
+    """The traced leaves of a tree, and a function that puts others in their places."""
+    leaves, structure = tree_flatten(tree)
+    traced = [i for i, x in enumerate(leaves) if isinstance(x, Tracer)]
+
+    def restore(values: Sequence[Any]) -> Any:
+        full = list(leaves)
+        for i, x in zip(traced, values, strict=True):
+            full[i] = x
+        return tree_unflatten(structure, full)
+
+    return [leaves[i] for i in traced], restore
+
+
+def described(x: Any) -> str:
+    """Describe a rule's result, for messages."""
+    if isinstance(x, (tuple, list)):
+        return f"a {type(x).__name__} of length {len(x)}"
+    return f"an object of type {type(x).__name__}"

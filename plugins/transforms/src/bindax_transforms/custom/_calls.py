@@ -1,0 +1,364 @@
+"""Calls of functions that bring rules of their own: what custom_jvp, custom_vjp, custom_vmap share.
+
+Such a call is a primitive like any other, with rules for each interpreter. It differs in one way:
+it meets every interpreter on the trace stack, from the top, whatever its operands are, because the
+function may close over values of any level. Differentiation asks for the user's rule, batching
+makes batched functions of the call's functions, staging records an equation with the function as a
+program, and evaluation runs what has become of the function. Python control flow on concrete values
+therefore works wherever nothing is staged.
+
+A transformation enters its own trace again when the function it wrapped is run further down, so
+that closed-over values meet their own kind. After the transformation has ended (a rule of a
+recorded equation runs late) it starts a new trace of the same sort instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from bindax_core.errors import UnexpectedTracerError
+from bindax_core.extend import (
+    ClosedJaxpr,
+    JaxprEqn,
+    MainTrace,
+    Origin,
+    Primitive,
+    Printer,
+    Rule,
+    Trace,
+    Zero,
+    as_array,
+    eval_jaxpr,
+    format_application,
+    full_lower,
+    full_raise,
+    is_undef_primal,
+    jaxpr_as_fun,
+    new_main,
+    rules,
+    trace_state,
+)
+from bindax_transforms.autodiff.jvp import JVPTrace, JVPTracer
+from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
+from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
+from bindax_transforms.batching.vmap import (
+    AxisData,
+    BatchDim,
+    BatchTrace,
+    BatchTracer,
+    mapped_aval,
+    move_batch_axis,
+    unmapped_aval,
+)
+from bindax_transforms.staging.trace import JaxprTrace, trace_inside
+
+FlatFunction = Callable[..., Sequence[Any]]
+
+
+@attrs.frozen(eq=False)
+class CustomCall:
+    """One call of a function of flat values that has rules of its own.
+
+    Attributes:
+        name: what messages call the function.
+        function: the function, of all operands.
+        num_consts: how many leading operands are values the function closed over when it was
+            staged; the rules do not take them.
+        main: the trace that interprets the call now; None in an equation.
+    """
+
+    name: str
+    function: FlatFunction
+    num_consts: int = 0
+    main: MainTrace | None = None
+
+    @property
+    def primitive(self) -> Primitive:
+        """The primitive whose equations record such calls."""
+        raise TypeError(f"{type(self).__name__} must define primitive")
+
+    @property
+    def short_name(self) -> str:
+        """The function's name as jaxprs print it."""
+        return self.name.partition(" (")[0].removeprefix(self.kind + " function ")
+
+    @property
+    def kind(self) -> str:
+        """The name of the decorator."""
+        return self.primitive.name.removesuffix("_call")
+
+    def jvp(
+        self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Results and their tangents; at least one tangent is no ``Zero``."""
+        raise TypeError(f"{type(self).__name__} must define jvp")
+
+    def batch(
+        self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
+    ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
+        """Results and their batch axes."""
+        raise TypeError(f"{type(self).__name__} must define batch")
+
+    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
+        """The same call with a check around each of its functions."""
+        raise TypeError(f"{type(self).__name__} must define guarded")
+
+    def split_consts(self, tangents: Sequence[Any]) -> Sequence[Any]:
+        """The tangents without those of closed-over values, which must be zero."""
+        if any(type(t) is not Zero for t in tangents[: self.num_consts]):
+            raise closed_over_error(self.name)
+        return tangents[self.num_consts :]
+
+
+def closed_over_error(name: str) -> TypeError:
+    """The error for a derivative along a value that no rule speaks of."""
+    return TypeError(
+        f"differentiation with respect to a value that the {name} closes over: its rules say "
+        f"how it depends on its arguments only. Pass the value as an argument."
+    )
+
+
+@contextmanager
+def late_rule(name: str) -> Iterator[None]:
+    """Name the rule in errors about values of a trace that has ended."""
+    try:
+        yield
+    except UnexpectedTracerError as error:
+        raise UnexpectedTracerError(
+            f"in a rule of the {name}, which runs after the function was traced and must not "
+            f"close over traced values; pass them as arguments: {error}"
+        ) from error
+
+
+def apply_call(call: CustomCall, operands: Sequence[Any], main: MainTrace | None = None) -> Any:
+    """Apply a call to operands.
+
+    Args:
+        call: the call.
+        operands: the flat operands.
+        main: the trace that has done its part, so that only those below it see the call; None, or
+            one that is not on the stack, for all.
+    """
+    return call.primitive.bind(*operands, call=attrs.evolve(call, main=main), jaxpr=None)
+
+
+class CallPrimitive(Primitive):
+    """A primitive whose application meets every interpreter on the stack, from the top.
+
+    Its parameters: ``call``, whose functions are the rules; ``jaxpr``, the function as a program
+    without constants in an equation, which is applied like that of any primitive, or None.
+    """
+
+    __slots__ = ()
+
+    def bind(self, *operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> Any:
+        """Apply the call: by the next trace below the one that has done its part."""
+        if jaxpr is not None:
+            return super().bind(*operands, call=call, jaxpr=jaxpr)
+        stack = trace_state.stack
+        above = call.main
+        level = above.level if above is not None and is_active(above) else len(stack)
+        main = next(one for one in reversed(stack[:level]) if _takes_part(one, operands))
+        tracers = [full_raise(main.trace, x) for x in operands]
+        params = {"call": attrs.evolve(call, main=main), "jaxpr": None}
+        return [full_lower(x) for x in main.trace.process_primitive(self, tracers, params)]
+
+
+def _takes_part(main: MainTrace, operands: Sequence[Any]) -> bool:
+    """Tell whether a trace sees a call: one that stages, only what is staged there."""
+    if main.trace_type is not JaxprTrace or trace_state.dynamic is main:
+        return True
+    return any(getattr(x, "_trace", None) is main.trace for x in operands)
+
+
+def is_active(main: MainTrace) -> bool:
+    """Tell whether a trace is on this thread's stack."""
+    return main.alive and main.stack is trace_state.stack
+
+
+@contextmanager
+def reenter(main: MainTrace) -> Iterator[Any]:
+    """The trace of a transformation, or one like it when the transformation has ended."""
+    if is_active(main):
+        yield main.trace
+    else:
+        with new_main(main.trace_type, main.global_data, origin=main.origin) as fresh:
+            yield fresh.trace
+
+
+def without_tangents(call: CustomCall, main: MainTrace | None, result: Any) -> Any:
+    """What a function or rule returned, which must not depend on a value that it closes over.
+
+    Raises:
+        TypeError: when it does, and ``main`` differentiates that value.
+    """
+    if type(result) in (list, tuple):
+        return type(result)(without_tangents(call, main, x) for x in result)
+    if isinstance(result, JVPTracer) and result._trace.main is main:
+        if type(result.tangent) is not Zero:
+            raise closed_over_error(call.name)
+        return result.primal
+    return result
+
+
+class Batching:
+    """The batched form of a call's functions.
+
+    All results get a batch axis in front, or none does, so that the function and its rules, which
+    run at different times or not at all, agree.
+    """
+
+    def __init__(self, main: MainTrace, dims: Sequence[BatchDim]) -> None:
+        self.main = main
+        self.size: int = main.global_data.size
+        self.dims = tuple(dims)
+        self.is_batched = any(d is not None for d in dims)
+
+    def box(self, trace: Any, x: Any, dim: BatchDim) -> Any:
+        """A value, or ``Zero``, as one element sees it."""
+        if type(x) is Zero:
+            return Zero(mapped_aval(dim, x.aval))
+        return x if dim is None else BatchTracer(trace, x, dim)
+
+    def unbox(self, trace: Any, results: Sequence[Any]) -> list[Any]:
+        """Results with the batch axis in front."""
+        boxed: list[Any] = [x if type(x) is Zero else full_raise(trace, x) for x in results]
+        if any(type(x) is not Zero and x.batch_dim is not None for x in boxed):
+            self.is_batched = True
+        return [self._placed(x) for x in boxed]
+
+    def _placed(self, x: Any) -> Any:
+        if type(x) is Zero:
+            return Zero(unmapped_aval(self.size, self.out_dim, x.aval))
+        return move_batch_axis(self.size, x.batch_dim, 0, x.val) if self.is_batched else x.val
+
+    @property
+    def out_dim(self) -> BatchDim:
+        """The batch axis of the results."""
+        return 0 if self.is_batched else None
+
+    def function(self, function: FlatFunction) -> FlatFunction:
+        """The batched form of a function of the operands."""
+
+        def batched(*operands: Any) -> list[Any]:
+            with reenter(self.main) as trace:
+                boxed = [self.box(trace, x, d) for x, d in zip(operands, self.dims, strict=True)]
+                return self.unbox(trace, function(*boxed))
+
+        return batched
+
+
+def _detached(trace_type: type[Trace], data: Any, name: str) -> MainTrace:
+    """Stands for the trace of a rule that is applied to an equation."""
+    return MainTrace(0, trace_type, data, Origin(name))
+
+
+def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[Any]:
+    outs = call.function(*operands) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *operands)
+    return [as_array(x) for x in outs]
+
+
+def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:
+    expected = [aval.strip_weak_type() for aval in jaxpr.in_avals]
+    if [aval.strip_weak_type() for aval in avals] != expected:
+        raise TypeError(
+            f"{call.primitive.name} of a program that takes "
+            f"({', '.join(a.str_short() for a in expected)}) was applied to "
+            f"({', '.join(a.str_short() for a in avals)})."
+        )
+    return jaxpr.out_avals
+
+
+def _jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr | None
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    if all(type(t) is Zero for t in tangents):
+        if jaxpr is None:
+            outs = apply_call(_without_tangents_of(call), primals, call.main)
+        else:
+            outs = call.primitive.bind(*primals, call=call, jaxpr=jaxpr)
+        return outs, [Zero.like(x) for x in outs]
+    if call.main is not None:
+        return call.jvp(call.main, primals, tangents)
+    with late_rule(call.name):
+        return call.jvp(_detached(JVPTrace, None, "jvp"), primals, tangents)
+
+
+def _without_tangents_of(call: CustomCall) -> CustomCall:
+    """The call with a check that no function in it depends on what is being differentiated."""
+
+    def guard(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args: without_tangents(call, call.main, function(*args))
+
+    return call.guarded(guard)
+
+
+def _vmap(
+    axis_size: int,
+    operands: Sequence[Any],
+    dims: Sequence[BatchDim],
+    *,
+    call: CustomCall,
+    jaxpr: ClosedJaxpr | None,
+) -> tuple[Sequence[Any], Sequence[BatchDim]]:
+    main = call.main or _detached(BatchTrace, AxisData(axis_size), "vmap")
+    return call.batch(main, operands, dims)
+
+
+def _transpose(
+    cotangents: Sequence[Any], *operands: Any, call: CustomCall, jaxpr: ClosedJaxpr
+) -> list[Any]:
+    found = iter(eval_jaxpr_transposed(jaxpr.jaxpr, (), operands, cotangents))
+    return [next(found) if is_undef_primal(x) else None for x in operands]
+
+
+def _partial_eval(
+    trace: PartialEvalTrace,
+    tracers: Sequence[Any],
+    *,
+    call: CustomCall,
+    jaxpr: ClosedJaxpr | None,
+) -> Sequence[Any]:
+    # A linear program is built in order to be transposed, and rules have no part in that.
+    return call.function(*tracers) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *tracers)
+
+
+def _stage(
+    trace: JaxprTrace, tracers: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr | None
+) -> Sequence[Any]:
+    if jaxpr is None:
+        jaxpr, captured = trace_inside(trace.main, call.function, [t.aval for t in tracers])
+        num_consts = call.num_consts + len(captured)
+        function = jaxpr_as_fun(jaxpr)
+        call = attrs.evolve(call, function=function, num_consts=num_consts, main=None)
+        tracers = [*captured, *tracers]
+    return trace.record(call.primitive, tracers, {"call": call, "jaxpr": jaxpr})
+
+
+def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
+    call: CustomCall = eqn.params["call"]
+    shown = {"name": call.short_name, "jaxpr": eqn.params["jaxpr"]}
+    return format_application(eqn, shown, printer)
+
+
+def _lowering(ctx: Any, *values: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> Any:
+    return ctx.inline(jaxpr, values)
+
+
+def call_rules() -> list[Rule]:
+    """The rules of a primitive whose applications are calls."""
+    return [
+        rules.impl(_impl, on_values=True),
+        rules.abstract_eval(_abstract_eval),
+        rules.jvp(_jvp, symbolic_zeros=True),
+        rules.vmap(_vmap),
+        rules.transpose(_transpose, symbolic_zeros=True),
+        rules.partial_eval(_partial_eval),
+        rules.stage(_stage),
+        rules.pretty_print(_pretty_print),
+        rules.lowering["stablehlo"](_lowering),
+    ]

@@ -1,0 +1,206 @@
+"""The derivative of a ``custom_vjp`` function: a linear map that is known by its transpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import attrs
+
+from bindax_core.extend import (
+    JaxprEqn,
+    MainTrace,
+    Origin,
+    Printer,
+    UndefPrimal,
+    Zero,
+    float0,
+    format_application,
+    full_raise,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
+from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
+from bindax_transforms.batching.vmap import (
+    AxisData,
+    BatchDim,
+    BatchTrace,
+    mapped_aval,
+    move_batch_axis,
+)
+from bindax_transforms.custom._calls import Batching, late_rule, reenter
+from bindax_transforms.staging.trace import trace_to_jaxpr
+
+Backward = Callable[[Any, Sequence[Any], Sequence[Any]], Sequence[Any]]
+"""``(state, residuals, cotangents) -> cotangents``; cotangents may be ``Zero``."""
+
+
+@attrs.frozen(eq=False)
+class LinearMap:
+    """A linear map from tangents of arguments to tangents of results.
+
+    Attributes:
+        name: what messages call the ``custom_vjp`` function.
+        backward: its transpose.
+        state: what ``backward`` needs besides values.
+        num_residuals: how many leading operands are residuals.
+        nonzeros: which arguments have a tangent among the operands.
+        out_avals: the types of all results' tangents; operands and results of ``float0`` are none.
+        remedy: what would make forward mode possible, for messages.
+    """
+
+    name: str
+    backward: Backward
+    state: Any
+    num_residuals: int
+    nonzeros: tuple[bool, ...]
+    out_avals: tuple[Any, ...]
+    remedy: str = "define the function with custom_jvp"
+
+    @property
+    def differentiable_outs(self) -> list[Any]:
+        """The types of the results that have tangents."""
+        return [aval for aval in self.out_avals if aval.dtype != float0]
+
+    def transpose(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """The cotangents of the operands with tangents."""
+        given = iter(cotangents)
+        full = [Zero(a) if a.dtype == float0 else next(given) for a in self.out_avals]
+        with late_rule(self.name):
+            outs = self.backward(self.state, residuals, full)
+        return [ct for ct, nonzero in zip(outs, self.nonzeros, strict=True) if nonzero]
+
+
+def apply_linear_map(
+    linear: LinearMap, residuals: Sequence[Any], tangents: Sequence[Any]
+) -> list[Any]:
+    """The tangents of the results, as far as reverse mode needs them: an equation to transpose."""
+    given = [t for t, nonzero in zip(tangents, linear.nonzeros, strict=True) if nonzero]
+    outs = iter(custom_vjp_linear_p.bind(*residuals, *given, linear=linear))
+    return [Zero(a) if a.dtype == float0 else next(outs) for a in linear.out_avals]
+
+
+class BatchedState:
+    """The state of a batched backward rule: the plain one, and where batch axes are."""
+
+    def __init__(self, state: Any, residual_dims: Sequence[BatchDim], out_dim: BatchDim) -> None:
+        self.state = state
+        self.residual_dims = residual_dims
+        self.out_dim = out_dim
+
+
+def batched_backward(backward: Backward, batching: Batching, dims: Sequence[BatchDim]) -> Backward:
+    """A backward rule on batches; what is the same for all elements gets the sum over them."""
+    size = batching.size
+
+    def batched(state: BatchedState, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+        with reenter(batching.main) as trace:
+            boxed = [
+                batching.box(trace, x, d)
+                for x, d in zip(residuals, state.residual_dims, strict=True)
+            ]
+            cts = [batching.box(trace, ct, state.out_dim) for ct in cotangents]
+            outs = [
+                ct if type(ct) is Zero else full_raise(trace, ct)
+                for ct in backward(state.state, boxed, cts)
+            ]
+        return [_matched(size, ct, d) for ct, d in zip(outs, dims, strict=True)]
+
+    return batched
+
+
+def _matched(size: int, cotangent: Any, dim: BatchDim) -> Any:
+    """A cotangent with the batch axis of its primal."""
+    if type(cotangent) is Zero:
+        return cotangent
+    if dim is not None:
+        return move_batch_axis(size, cotangent.batch_dim, dim, cotangent.val)
+    if cotangent.batch_dim is None:
+        return cotangent.val
+    return _sum_axis(cotangent.val, cotangent.batch_dim)
+
+
+def _sum_axis(x: Any, axis: int) -> Any:
+    """The sum along an axis: the transpose of repeating along it, the operation the kernel has."""
+    aval = typeof(x)
+    element = mapped_aval(axis, aval)
+    size = aval.shape[axis]
+    repeat = trace_to_jaxpr(
+        lambda y: [operations_for(element).broadcast_axis(y, size, axis)],
+        [element],
+        Origin("the sum over a batch"),
+    )
+    return eval_jaxpr_transposed(repeat.jaxpr, repeat.consts, [UndefPrimal(element)], [x])[0]
+
+
+def forward_mode_error(name: str, remedy: str) -> TypeError:
+    """The error for a derivative that a backward rule cannot give."""
+    return TypeError(
+        f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) of the {name}: "
+        f"it has rules for reverse mode only. Use grad, vjp or jacrev, or {remedy}, which serves "
+        f"both modes; for second derivatives use grad(grad(f)) or jacrev(jacrev(f))."
+    )
+
+
+def _refuse(*args: Any, linear: LinearMap) -> NoReturn:
+    raise forward_mode_error(linear.name, linear.remedy)
+
+
+def _abstract_eval(*avals: Any, linear: LinearMap) -> list[Any]:
+    return linear.differentiable_outs
+
+
+def _vmap(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], *, linear: LinearMap
+) -> tuple[list[Any], list[BatchDim]]:
+    count = linear.num_residuals
+    main = MainTrace(0, BatchTrace, AxisData(axis_size), Origin("vmap"))
+    batching = Batching(main, dims)
+    given = iter(dims[count:])
+    arg_dims = [next(given) if nonzero else None for nonzero in linear.nonzeros]
+    batched = attrs.evolve(
+        linear,
+        backward=batched_backward(linear.backward, batching, arg_dims),
+        state=BatchedState(linear.state, dims[:count], 0),
+        out_avals=tuple(a.update(shape=(axis_size, *a.shape)) for a in linear.out_avals),
+    )
+    outs = custom_vjp_linear_p.bind(*operands, linear=batched)
+    return outs, [0] * len(outs)
+
+
+def _partial_eval(
+    trace: PartialEvalTrace, tracers: Sequence[Any], *, linear: LinearMap
+) -> list[Any]:
+    # As without this rule, but no signature is remembered, and with it what the rules close over.
+    outs = [trace.unknown(aval) for aval in linear.differentiable_outs]
+    trace.add_eqn(custom_vjp_linear_p, tracers, outs, {"linear": linear})
+    return outs
+
+
+def _transpose(cotangents: Sequence[Any], *operands: Any, linear: LinearMap) -> list[Any]:
+    residuals = operands[: linear.num_residuals]
+    return [None] * len(residuals) + linear.transpose(residuals, cotangents)
+
+
+def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
+    linear: LinearMap = eqn.params["linear"]
+    return format_application(eqn, {"function": linear.name.partition(" (")[0]}, printer)
+
+
+custom_vjp_linear_p = primitive(
+    "custom_vjp_linear",
+    rules.impl(_refuse, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(lambda primals, tangents, *, linear: _refuse(linear=linear), symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose(_transpose, symbolic_zeros=True),
+    rules.partial_eval(_partial_eval),
+    rules.pretty_print(_pretty_print),
+    rules.lowering["stablehlo"](lambda ctx, *values, linear: _refuse(linear=linear)),
+    multiple_results=True,
+)
+"""The derivative of a ``custom_vjp`` function at a point. Operands: residuals, then the tangents
+that are not zero; parameter ``linear``, which knows the transpose."""

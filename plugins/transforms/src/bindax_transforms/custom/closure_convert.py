@@ -1,0 +1,218 @@
+"""Functions without hidden inputs: ``closure_convert``, and ``custom_gradient``, which needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import attrs
+
+from bindax_core.extend import (
+    Jaxpr,
+    Origin,
+    Tracer,
+    Zero,
+    api_boundary,
+    describe_function,
+    eval_jaxpr,
+    float0,
+    instantiate_zeros,
+    is_differentiable,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms.custom._arguments import (
+    Arguments,
+    Output,
+    as_tangent,
+    described,
+    is_pair,
+    match_leaves,
+)
+from bindax_transforms.custom._calls import apply_call
+from bindax_transforms.custom.custom_vjp import CustomVJPCall
+from bindax_transforms.staging.trace import trace_to_jaxpr
+
+
+def _is_perturbed(x: Any) -> bool:
+    return isinstance(x, Tracer) and is_differentiable(typeof(x).dtype)
+
+
+@api_boundary
+def closure_convert(
+    fun: Callable[..., Any], *example_args: Any
+) -> tuple[Callable[..., Any], list[Any]]:
+    """A function whose differentiable hidden inputs are arguments, and their values.
+
+    For functions with rules of their own that take other functions: what such a function closes
+    over cannot be differentiated, but an argument can.
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        example_args: arguments, of which only the structure and the types are used.
+
+    Returns:
+        ``(converted, consts)``: ``converted(*args, *consts)`` is ``fun(*args)``; ``consts`` are the
+        traced values of a float or complex dtype that ``fun`` closes over. What is not traced
+        cannot be differentiated and stays inside.
+
+    Raises:
+        TypeError: when ``converted`` is called with another structure than ``example_args`` have.
+
+    >>> from bindax_transforms import closure_convert, grad
+    >>> def f(c):
+    ...     converted, consts = closure_convert(lambda x: x * c, 2.0)
+    ...     return converted(2.0, *consts)
+    >>> float(grad(f)(3.0))
+    2.0
+    """
+    check_function("closure_convert", "fun", fun)
+    leaves, in_tree = tree_flatten((example_args, {}))
+    for i, x in enumerate(leaves):
+        if not is_value(x):
+            path = argument_names(example_args, "example_args")[i]
+            raise TypeError(f"{path} of closure_convert: {unknown_type_message(x)}")
+    origin = Origin("closure_convert", fun)
+    flat_function, out_tree = flatten_function(fun, in_tree, origin)
+    closed = trace_to_jaxpr(flat_function, [typeof(x) for x in leaves], origin)
+    hoisted = [_is_perturbed(x) for x in closed.consts]
+    consts = [x for x, flag in zip(closed.consts, hoisted, strict=True) if flag]
+    kept = [x for x, flag in zip(closed.consts, hoisted, strict=True) if not flag]
+
+    @api_boundary
+    def converted(*args_and_consts: Any) -> Any:
+        count = len(args_and_consts) - len(consts)
+        args, given = args_and_consts[: max(count, 0)], args_and_consts[max(count, 0) :]
+        flat, tree = tree_flatten((args, {}))
+        if tree != in_tree or len(given) != len(consts):
+            raise TypeError(
+                f"the function that closure_convert made of {describe_function(fun)} takes "
+                f"arguments with the structure of the example, {in_tree.children()[0]}, and then "
+                f"{len(consts)} constants, but it was called with {len(args_and_consts)} arguments"
+                f", of which the first have the structure {tree.children()[0]}."
+            )
+        first, second = iter(kept), iter(given)
+        values = [next(second) if flag else next(first) for flag in hoisted]
+        outs = eval_jaxpr(closed.jaxpr, values, *flat)
+        return tree_unflatten(out_tree(), [own_value(x) for x in outs])
+
+    return converted, consts
+
+
+@api_boundary
+def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives its reverse-mode derivative together with its output.
+
+    A shorter way to write a ``custom_vjp``: residuals are what the inner function closes over.
+
+    Args:
+        fun: returns a pair ``(output, vjp_function)``; the second takes a cotangent of the output
+            and returns the cotangent of the argument, or a tuple of them when there are several.
+
+    Returns:
+        A function that returns the output alone.
+
+    Raises:
+        TypeError: when ``fun`` returns no such pair, or ``vjp_function`` the wrong structure.
+
+    >>> from bindax_transforms import custom_gradient, grad
+    >>> @custom_gradient
+    ... def f(x):
+    ...     return x * x, lambda ct: 10.0 * x * ct
+    >>> float(f(3.0)), float(grad(f)(3.0))
+    (9.0, 30.0)
+    """
+    arguments = Arguments("custom_gradient", fun)
+
+    @wraps(fun)
+    @api_boundary
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        _, others = arguments.split(arguments.resolve(args, kwargs))
+        leaves, tree = arguments.flatten(others)
+        made = _Gradient(arguments, tree)
+        call = CustomVJPCall(
+            arguments.name, made.function, forward=made.forward, backward=made.backward
+        )
+        outs = apply_call(call, leaves)
+        return tree_unflatten(made.output.tree, outs)
+
+    return wrapped
+
+
+@attrs.frozen(eq=False)
+class _State:
+    """The vjp function of one run as a program, and the tangent types of the arguments."""
+
+    jaxpr: Jaxpr
+    tangent_avals: Sequence[Any]
+
+
+class _Gradient:
+    """One call of a ``custom_gradient`` function, as functions of flat values."""
+
+    def __init__(self, arguments: Arguments, in_tree: Any) -> None:
+        self.arguments = arguments
+        self.in_tree = in_tree
+        self.output = Output(arguments.name)
+
+    def _apply(self, operands: Sequence[Any]) -> tuple[Any, Callable[..., Any]]:
+        pair = self.arguments.function(*tree_unflatten(self.in_tree, operands))
+        if not is_pair(pair):
+            raise TypeError(
+                f"the {self.arguments.name} must return a pair (output, vjp_function), but it "
+                f"returned {described(pair)}."
+            )
+        if not callable(pair[1]):
+            raise TypeError(
+                f"the second output of the {self.arguments.name} must be its vjp function, but it "
+                f"returned {pair[1]!r:.80} of type {type(pair[1]).__name__}. Return a function "
+                f"from the cotangent of the output to those of the arguments."
+            )
+        return pair[0], pair[1]
+
+    def function(self, *operands: Any) -> list[Any]:
+        return self.output.of_function(self._apply(operands)[0])
+
+    def forward(
+        self, perturbed: Sequence[bool], primals: Sequence[Any]
+    ) -> tuple[list[Any], list[Any], Any]:
+        out, vjp_function = self._apply(primals)
+        outs = self.output.of_rule(out, self.arguments.name)
+        _, ct_tree = tree_flatten(((out,), {}))
+        origin = Origin("the vjp function of the " + self.arguments.name)
+        in_avals = [typeof(x) for x in primals]
+
+        def flat_vjp(*cotangents: Any) -> list[Any]:
+            (ct,), _ = tree_unflatten(ct_tree, cotangents)
+            return self._cotangents(vjp_function(ct), in_avals)
+
+        closed = trace_to_jaxpr(flat_vjp, [typeof(x).tangent_aval() for x in outs], origin)
+        return outs, closed.consts, _State(closed.jaxpr, [a.tangent_aval() for a in in_avals])
+
+    def _cotangents(self, result: Any, in_avals: Sequence[Any]) -> list[Any]:
+        name = f"vjp function of the {self.arguments.name}"
+        if len(self.in_tree.children()) == 1 and not (
+            isinstance(result, tuple) and len(result) == 1
+        ):
+            result = (result,)
+        leaves = match_leaves(result, self.in_tree, name, "the tuple of cotangents")
+        full = tree_unflatten(self.in_tree, in_avals)
+        cts = [
+            as_tangent(ct, aval, (lambda: self.arguments.paths(full), i), name, "cotangent")
+            for i, (ct, aval) in enumerate(zip(leaves, in_avals, strict=True))
+        ]
+        pairs = zip(cts, in_avals, strict=True)
+        return [instantiate_zeros(ct) for ct, aval in pairs if is_differentiable(aval.dtype)]
+
+    def backward(
+        self, state: _State, residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        cts = [instantiate_zeros(ct) for ct in cotangents]
+        found = iter(eval_jaxpr(state.jaxpr, residuals, *cts))
+        return [Zero(a) if a.dtype == float0 else next(found) for a in state.tangent_avals]

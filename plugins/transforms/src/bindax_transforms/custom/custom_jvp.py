@@ -1,0 +1,276 @@
+"""``custom_jvp``: a function whose derivative is given by a rule in place of its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from bindax_core.extend import (
+    MainTrace,
+    Primitive,
+    Zero,
+    add_tangents,
+    api_boundary,
+    describe_function,
+    instantiate_zeros,
+    primitive,
+    tree_flatten,
+    tree_leaves,
+    tree_unflatten,
+    typeof,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import argument_names
+from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.custom._arguments import (
+    Arguments,
+    Output,
+    SymbolicZero,
+    as_tangent,
+    described,
+    is_pair,
+    lift_tracers,
+    match_leaves,
+)
+from bindax_transforms.custom._calls import (
+    Batching,
+    CallPrimitive,
+    CustomCall,
+    apply_call,
+    call_rules,
+    closed_over_error,
+    reenter,
+    without_tangents,
+)
+
+R = TypeVar("R")
+JVPRule = Callable[..., Any]
+FlatRule = Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]
+
+
+@attrs.frozen(eq=False)
+class CustomJVPCall(CustomCall):
+    """A call whose rule gives results and tangents from primals and tangents."""
+
+    rule: FlatRule = attrs.field(kw_only=True)
+
+    @property
+    def primitive(self) -> Primitive:
+        return custom_jvp_call_p
+
+    def jvp(
+        self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        tangents = self.split_consts(tangents)
+        outs, out_tangents = self.rule(primals[self.num_consts :], tangents)
+        return without_tangents(self, main, (outs, out_tangents))  # type: ignore[no-any-return]
+
+    def batch(
+        self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
+    ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
+        batching = Batching(main, dims)
+        batched = attrs.evolve(
+            self,
+            function=batching.function(self.function),
+            rule=_batched_rule(self.rule, batching, dims[self.num_consts :]),
+        )
+        outs = apply_call(batched, operands, main)
+        return outs, [batching.out_dim] * len(outs)
+
+    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
+        return attrs.evolve(self, function=guard(self.function), rule=guard(self.rule))
+
+
+def _batched_rule(rule: FlatRule, batching: Batching, dims: Sequence[BatchDim]) -> FlatRule:
+    def batched(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        with reenter(batching.main) as trace:
+            outs, out_tangents = rule(
+                [batching.box(trace, x, d) for x, d in zip(primals, dims, strict=True)],
+                [batching.box(trace, t, d) for t, d in zip(tangents, dims, strict=True)],
+            )
+            both = batching.unbox(trace, [*outs, *out_tangents])
+        return both[: len(outs)], both[len(outs) :]
+
+    return batched
+
+
+custom_jvp_call_p = primitive(
+    "custom_jvp_call", *call_rules(), multiple_results=True, type=CallPrimitive
+)
+"""A call of a ``custom_jvp`` function. Parameters: ``call``, with the rule; ``jaxpr``, the function
+as a program without constants."""
+
+
+class custom_jvp(Generic[R]):
+    """A function with a derivative rule of its own, for forward and so for reverse mode.
+
+    Whatever differentiates the function uses the rule: ``jvp``, ``grad``, ``vjp``, ``linearize``,
+    the Jacobians, inside ``jit``, ``vmap``, loops and branches as well. Higher derivatives are
+    derivatives of the rule. The rule is to be linear in the tangents. Outside ``jit`` the function
+    and its rule may use Python control flow on values.
+
+    The rules see only the explicit arguments: to differentiate with respect to a value that the
+    function closes over is an error.
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        nondiff_argnums: positions of arguments that are not differentiated, such as functions;
+            the rule gets them first, as they are.
+        nondiff_argnames: the same by name.
+
+    >>> from bindax_transforms import custom_jvp, grad
+    >>> @custom_jvp
+    ... def f(x):
+    ...     return x * x
+    >>> @f.defjvp
+    ... def f_jvp(primals, tangents):
+    ...     (x,), (t,) = primals, tangents
+    ...     return f(x), 10.0 * t
+    >>> float(f(3.0)), float(grad(f)(3.0))
+    (9.0, 10.0)
+    """
+
+    __name__: str
+
+    @api_boundary
+    def __init__(
+        self,
+        fun: Callable[..., R],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        self._arguments = Arguments("custom_jvp", fun, nondiff_argnums, nondiff_argnames)
+        self.fun = fun
+        self.nondiff_argnums = self._arguments.nondiff
+        self.jvp: JVPRule | None = None
+        self.symbolic_zeros = False
+        update_wrapper(self, fun)
+
+    @api_boundary
+    def defjvp(self, jvp: JVPRule, symbolic_zeros: bool = False) -> JVPRule:
+        """Set the rule; usable as a decorator.
+
+        Args:
+            jvp: ``(*nondiff_args, primals, tangents) -> (primal_out, tangent_out)``, where primals
+                and tangents are tuples with one entry for each differentiated argument. Tangents
+                of integers have dtype ``float0``. In the tangent output None stands for zeros.
+            symbolic_zeros: whether zero tangents are given as ``SymbolicZero`` objects.
+
+        Returns:
+            ``jvp``.
+        """
+        check_function(f"defjvp of the {self._arguments.name}", "jvp", jvp)
+        self.jvp = jvp
+        self.symbolic_zeros = symbolic_zeros
+        return jvp
+
+    @api_boundary
+    def defjvps(self, *jvps: JVPRule | None) -> None:
+        """Set the rule by one function for each argument.
+
+        Args:
+            jvps: ``(tangent, primal_out, *primals) -> tangent_out`` for each argument, the
+                contributions are added; None where it is zero.
+
+        >>> from bindax_transforms import custom_jvp, grad
+        >>> f = custom_jvp(lambda x, y: x * y)
+        >>> f.defjvps(lambda t, out, x, y: t * y, None)
+        >>> [float(ct) for ct in grad(f, argnums=(0, 1))(3.0, 2.0)]
+        [2.0, 0.0]
+        """
+        if self.nondiff_argnums:
+            raise TypeError(
+                f"defjvps cannot be used with nondiff_argnums; give the {self._arguments.name} "
+                f"one rule with defjvp."
+            )
+        for i, rule in enumerate(jvps):
+            if rule is not None:
+                check_function(f"defjvps of the {self._arguments.name}", f"jvps[{i}]", rule)
+
+        def jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+            if len(jvps) != len(primals):
+                raise TypeError(
+                    f"defjvps of the {self._arguments.name} was given {len(jvps)} rules, but the "
+                    f"function has {len(primals)} arguments; give None for those without."
+                )
+            out = self(*primals)
+            leaves, tree = tree_flatten(out)
+            total: list[Any] = [Zero.like(x) for x in leaves]
+            for i, (rule, t) in enumerate(zip(jvps, tangents, strict=True)):
+                if rule is None or all(type(x) is SymbolicZero for x in tree_leaves(t)):
+                    continue
+                part = rule(_instantiated(t), out, *primals)
+                name = f"jvp rule {i} of the {self._arguments.name}"
+                terms = _flat_tangents(part, leaves, tree, name)
+                total = [add_tangents(x, y) for x, y in zip(total, terms, strict=True)]
+            kept = [SymbolicZero(t.aval) if type(t) is Zero else t for t in total]
+            return out, tree_unflatten(tree, kept)
+
+        self.defjvp(jvp, symbolic_zeros=True)
+
+    @api_boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> R:
+        arguments, jvp = self._arguments, self.jvp
+        if jvp is None:
+            raise AttributeError(
+                f"the {arguments.name} has no derivative rule; define one with defjvp or defjvps "
+                f"before calling it."
+            )
+        args = arguments.resolve(args, kwargs)
+        nondiff, others = arguments.split(args)
+        leaves, tree = arguments.flatten(others)
+        lifted, restore = lift_tracers(nondiff)
+        output = Output(arguments.name)
+        count = len(lifted)
+
+        def function(*operands: Any) -> list[Any]:
+            fixed, dynamic = restore(operands[:count]), tree_unflatten(tree, operands[count:])
+            return output.of_function(self.fun(*arguments.join(fixed, dynamic)))
+
+        def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+            if any(type(t) is not Zero for t in tangents[:count]):
+                raise closed_over_error(arguments.name)
+            trees = [
+                tree_unflatten(tree, primals[count:]),
+                tree_unflatten(tree, [self._tangent_in(t) for t in tangents[count:]]),
+            ]
+            return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)
+
+        call = CustomJVPCall(arguments.name, function, rule=rule)
+        outs = apply_call(call, [*lifted, *leaves])
+        return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
+
+    def _tangent_in(self, t: Any) -> Any:
+        if self.symbolic_zeros and type(t) is Zero:
+            return SymbolicZero(t.aval)
+        return instantiate_zeros(t)
+
+
+def _apply_rule(jvp: JVPRule, args: Sequence[Any], output: Output) -> tuple[list[Any], list[Any]]:
+    name = f"jvp rule {describe_function(jvp)} of the {output.name}"
+    pair = jvp(*args)
+    if not is_pair(pair):
+        raise TypeError(
+            f"the {name} must return a pair (primal_out, tangent_out), but it returned "
+            f"{described(pair)}."
+        )
+    outs = output.of_rule(pair[0], name)
+    return outs, _flat_tangents(pair[1], outs, output.tree, name)
+
+
+def _instantiated(tangents: Any) -> Any:
+    leaves, tree = tree_flatten(tangents)
+    full = [instantiate_zeros(Zero(t.aval)) if type(t) is SymbolicZero else t for t in leaves]
+    return tree_unflatten(tree, full)
+
+
+def _flat_tangents(tangents: Any, primals: Sequence[Any], tree: Any, name: str) -> list[Any]:
+    leaves = match_leaves(tangents, tree, name, "the tangent output")
+    full = tree_unflatten(tree, primals)
+    return [
+        as_tangent(t, typeof(x), (lambda: argument_names(full, "output"), i), name, "tangent")
+        for i, (t, x) in enumerate(zip(leaves, primals, strict=True))
+    ]

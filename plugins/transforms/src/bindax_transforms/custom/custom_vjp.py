@@ -1,0 +1,313 @@
+"""``custom_vjp``: a function whose reverse-mode derivative is given by a pair of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from bindax_core.errors import UnexpectedTracerError
+from bindax_core.extend import (
+    MainTrace,
+    Primitive,
+    Zero,
+    api_boundary,
+    describe_function,
+    full_raise,
+    instantiate_zeros,
+    is_value,
+    primitive,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import argument_names
+from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.custom._arguments import (
+    Arguments,
+    Output,
+    SymbolicZero,
+    as_tangent,
+    described,
+    has_tracers,
+    is_pair,
+    match_leaves,
+)
+from bindax_transforms.custom._calls import (
+    Batching,
+    CallPrimitive,
+    CustomCall,
+    apply_call,
+    call_rules,
+    reenter,
+    without_tangents,
+)
+from bindax_transforms.custom._linear import (
+    Backward,
+    BatchedState,
+    LinearMap,
+    apply_linear_map,
+    batched_backward,
+)
+
+R = TypeVar("R")
+Forward = Callable[[Sequence[bool], Sequence[Any]], tuple[Sequence[Any], Sequence[Any], Any]]
+"""``(perturbed, primals) -> (results, residuals, state)``."""
+
+
+@attrs.frozen(eq=False)
+class CustomVJPCall(CustomCall):
+    """A call with a forward rule, which gives residuals, and a backward rule, which takes them."""
+
+    forward: Forward = attrs.field(kw_only=True)
+    backward: Backward = attrs.field(kw_only=True)
+
+    @property
+    def primitive(self) -> Primitive:
+        return custom_vjp_call_p
+
+    def jvp(
+        self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        tangents = self.split_consts(tangents)
+        nonzeros = tuple(type(t) is not Zero for t in tangents)
+        result = self.forward(nonzeros, primals[self.num_consts :])
+        outs, residuals, state = without_tangents(self, main, result)
+        out_avals = tuple(typeof(x).tangent_aval() for x in outs)
+        linear = LinearMap(self.name, self.backward, state, len(residuals), nonzeros, out_avals)
+        return outs, apply_linear_map(linear, residuals, tangents)
+
+    def batch(
+        self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
+    ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
+        batching = Batching(main, dims)
+        arg_dims = dims[self.num_consts :]
+        batched = attrs.evolve(
+            self,
+            function=batching.function(self.function),
+            forward=_batched_forward(self.forward, batching, arg_dims),
+            backward=batched_backward(self.backward, batching, arg_dims),
+        )
+        outs = apply_call(batched, operands, main)
+        return outs, [batching.out_dim] * len(outs)
+
+    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
+        return attrs.evolve(self, function=guard(self.function), forward=guard(self.forward))
+
+
+def _batched_forward(forward: Forward, batching: Batching, dims: Sequence[BatchDim]) -> Forward:
+    def batched(perturbed: Sequence[bool], primals: Sequence[Any]) -> Any:
+        with reenter(batching.main) as trace:
+            boxed = [batching.box(trace, x, d) for x, d in zip(primals, dims, strict=True)]
+            outs, residuals, state = forward(perturbed, boxed)
+            placed = batching.unbox(trace, outs)
+            tracers = [full_raise(trace, x) for x in residuals]
+        residual_dims = [t.batch_dim for t in tracers]
+        new_state = BatchedState(state, residual_dims, batching.out_dim)
+        return placed, [t.val for t in tracers], new_state
+
+    return batched
+
+
+custom_vjp_call_p = primitive(
+    "custom_vjp_call", *call_rules(), multiple_results=True, type=CallPrimitive
+)
+"""A call of a ``custom_vjp`` function. Parameters: ``call``, with the rules; ``jaxpr``, the
+function as a program without constants."""
+
+
+@attrs.frozen
+class CustomVJPPrimal:
+    """A leaf of an argument as forward rules with ``symbolic_zeros`` get it.
+
+    Attributes:
+        value: the value.
+        perturbed: whether it is differentiated.
+    """
+
+    value: Any
+    perturbed: bool
+
+
+@attrs.frozen(eq=False)
+class _State:
+    """Facts about the forward rule's run that a backward rule needs besides residual values."""
+
+    residual_tree: Any
+    out_tree: Any
+    in_tree: Any
+    in_avals: Sequence[Any]
+
+
+class custom_vjp(Generic[R]):
+    """A function with a reverse-mode derivative rule of its own.
+
+    ``grad``, ``vjp`` and ``jacrev`` use the rules, inside ``jit``, ``vmap``, loops and branches as
+    well; forward-mode differentiation is an error. Higher derivatives are derivatives of the rules.
+    Outside ``jit`` the function and its rules may use Python control flow on values.
+
+    The rules see only the explicit arguments: to differentiate with respect to a value that the
+    function closes over is an error.
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        nondiff_argnums: positions of arguments that are not differentiated, such as functions; the
+            backward rule gets them first, as they are. They cannot hold traced values.
+        nondiff_argnames: the same by name.
+
+    >>> from bindax_transforms import custom_vjp, grad
+    >>> @custom_vjp
+    ... def f(x):
+    ...     return x * x
+    >>> f.defvjp(lambda x: (f(x), x), lambda x, ct: (10.0 * ct,))
+    >>> float(f(3.0)), float(grad(f)(3.0))
+    (9.0, 10.0)
+    """
+
+    __name__: str
+
+    @api_boundary
+    def __init__(
+        self,
+        fun: Callable[..., R],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        self._arguments = Arguments("custom_vjp", fun, nondiff_argnums, nondiff_argnames)
+        self.fun = fun
+        self.nondiff_argnums = self._arguments.nondiff
+        self.fwd: Callable[..., tuple[Any, Any]] | None = None
+        self.bwd: Callable[..., Any] | None = None
+        self.symbolic_zeros = False
+        self.optimize_remat = False
+        update_wrapper(self, fun)
+
+    @api_boundary
+    def defvjp(
+        self,
+        fwd: Callable[..., tuple[Any, Any]],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Set the rules.
+
+        Args:
+            fwd: takes the arguments of the function; returns a pair of the function's output and
+                residuals, any tree of arrays.
+            bwd: ``(*nondiff_args, residuals, cotangent) -> cotangents``, a tuple with an entry for
+                each differentiated argument. None, also within an argument, stands for zeros;
+                integers have None or ``float0``.
+            symbolic_zeros: whether ``fwd`` gets each leaf of the differentiated arguments as a
+                ``CustomVJPPrimal``, and ``bwd`` zero cotangents as ``SymbolicZero`` objects.
+            optimize_remat: accepted for programs written for JAX. What it asks for, that a
+                rematerialized ``fwd`` computes no residuals that nothing uses, dead code
+                elimination does here for every rule that is made of bindax operations.
+        """
+        name = f"defvjp of the {self._arguments.name}"
+        check_function(name, "fwd", fwd)
+        check_function(name, "bwd", bwd)
+        self.fwd, self.bwd = fwd, bwd
+        self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
+
+    @api_boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> R:
+        arguments = self._arguments
+        if self.fwd is None or self.bwd is None:
+            raise AttributeError(
+                f"the {arguments.name} has no derivative rules; define them with defvjp before "
+                f"calling it."
+            )
+        args = arguments.resolve(args, kwargs)
+        nondiff, others = arguments.split(args)
+        if has_tracers(nondiff):
+            raise UnexpectedTracerError(
+                f"the {arguments.name} was called with a traced value in a position of "
+                f"nondiff_argnums, {self.nondiff_argnums}. These are for arguments that hold no "
+                f"arrays, such as functions; return None for the others from the bwd rule."
+            )
+        leaves, tree = arguments.flatten(others)
+        output = Output(arguments.name)
+        rules = _Rules(self, nondiff, tree, output)
+
+        def function(*operands: Any) -> list[Any]:
+            dynamic = tree_unflatten(tree, operands)
+            return output.of_function(self.fun(*arguments.join(nondiff, dynamic)))
+
+        call = CustomVJPCall(
+            arguments.name, function, forward=rules.forward, backward=rules.backward
+        )
+        outs = apply_call(call, leaves)
+        return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
+
+
+class _Rules:
+    """The user's rules for one call, as functions of flat values."""
+
+    def __init__(
+        self, owner: custom_vjp[Any], nondiff: Sequence[Any], in_tree: Any, output: Output
+    ) -> None:
+        self.arguments = owner._arguments
+        self.fwd: Any = owner.fwd
+        self.bwd: Any = owner.bwd
+        self.symbolic_zeros = owner.symbolic_zeros
+        self.nondiff = nondiff
+        self.in_tree = in_tree
+        self.output = output
+
+    def forward(
+        self, perturbed: Sequence[bool], primals: Sequence[Any]
+    ) -> tuple[list[Any], list[Any], _State]:
+        leaves: Sequence[Any] = primals
+        if self.symbolic_zeros:
+            leaves = [CustomVJPPrimal(x, p) for x, p in zip(primals, perturbed, strict=True)]
+        dynamic = tree_unflatten(self.in_tree, leaves)
+        name = f"fwd rule {describe_function(self.fwd)} of the {self.arguments.name}"
+        pair = self.fwd(*self.arguments.join(self.nondiff, dynamic))
+        if not is_pair(pair):
+            raise TypeError(
+                f"the {name} must return a pair (output, residuals), but it returned "
+                f"{described(pair)}."
+            )
+        outs = self.output.of_rule(pair[0], name)
+        residuals, residual_tree = tree_flatten(pair[1])
+        for i, x in enumerate(residuals):
+            if not is_value(x):
+                path = argument_names(pair[1], "residuals")[i]
+                raise TypeError(f"the {name} returned at {path}: {unknown_type_message(x)}")
+        in_avals = [typeof(x) for x in primals]
+        return outs, residuals, _State(residual_tree, self.output.tree, self.in_tree, in_avals)
+
+    def backward(
+        self, state: _State, residuals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        name = f"bwd rule {describe_function(self.bwd)} of the {self.arguments.name}"
+        given = [self._cotangent(ct) for ct in cotangents]
+        cts = self.bwd(
+            *self.nondiff,
+            tree_unflatten(state.residual_tree, residuals),
+            tree_unflatten(state.out_tree, given),
+        )
+        count = len(state.in_tree.children())
+        if isinstance(cts, list) and len(cts) == count:
+            cts = tuple(cts)
+        if not isinstance(cts, tuple) or len(cts) != count:
+            raise TypeError(
+                f"the {name} must return a tuple with one cotangent for each of the {count} "
+                f"differentiated arguments, but it returned {described(cts)}."
+            )
+        leaves = match_leaves(cts, state.in_tree, name, "the tuple of cotangents")
+        full = tree_unflatten(state.in_tree, state.in_avals)
+        return [
+            as_tangent(ct, aval, (lambda: self.arguments.paths(full), i), name, "cotangent")
+            for i, (ct, aval) in enumerate(zip(leaves, state.in_avals, strict=True))
+        ]
+
+    def _cotangent(self, ct: Any) -> Any:
+        if type(ct) is Zero and self.symbolic_zeros:
+            return SymbolicZero(ct.aval)
+        return instantiate_zeros(ct)

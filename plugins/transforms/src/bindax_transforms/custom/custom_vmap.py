@@ -1,0 +1,256 @@
+"""``custom_vmap``: a function whose vectorization is given by a rule in place of its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from bindax_core.extend import (
+    MainTrace,
+    Primitive,
+    Zero,
+    api_boundary,
+    describe_function,
+    float0,
+    full_raise,
+    instantiate_zeros,
+    primitive,
+    tree_unflatten,
+    typeof,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import argument_names, split
+from bindax_transforms.autodiff.jvp import JVPTracer
+from bindax_transforms.batching.vmap import BatchDim, BatchTracer, move_batch_axis
+from bindax_transforms.custom._arguments import (
+    Arguments,
+    Output,
+    described,
+    is_pair,
+    match_flags,
+)
+from bindax_transforms.custom._calls import (
+    Batching,
+    CallPrimitive,
+    CustomCall,
+    apply_call,
+    call_rules,
+    reenter,
+)
+
+R = TypeVar("R")
+FlatVmapRule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[Sequence[Any], Sequence[bool]]]
+"""``(axis_size, batched, operands) -> (results, batched)``; batch axes are in front."""
+
+
+@attrs.frozen(eq=False)
+class CustomVmapCall(CustomCall):
+    """A call whose rule applies the function to a batch."""
+
+    rule: FlatVmapRule = attrs.field(kw_only=True)
+
+    @property
+    def primitive(self) -> Primitive:
+        return custom_vmap_call_p
+
+    def batch(
+        self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
+    ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
+        if all(d is None for d in dims):
+            batching = Batching(main, dims)
+            batched = attrs.evolve(self, function=batching.function(self.function))
+            outs = apply_call(batched, operands, main)
+            return outs, [batching.out_dim] * len(outs)
+        if any(d is not None for d in dims[: self.num_consts]):
+            raise mapped_closure_error(self.name)
+        size: int = main.global_data.size
+        args = [
+            x if d is None else move_batch_axis(size, d, 0, x)
+            for x, d in zip(operands, dims, strict=True)
+        ]
+        count = self.num_consts
+        outs, flags = self.rule(size, [d is not None for d in dims[count:]], args[count:])
+        if any(isinstance(x, BatchTracer) and x._trace.main is main for x in outs):
+            raise mapped_closure_error(self.name)
+        return outs, [0 if flag else None for flag in flags]
+
+    def jvp(
+        self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        self.split_consts(tangents)
+        derivative = _Derivative(self, main, tangents)
+        given = [t for t in tangents if type(t) is not Zero]
+        call = CustomVmapCall(self.name, derivative.function, self.num_consts, rule=derivative.rule)
+        outs = apply_call(call, [*primals, *given], main)
+        return derivative.split(outs)
+
+    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
+        return attrs.evolve(self, function=guard(self.function), rule=guard(self.rule))
+
+
+def mapped_closure_error(name: str) -> TypeError:
+    """The error for a batch that no rule speaks of."""
+    return TypeError(
+        f"vmap over a value that the {name} closes over: its rule says how it is mapped over its "
+        f"arguments only. Pass the value as an argument."
+    )
+
+
+class _Derivative:
+    """The derivative of a call, as a function of primals and tangents with a vmap rule again."""
+
+    def __init__(self, call: CustomVmapCall, main: MainTrace, tangents: Sequence[Any]) -> None:
+        self.call = call
+        self.main = main
+        self.nonzeros = [type(t) is not Zero for t in tangents]
+        self.outs_differentiable: list[bool] = []
+
+    def function(self, *operands: Any) -> list[Any]:
+        with reenter(self.main) as trace:
+            outs = self.call.function(*self._boxed(trace, operands, self.nonzeros))
+            return self._unboxed([full_raise(trace, x) for x in outs])
+
+    def rule(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
+        count = self.call.num_consts
+        nonzeros = self.nonzeros[count:]
+        primal_flags, rest = split(batched, len(nonzeros))
+        tangent_flags = iter(rest)
+        flags = [
+            p or (nonzero and next(tangent_flags))
+            for p, nonzero in zip(primal_flags, nonzeros, strict=True)
+        ]
+        wanted = [*flags, *(f for f, nonzero in zip(flags, nonzeros, strict=True) if nonzero)]
+        full = [
+            move_batch_axis(axis_size, None, 0, x) if want and not have else x
+            for x, have, want in zip(operands, batched, wanted, strict=True)
+        ]
+        with reenter(self.main) as trace:
+            boxed = self._boxed(trace, full, nonzeros)
+            outs, out_flags = self.call.rule(axis_size, flags, boxed)
+            results = self._unboxed([full_raise(trace, x) for x in outs])
+        pairs = zip(out_flags, self.outs_differentiable, strict=True)
+        return results, [*out_flags, *(flag for flag, present in pairs if present)]
+
+    def _boxed(self, trace: Any, operands: Sequence[Any], nonzeros: Sequence[bool]) -> list[Any]:
+        primals, rest = split(operands, len(nonzeros))
+        tangents = iter(rest)
+        return [
+            JVPTracer(trace, x, next(tangents)) if nonzero else x
+            for x, nonzero in zip(primals, nonzeros, strict=True)
+        ]
+
+    def _unboxed(self, tracers: Sequence[JVPTracer]) -> list[Any]:
+        avals = [typeof(t.primal).tangent_aval() for t in tracers]
+        self.outs_differentiable = [aval.dtype != float0 for aval in avals]
+        pairs = zip(tracers, self.outs_differentiable, strict=True)
+        tangents = [instantiate_zeros(t.tangent) for t, present in pairs if present]
+        return [*(t.primal for t in tracers), *tangents]
+
+    def split(self, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Results and tangents, from the results of the derivative."""
+        primals, rest = split(outs, len(self.outs_differentiable))
+        tangents = iter(rest)
+        return primals, [
+            next(tangents) if present else Zero.like(x)
+            for x, present in zip(primals, self.outs_differentiable, strict=True)
+        ]
+
+
+custom_vmap_call_p = primitive(
+    "custom_vmap_call", *call_rules(), multiple_results=True, type=CallPrimitive
+)
+"""A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
+function as a program without constants."""
+
+
+class custom_vmap(Generic[R]):
+    """A function that ``vmap`` maps by a rule of its own.
+
+    Differentiation and staging work as for any function: the derivative of the function is mapped
+    by the derivative of the rule. Where reverse-mode differentiation takes place inside ``vmap``,
+    as in ``vmap(grad(f))``, the linear part is mapped operation by operation instead.
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import custom_vmap, vmap
+    >>> @custom_vmap
+    ... def f(x):
+    ...     return x * x
+    >>> @f.def_vmap
+    ... def f_rule(axis_size, in_batched, x):
+    ...     return 10.0 * x, in_batched[0]
+    >>> float(f(2.0)), vmap(f)(np.array([1.0, 2.0]))
+    (4.0, Array([10., 20.], dtype=float64))
+    """
+
+    __name__: str
+
+    @api_boundary
+    def __init__(self, fun: Callable[..., R]) -> None:
+        self._arguments = Arguments("custom_vmap", fun)
+        self.fun = fun
+        self.vmap_rule: Callable[..., tuple[Any, Any]] | None = None
+        update_wrapper(self, fun)
+
+    @api_boundary
+    def def_vmap(self, vmap_rule: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
+        """Set the rule; usable as a decorator.
+
+        Args:
+            vmap_rule: ``(axis_size, in_batched, *args) -> (out, out_batched)``. ``in_batched`` is a
+                list with a tree of booleans for each argument: whether a leaf has a batch axis,
+                which is then its first. ``out_batched`` says the same of ``out``; a boolean may
+                stand for a whole subtree.
+
+        Returns:
+            ``vmap_rule``.
+        """
+        check_function(f"def_vmap of the {self._arguments.name}", "vmap_rule", vmap_rule)
+        self.vmap_rule = vmap_rule
+        return vmap_rule
+
+    @api_boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> R:
+        arguments = self._arguments
+        _, others = arguments.split(arguments.resolve(args, kwargs))
+        leaves, tree = arguments.flatten(others)
+        output = Output(arguments.name)
+
+        def function(*operands: Any) -> list[Any]:
+            return output.of_function(self.fun(*tree_unflatten(tree, operands)))
+
+        def rule(axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
+            in_batched = list(tree_unflatten(tree, batched))
+            return self._apply_rule(axis_size, in_batched, tree_unflatten(tree, operands), output)
+
+        call = CustomVmapCall(arguments.name, function, rule=rule)
+        outs = apply_call(call, leaves)
+        return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
+
+    def _apply_rule(self, axis_size: int, in_batched: Any, args: Any, output: Output) -> Any:
+        if self.vmap_rule is None:
+            raise AttributeError(
+                f"the {self._arguments.name} has no vmap rule; define one with def_vmap."
+            )
+        name = f"vmap rule {describe_function(self.vmap_rule)} of the {self._arguments.name}"
+        pair = self.vmap_rule(axis_size, in_batched, *args)
+        if not is_pair(pair):
+            raise TypeError(
+                f"the {name} must return a pair (out, out_batched), but it returned "
+                f"{described(pair)}."
+            )
+        outs = output.of_vmap_rule(pair[0], name)
+        flags = match_flags(pair[1], output.tree, name)
+        for i, (x, flag) in enumerate(zip(outs, flags, strict=True)):
+            shape = typeof(x).shape
+            if flag and (not shape or shape[0] != axis_size):
+                raise ValueError(
+                    f"the {name} says that {argument_names(pair[0], 'output')[i]} is batched, but "
+                    f"its type {typeof(x).str_short()} has no first axis of size {axis_size}."
+                )
+        return outs, flags

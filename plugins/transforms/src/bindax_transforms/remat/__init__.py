@@ -1,0 +1,1 @@
+"""Rematerialization: ``checkpoint``, its policies, and the residuals that are saved."""

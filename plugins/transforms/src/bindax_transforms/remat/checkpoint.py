@@ -1,0 +1,197 @@
+"""``checkpoint``: a function whose derivative computes values again, in order to save memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
+
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    api_boundary,
+    describe_function,
+    hoist_consts,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import flatten_function
+from bindax_transforms.remat._primitive import checkpoint_p
+from bindax_transforms.remat.checkpoint_policies import POLICY, Policy
+from bindax_transforms.staging.interning import has_functions, intern_jaxpr
+from bindax_transforms.staging.static_arguments import (
+    JitOptions,
+    argument_paths,
+    complete,
+    positions,
+    split_static,
+    with_static,
+)
+from bindax_transforms.staging.trace import trace_to_jaxpr
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+_LIMIT = 256
+
+
+class _Traced(NamedTuple):
+    """A function's program for the arguments of one call."""
+
+    jaxpr: ClosedJaxpr
+    consts: list[Any]
+    out_tree: PyTreeDef
+
+
+class _Checkpointed:
+    """A function to be checkpointed, and its programs by what they say."""
+
+    def __init__(
+        self, fun: Callable[..., Any], prevent_cse: bool, policy: Policy | None, options: JitOptions
+    ) -> None:
+        self.fun = fun
+        self.prevent_cse = prevent_cse
+        self.policy = policy
+        self.options = options
+        self.programs: dict[ClosedJaxpr, ClosedJaxpr] = {}
+
+    def call(self, args: Any, kwargs: Any) -> Any:
+        dynamic_args, dynamic_kwargs, _ = split_static(
+            self.fun, self.options, args, kwargs, "checkpoint"
+        )
+        leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
+        avals = [self._aval(x, args, kwargs) for x in leaves]
+        # It is traced at each call: what it closes over may have changed, be it the parameters of a
+        # model that is trained, a Python number, or the tracers of a transformation.
+        traced = self._trace(args, kwargs, tree, avals)
+        outs = checkpoint_p.bind(
+            *traced.consts,
+            *leaves,
+            jaxpr=traced.jaxpr,
+            prevent_cse=self.prevent_cse,
+            policy=self.policy,
+            differentiated=False,
+        )
+        return tree_unflatten(traced.out_tree, outs)
+
+    def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:
+        if is_value(x):
+            return typeof(x)
+        places = [path for path, leaf in argument_paths(self.fun, args, kwargs) if leaf is x]
+        raise TypeError(
+            f"checkpoint of {describe_function(self.fun)}: argument {places[0]} is not an array: "
+            f"{unknown_type_message(x)} To pass it as static, give its position in static_argnums."
+        )
+
+    def _trace(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: Sequence[Any]) -> _Traced:
+        origin = Origin("checkpoint", self.fun)
+        dynamic = with_static(self.fun, self.options, args, kwargs)
+        flat_function, out_tree = flatten_function(dynamic, tree, origin)
+        jaxpr, consts = hoist_consts(trace_to_jaxpr(flat_function, avals, origin))
+        return _Traced(self._shared(jaxpr), consts, out_tree())
+
+    def _shared(self, jaxpr: ClosedJaxpr) -> ClosedJaxpr:
+        """An earlier program of the function that says the same, with what was derived from it.
+
+        Programs with custom rules have no such: the rules may have changed what they close over.
+        """
+        key = intern_jaxpr(jaxpr)
+        if has_functions(key):
+            return jaxpr
+        if len(self.programs) >= _LIMIT:
+            self.programs.clear()
+        return self.programs.setdefault(key, jaxpr)
+
+
+@overload
+def checkpoint(
+    fun: Callable[P, R],
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[P, R]: ...
+@overload
+def checkpoint(
+    fun: None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@api_boundary
+def checkpoint(
+    fun: Callable[..., Any] | None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: Policy | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Any:
+    """The same function, whose derivative saves little and computes the rest again.
+
+    Reverse mode keeps the intermediate values that it needs until the cotangents arrive. Of a
+    checkpointed function it keeps the arguments only, and what the policy says. Values and
+    derivatives are the same.
+
+    Args:
+        fun: a function of arrays and trees of arrays, without side effects. It is traced at
+            each call: Python control flow may depend on static arguments only.
+        prevent_cse: whether compiled code is kept from merging the second computation with the
+            first one, which would undo the saving. ``False`` is safe, and faster, inside the body
+            of a ``scan``, where the two computations are in two loops. (On CPUs the second one is
+            put into a branch of a conditional, elsewhere behind an optimization barrier.)
+        policy: which intermediate values are saved, one of ``checkpoint_policies`` or a hashable
+            function ``(primitive, *avals, **params) -> bool``; None saves none.
+        static_argnums: positions of arguments that are hashable Python values.
+
+    Returns:
+        A function with the arguments and results of ``fun``; without ``fun``, a decorator.
+
+    Raises:
+        TypeError: when the policy is no hashable function, an argument no array, or a static
+            argument not hashable.
+
+    The method is described by Griewank and Walther, *Evaluating Derivatives* (2008), chapter 12.
+
+    >>> from bindax_transforms import checkpoint, grad
+    >>> @checkpoint
+    ... def f(x):
+    ...     return x * x * x
+    >>> float(grad(f)(2.0))
+    12.0
+    """
+    if fun is None:
+        return partial(
+            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+        )
+    check_function("checkpoint", "fun", fun)
+    _check_policy(policy)
+    argnums, argnames = complete(fun, positions(static_argnums), ())
+    options = JitOptions(static_argnums=argnums, static_argnames=argnames)
+    checkpointed = _Checkpointed(fun, bool(prevent_cse), policy, options)
+
+    @wraps(fun)
+    @api_boundary
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return checkpointed.call(args, kwargs)
+
+    return call
+
+
+def _check_policy(policy: Any) -> None:
+    if policy is None:
+        return
+    check_function("checkpoint", "policy", policy, POLICY)
+    try:
+        hash(policy)
+    except TypeError:
+        raise TypeError(
+            f"the policy of checkpoint must be hashable, because it is a parameter of the "
+            f"program, but {policy!r:.80} of type {type(policy).__name__} is not."
+        ) from None

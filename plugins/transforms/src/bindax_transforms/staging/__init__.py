@@ -1,0 +1,1 @@
+"""Staging: from functions to jaxprs."""

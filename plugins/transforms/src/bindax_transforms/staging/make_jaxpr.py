@@ -1,0 +1,112 @@
+"""Programs and types of Python functions: ``make_jaxpr`` and ``eval_shape``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from bindax_core.extend import (
+    AbstractValue,
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    ShapedArray,
+    api_boundary,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms._callables import check_function
+from bindax_transforms._flat import flatten_function
+from bindax_transforms.staging.static_arguments import (
+    JitOptions,
+    positions,
+    split_static,
+    with_static,
+)
+from bindax_transforms.staging.trace import trace_to_jaxpr
+
+
+def abstractify(x: Any, name: str) -> Any:
+    """The type of a value, or of anything with a shape and a dtype."""
+    if isinstance(x, AbstractValue):
+        return x
+    if is_value(x):
+        return typeof(x)
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return ShapedArray(tuple(x.shape), x.dtype)
+    raise TypeError(f"{name}: {unknown_type_message(x)}")
+
+
+def _staged(
+    name: str, fun: Callable[..., Any], static_argnums: tuple[int, ...], args: Any, kwargs: Any
+) -> tuple[ClosedJaxpr, PyTreeDef]:
+    options = JitOptions(static_argnums=static_argnums)
+    dynamic_args, dynamic_kwargs, _ = split_static(fun, options, args, kwargs)
+    leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
+    avals = [abstractify(x, name) for x in leaves]
+    origin = Origin(name, fun)
+    dynamic = with_static(fun, options, args, kwargs)
+    flat_function, out_tree = flatten_function(dynamic, tree, origin)
+    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
+    return jaxpr, out_tree()
+
+
+@api_boundary
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    return_shape: bool = False,
+) -> Callable[..., Any]:
+    """A function that gives the program of ``fun`` for arguments of the types it is called with.
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        static_argnums: positions of arguments that are Python values, not arrays.
+        return_shape: whether to return also the types of the results in their structure.
+
+    Returns:
+        A function from arguments, or their types, to a ``ClosedJaxpr``.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> print(make_jaxpr(lambda x: 2.0 * x)(3.0))
+    { lambda a:float64[] .
+      let b:float64[] = mul 2.0 a
+      in ( b ) }
+    """
+    check_function("make_jaxpr", "fun", fun)
+
+    @wraps(fun)
+    @api_boundary
+    def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
+        jaxpr, out_tree = _staged("make_jaxpr", fun, positions(static_argnums), args, kwargs)
+        if return_shape:
+            return jaxpr, tree_unflatten(out_tree, jaxpr.out_avals)
+        return jaxpr
+
+    return jaxpr_of
+
+
+@api_boundary
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The types of the results of a function, without computing them.
+
+    Args:
+        fun: a function of arrays and trees of arrays.
+        args: the arguments, or their types.
+        kwargs: keyword arguments, or their types.
+
+    Returns:
+        A ``ShapedArray`` for each result, in the structure of the output.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import eval_shape
+    >>> eval_shape(lambda x: x * x, np.zeros((3, 2), np.float32))
+    ShapedArray(float32[3,2])
+    """
+    check_function("eval_shape", "fun", fun)
+    jaxpr, out_tree = _staged("eval_shape", fun, (), args, kwargs)
+    return tree_unflatten(out_tree, jaxpr.out_avals)

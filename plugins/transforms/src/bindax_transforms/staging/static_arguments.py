@@ -1,0 +1,154 @@
+"""The arguments of a function that is to be traced: which are static, which are donated."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from operator import index
+from typing import Any, NamedTuple
+
+from bindax_core.extend import (
+    Tracer,
+    describe_function,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+)
+
+
+class JitOptions(NamedTuple):
+    """The options that ``jit`` was given for a function."""
+
+    static_argnums: tuple[int, ...] = ()
+    static_argnames: tuple[str, ...] = ()
+    donate_argnums: tuple[int, ...] = ()
+    donate_argnames: tuple[str, ...] = ()
+    keep_unused: bool = False
+    inline: bool = False
+    backend: str | None = None
+
+
+def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tuple[str, Any]]:
+    """Each leaf of a call's arguments with its path, beginning with the parameter's name."""
+    try:
+        parameters = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    found = []
+    for i, arg in enumerate(args):
+        name = names[i] if i < len(names) else f"args[{i}]"
+        found += [(name + keystr(path), x) for path, x in tree_flatten_with_path(arg)[0]]
+    for name, arg in kwargs.items():
+        found += [(name + keystr(path), x) for path, x in tree_flatten_with_path(arg)[0]]
+    return found
+
+
+def positions(given: int | Iterable[int] | None) -> tuple[int, ...]:
+    """One position, several or none, as a tuple.
+
+    Raises:
+        TypeError: when one is no integer.
+    """
+    if given is None:
+        return ()
+    try:
+        return tuple([index(i) for i in (given if isinstance(given, Iterable) else (given,))])
+    except TypeError:
+        raise TypeError(
+            f"positions of arguments, as in static_argnums, must be integers, but got {given!r:.80}"
+            f"; names are given in another parameter, as in static_argnames."
+        ) from None
+
+
+def words(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """One name, several or none, as a tuple."""
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def complete(
+    fun: Callable[..., Any], given: tuple[int, ...], names: tuple[str, ...]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Positions for names and names for positions, so that either way of passing works."""
+    try:
+        parameters = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        return given, names
+    ordered = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if any(p.kind is p.POSITIONAL_ONLY for p in parameters):
+        return given, names
+    known = {p.name for p in parameters}
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    for name in names:
+        if name not in known and not takes_any:
+            raise ValueError(
+                f"jit of {describe_function(fun)} was given the argument name {name!r}, but its "
+                f"parameters are {', '.join(sorted(known))}."
+            )
+    more = tuple(ordered.index(n) for n in names if n in ordered)
+    other = tuple(ordered[i] for i in given if -len(ordered) <= i < len(ordered))
+    return tuple(dict.fromkeys(given + more)), tuple(dict.fromkeys(names + other))
+
+
+def _present(positions: Sequence[int], args: Any) -> set[int]:
+    """Positions counted from the front, without those that a call does not reach."""
+    return {i % len(args) for i in positions if -len(args) <= i < len(args)}
+
+
+def split_static(
+    fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any, name: str = "jit"
+) -> Any:
+    """The arguments without the static ones, and the static ones as a part of the cache key."""
+    static = _present(options.static_argnums, args)
+    dynamic_args = tuple([x for i, x in enumerate(args) if i not in static])
+    dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
+    statics = [(i, args[i]) for i in sorted(static)]
+    statics += [(k, v) for k, v in sorted(kwargs.items()) if k in options.static_argnames]
+    for which, value in statics:
+        try:
+            hash(value)
+        except TypeError:
+            if isinstance(value, Tracer):
+                raise TypeError(
+                    f"{name} of {describe_function(fun)}: the static argument {which!r} is traced: "
+                    f"{value.aval.str_short()}. What is differentiated, mapped or an argument of "
+                    f"a traced function has no value to specialize on; do not declare it static."
+                ) from None
+            raise TypeError(
+                f"{name} of {describe_function(fun)}: the static argument {which!r} is not "
+                f"hashable: {value!r:.80} of type {type(value).__name__}. Static arguments are "
+                f"part of the cache key; pass a tuple instead of a list, or a frozen class."
+            ) from None
+    # The type belongs to the key, because 1 == 1.0 == True.
+    return dynamic_args, dynamic_kwargs, tuple([(n, type(v), v) for n, v in statics])
+
+
+def with_static(
+    fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any
+) -> Callable[..., Any]:
+    """The function of the arguments that are not static."""
+    static = _present(options.static_argnums, args)
+    static_kwargs = {k: v for k, v in kwargs.items() if k in options.static_argnames}
+
+    def dynamic(*dynamic_args: Any, **dynamic_kwargs: Any) -> Any:
+        given = iter(dynamic_args)
+        full = [args[i] if i in static else next(given) for i in range(len(args))]
+        return fun(*full, **dynamic_kwargs, **static_kwargs)
+
+    return dynamic
+
+
+def donated_leaves(options: JitOptions, args: Any, kwargs: Any) -> tuple[bool, ...]:
+    """For each leaf of the arguments that are not static, whether it is donated."""
+    flags: list[bool] = []
+    donated = _present(options.donate_argnums, args)
+    static = _present(options.static_argnums, args)
+    for i, arg in enumerate(args):
+        if i not in static:
+            flags += [i in donated] * len(tree_flatten(arg)[0])
+    dynamic = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
+    for path, _ in tree_flatten_with_path(dynamic)[0]:
+        flags.append(path[0].key in options.donate_argnames)
+    return tuple(flags)

@@ -1,0 +1,242 @@
+"""Staging: building the jaxpr of a function by tracing it with types in place of values."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    Atom,
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    MainTrace,
+    Origin,
+    Primitive,
+    SourceInfo,
+    Trace,
+    Tracer,
+    Var,
+    config,
+    full_raise,
+    new_main,
+    rules,
+    typecheck_jaxpr,
+    typeof,
+    user_source_info,
+)
+
+_rules = rules.stage.functions
+
+
+class JaxprTracer(Tracer):
+    """Stands for a value of a program that is being built."""
+
+    __slots__ = ("atom", "aval", "eqn")
+
+    aval: Any  # a slot, in place of the property of the base
+
+    def __init__(self, trace: Trace, aval: Any, atom: Atom, eqn: JaxprEqn | None = None) -> None:
+        self._trace = trace
+        self.aval = aval
+        self.atom = atom
+        self.eqn = eqn
+
+    def history(self) -> str:
+        eqn = self.eqn
+        if eqn is None:
+            return "it is an argument of the function"
+        return f"it was made by {eqn.primitive.name} at {eqn.source_info}"
+
+
+class JaxprBuilder:
+    """Collects the variables, constants and equations of a program."""
+
+    __slots__ = ("_const_atoms", "_kept", "constvals", "constvars", "eqns", "invars")
+
+    def __init__(self) -> None:
+        self.invars: list[Var] = []
+        self.eqns: list[JaxprEqn] = []
+        self.constvars: list[Var] = []
+        self.constvals: list[Any] = []
+        self._const_atoms: dict[int, Atom] = {}
+        self._kept: list[Any] = []  # an id is only unique while its object lives
+
+    def new_arg(self, aval: Any) -> Var:
+        """Bind a new argument."""
+        var = Var(aval)
+        self.invars.append(var)
+        return var
+
+    def const(self, value: Any) -> Atom:
+        """The atom for a constant: a literal for a scalar, else a variable bound to it."""
+        atom = self._const_atoms.get(id(value))
+        if atom is None:
+            atom = self._new_const(value)
+            self._const_atoms[id(value)] = atom
+            self._kept.append(value)
+        return atom
+
+    def _new_const(self, value: Any) -> Atom:
+        aval = typeof(value)
+        if not isinstance(value, Tracer) and is_literal(value, aval):
+            return Literal(value.copy() if type(value) is np.ndarray else value, aval)
+        if isinstance(value, np.ndarray):
+            # The program outlives the caller's array; as an Array it goes to a device only once.
+            value = Array.from_numpy(np.array(value))
+        var = Var(aval)
+        self.constvars.append(var)
+        self.constvals.append(value)
+        return var
+
+    def build(self, outs: Sequence[Atom]) -> ClosedJaxpr:
+        """The program that returns the given atoms."""
+        closed = ClosedJaxpr(Jaxpr(self.constvars, self.invars, outs, self.eqns), self.constvals)
+        if config.check_jaxprs:
+            typecheck_jaxpr(closed)
+        return closed
+
+
+def is_literal(value: Any, aval: Any) -> bool:
+    """Tell whether a constant is a scalar whose value is known without waiting for a device."""
+    return getattr(aval, "shape", None) == () and (type(value) is not Array or value.on_host)
+
+
+class JaxprTrace(Trace):
+    """Adds every operation to a program; computes nothing."""
+
+    __slots__ = ()
+
+    @property
+    def builder(self) -> JaxprBuilder:
+        builder: JaxprBuilder = self.main.global_data
+        return builder
+
+    def new_arg(self, aval: Any) -> JaxprTracer:
+        """A tracer for a new argument of the program."""
+        return JaxprTracer(self, aval, self.builder.new_arg(aval))
+
+    def pure(self, value: Any) -> JaxprTracer:
+        atom = self.main.global_data.const(value)
+        return JaxprTracer(self, atom.aval, atom)
+
+    def process_primitive(
+        self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
+    ) -> list[JaxprTracer]:
+        rule = _rules.get(primitive)
+        if rule is not None:
+            return rule(self, tracers, **params)  # type: ignore[no-any-return]
+        return self.record(primitive, tracers, params)
+
+    def record(
+        self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
+    ) -> list[JaxprTracer]:
+        """Add an equation; returns its results."""
+        out_avals = primitive.out_avals(tuple([t.aval for t in tracers]), params)
+        outvars = [Var(aval) for aval in out_avals]
+        source = _replayed.source or user_source_info(2)
+        eqn = JaxprEqn(primitive, [t.atom for t in tracers], outvars, params, source)
+        self.main.global_data.eqns.append(eqn)
+        return [JaxprTracer(self, v.aval, v, eqn) for v in outvars]
+
+
+class _Replayed(threading.local):
+    """The user's line of the equation of another program that is being applied."""
+
+    source: SourceInfo | None = None
+
+
+_replayed = _Replayed()
+
+
+def replay_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """A program as a function, for tracing: what it stages keeps the lines of the program."""
+    jaxpr = closed.jaxpr
+
+    def replay(*args: Any) -> list[Any]:
+        env: dict[Any, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
+        env.update(zip(jaxpr.invars, args, strict=True))
+        outer = _replayed.source
+        try:
+            for eqn in jaxpr.eqns:
+                _replayed.source = eqn.source_info or outer
+                operands = [x.val if type(x) is Literal else env[x] for x in eqn.invars]
+                outs = eqn.primitive.bind(*operands, **eqn.params)
+                outs = outs if eqn.primitive.multiple_results else [outs]
+                env.update(zip(eqn.outvars, outs, strict=True))
+        finally:
+            _replayed.source = outer
+        return [x.val if type(x) is Literal else env[x] for x in jaxpr.outvars]
+
+    return replay
+
+
+def trace_to_jaxpr(
+    function: Callable[..., Sequence[Any]],
+    in_avals: Sequence[Any],
+    origin: Origin,
+    *,
+    dynamic: bool = True,
+) -> ClosedJaxpr:
+    """The program of a function of flat values.
+
+    Args:
+        function: takes one value for each type, and returns a sequence of values.
+        in_avals: the types of the arguments.
+        origin: what is traced and for what, for messages.
+        dynamic: whether operations on constants alone are staged too.
+
+    Returns:
+        The program, closed over the constants that the function uses.
+    """
+    builder = JaxprBuilder()
+    with new_main(JaxprTrace, builder, origin=origin, dynamic=dynamic) as main:
+        trace = main.trace
+        tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
+        outs = [full_raise(trace, out) for out in function(*tracers)]
+        return builder.build([out.atom for out in outs])
+
+
+def trace_inside(
+    main: MainTrace, function: Callable[..., Sequence[Any]], in_avals: Sequence[Any]
+) -> tuple[ClosedJaxpr, list[Any]]:
+    """The program of a function that is called in the middle of a program being built.
+
+    It is traced at the level of the program around it, so that traces above that level, whose
+    wrappers the function may run in, stay above.
+
+    Args:
+        main: the staging trace of the program around it.
+        function: takes one value for each type, and returns a sequence of values.
+        in_avals: the types of the arguments.
+
+    Returns:
+        A program without constants, and the operands for its leading arguments: tracers of the
+        program around it for the variables and constants that the function closes over.
+    """
+    trace: Any = main.trace
+    around, builder = main.global_data, JaxprBuilder()
+    main.global_data = builder
+    try:
+        tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
+        outs = [full_raise(trace, out).atom for out in function(*tracers)]
+    finally:
+        main.global_data = around
+    free = _free_variables(builder, outs)
+    captured = [JaxprTracer(trace, v.aval, v) for v in free]
+    captured += [full_raise(trace, value) for value in builder.constvals]
+    builder.invars[:0] = [*free, *builder.constvars]
+    builder.constvars, builder.constvals = [], []
+    return builder.build(outs), captured
+
+
+def _free_variables(builder: JaxprBuilder, outs: Sequence[Atom]) -> list[Var]:
+    bound = {*builder.invars, *builder.constvars}
+    bound.update(v for eqn in builder.eqns for v in eqn.outvars)
+    used = [x for eqn in builder.eqns for x in eqn.invars] + list(outs)
+    return list(dict.fromkeys(x for x in used if type(x) is Var and x not in bound))

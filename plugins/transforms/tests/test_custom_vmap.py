@@ -1,0 +1,80 @@
+"""``custom_vmap``: the rule is used, and differentiated, in any order of transformations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import toy
+
+import bindax_transforms as bt
+
+pytestmark = pytest.mark.usefixtures("toy_operations")
+
+XS = np.linspace(-1.0, 2.0, 4)
+
+
+@bt.custom_vmap
+def tenfold(x: Any, y: Any) -> Any:
+    """Mapped it is ten times what it is alone, so that a test sees when the rule was used."""
+    return {"out": x * y, "y": y}
+
+
+@tenfold.def_vmap
+def _tenfold_rule(axis_size: int, in_batched: Any, x: Any, y: Any) -> Any:
+    assert isinstance(in_batched, list)
+    return {"out": 10.0 * x * y, "y": y}, {"out": any(in_batched), "y": in_batched[1]}
+
+
+def test_the_rule_maps() -> None:
+    assert float(tenfold(2.0, 3.0)["out"]) == 6.0
+    for f in (tenfold, bt.jit(tenfold)):
+        for g in (bt.vmap(f, (0, None)), bt.jit(bt.vmap(f, (0, None)))):
+            out = g(XS, 3.0)
+            np.testing.assert_allclose(out["out"], 30.0 * XS)
+            np.testing.assert_allclose(out["y"], np.full(4, 3.0))
+    assert "custom_vmap_call [ name=tenfold ]" in str(bt.make_jaxpr(tenfold)(2.0, 3.0))
+    # Mapped twice, the rule's own operations are mapped.
+    twice = bt.vmap(bt.vmap(tenfold, (0, None)), (None, 0))(XS, XS)
+    np.testing.assert_allclose(twice["out"], 10.0 * np.outer(XS, XS))
+
+
+def test_the_derivative_is_mapped_by_the_derivative_of_the_rule() -> None:
+    def f(x: Any) -> Any:
+        return tenfold(x, 3.0)["out"]
+
+    def tangent(x: Any) -> Any:
+        return bt.jvp(f, (x,), (2.0,))[1]
+
+    assert (float(bt.grad(f)(2.0)), float(tangent(2.0))) == (3.0, 6.0)
+    for g in (
+        bt.vmap(tangent),
+        bt.jit(bt.vmap(tangent)),
+        bt.vmap(bt.jit(tangent)),
+        lambda x: bt.jvp(bt.vmap(f), (x,), (np.full(4, 2.0),))[1],
+        lambda x: bt.jvp(bt.vmap(bt.jit(f)), (x,), (np.full(4, 2.0),))[1],
+    ):
+        np.testing.assert_allclose(g(XS), np.full(4, 60.0))
+    gradient = bt.grad(lambda x: toy.reduce_sum(bt.jit(bt.vmap(f))(x)))(XS)
+    np.testing.assert_allclose(gradient, np.full(4, 30.0))
+    # Reverse mode inside vmap splits off the linear part, which is mapped by its operations.
+    np.testing.assert_allclose(bt.vmap(bt.grad(f))(XS), np.full(4, 3.0))
+
+
+def test_closed_over_values() -> None:
+    def make(c: Any) -> Any:
+        f = bt.custom_vmap(lambda x: x * c)
+        f.def_vmap(lambda size, batched, x: (10.0 * x, batched[0]))
+        return f
+
+    np.testing.assert_allclose(bt.vmap(lambda c: make(c)(2.0))(XS), 2.0 * XS)
+    np.testing.assert_allclose(bt.vmap(lambda x: make(2.0)(x))(XS), 10.0 * XS)
+    scaled = bt.jit(lambda c: bt.vmap(lambda x: make(c)(x))(XS))(2.0)
+    np.testing.assert_allclose(scaled, 10.0 * XS)
+
+
+def test_python_control_flow_on_values() -> None:
+    f = bt.custom_vmap(lambda x: x * 2.0 if x > 0.0 else x)
+    f.def_vmap(lambda size, batched, x: (x * 2.0, True))
+    assert (float(f(2.0)), float(f(-2.0)), float(bt.grad(f)(2.0))) == (4.0, -2.0, 2.0)

@@ -1,0 +1,142 @@
+"""``pytest --bindax-conformance=NAME``: the kit over any installed plugin, one test per check.
+
+Loaded by pytest through its entry point, in every run wherever it is installed. It is a package of
+its own, so that nothing of bindax is imported before the option is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("bindax", "conformance of bindax plugins")
+    group.addoption(
+        "--bindax-conformance",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="check the rules of an installed plugin; may be given more than once",
+    )
+    group.addoption(
+        "--bindax-budget", type=float, default=60.0, help="seconds for each plugin (default: 60)"
+    )
+    group.addoption("--bindax-seed", type=int, default=0, help="seed of samples (default: 0)")
+    group.addoption(
+        "--bindax-time-limit",
+        type=float,
+        default=10.0,
+        help="seconds for one check of one sample (default: 10)",
+    )
+
+
+class ConformanceCollector(pytest.Collector):
+    """The checks of one plugin."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item for each check of each primitive."""
+        from bindax_core.errors import PluginError
+        from bindax_testing._conformance import checks_of
+
+        try:
+            checks = checks_of(self.name)
+        except PluginError as error:
+            raise self.CollectError(str(error)) from error
+        share = self.config.getoption("bindax_budget") / max(len(checks), 1)
+        for primitive, check in [("", "samples"), *checks]:
+            label = f"{primitive}-{check}" if primitive else check
+            yield ConformanceItem.from_parent(
+                self, name=label, primitive=primitive, check=check, share=share
+            )
+
+
+class ConformanceItem(pytest.Item):
+    """One check of one primitive."""
+
+    def __init__(self, primitive: str, check: str, share: float, **options: Any) -> None:
+        super().__init__(**options)
+        self.primitive = primitive
+        self.check = check
+        self.share = share
+
+    def runtest(self) -> None:
+        """Run the check; fail with the report of what is wrong."""
+        from bindax_testing import _conformance
+        from bindax_testing._results import EXPECTED, FAILED, NOT_RUN, SKIPPED
+
+        plugin = self.parent.name if self.parent is not None else ""
+        seed = self.config.getoption("bindax_seed")
+        limit = self.config.getoption("bindax_time_limit")
+        if self.primitive:
+            results = _conformance.check_one_of(
+                plugin, self.primitive, self.check, self.share, seed, limit
+            )
+        else:
+            results = _conformance.sample_problems(plugin, seed, limit)
+        failures = [result for result in results if result.status == FAILED]
+        if failures:
+            pytest.fail("\n\n".join(map(str, failures)), pytrace=False)
+        for result in results:
+            self.user_properties.append(("cases", f"{result.ran} of {result.planned}"))
+            if result.status == EXPECTED:
+                pytest.xfail(result.reason)
+            if result.status in (SKIPPED, NOT_RUN):
+                pytest.skip(result.reason)
+
+    def reportinfo(self) -> tuple[str, int | None, str]:
+        """Name the test for pytest."""
+        plugin = self.parent.name if self.parent is not None else ""
+        return f"conformance of {plugin}", None, f"{plugin}: {self.name}"
+
+
+def _only_conformance(config: pytest.Config) -> bool:
+    """Tell whether the option was given without any path, so that no other tests are meant."""
+    given = getattr(config, "workerinput", {}).get("bindax_only")
+    if given is not None:
+        return bool(given)
+    explicit = config.args_source is pytest.Config.ArgsSource.ARGS
+    return bool(config.getoption("bindax_conformance")) and not explicit
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist, which cannot see it, whether paths were given."""
+    node.workerinput["bindax_only"] = _only_conformance(node.config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> bool | None:
+    """Collect the checks alone when no path was given."""
+    config = session.config
+    if config.pluginmanager.hasplugin("dsession") or not _only_conformance(config):
+        return None
+    session.items = []
+    session.items.extend(_items(session))
+    config.hook.pytest_collection_modifyitems(session=session, config=config, items=session.items)
+    config.hook.pytest_collection_finish(session=session)
+    session.testscollected = len(session.items)
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Add the checks to the tests of the paths that were given."""
+    if config.getoption("bindax_conformance") and not _only_conformance(config):
+        items.extend(_items(session))
+
+
+def _items(session: pytest.Session) -> Iterator[pytest.Item]:
+    for name in session.config.getoption("bindax_conformance"):
+        collector = ConformanceCollector.from_parent(
+            session, name=name, nodeid=f"conformance::{name}"
+        )
+        try:
+            yield from collector.collect()
+        except pytest.Collector.CollectError as error:
+            raise pytest.UsageError(str(error)) from error

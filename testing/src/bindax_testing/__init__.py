@@ -1,0 +1,48 @@
+"""The door for checking a plugin: do its definitions keep the contract of bindax?
+
+The checks use public names alone, so that what passes here is what transformations need.
+
+>>> from bindax_testing import check_pytree
+>>> report = check_pytree({"a": (1.0, None)})
+>>> report.ok
+False
+>>> print(report)
+PyTreeReport: 1 planned, 0 passed, 1 failed, 0 skipped, 0 expected to fail
+failed: has nodes, dict at the root: the examples hold no node of a registered type, so that nothing
+was checked. Register the type first, and pass an instance of it.
+"""
+
+from bindax_core.extend import register_internal
+from bindax_testing._conformance import check_plugin as check_plugin
+from bindax_testing._conformance import check_primitive as check_primitive
+from bindax_testing._conformance import check_rules as check_rules
+from bindax_testing._conformance import check_sample as check_sample
+from bindax_testing._conformance import conformance as conformance
+from bindax_testing._debug import checked_rule as checked_rule
+from bindax_testing._mutation._report import Mutant as Mutant
+from bindax_testing._mutation._report import MutationReport as MutationReport
+from bindax_testing._mutation._run import mutate_plugin as mutate_plugin
+from bindax_testing._mutation._run import mutate_rules as mutate_rules
+from bindax_testing._pytrees._report import PyTreeCheck as PyTreeCheck
+from bindax_testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
+from bindax_testing._pytrees._report import PyTreeReport as PyTreeReport
+from bindax_testing._pytrees._run import check_pytree as check_pytree
+from bindax_testing._results import ConformanceError as ConformanceError
+from bindax_testing._results import RuleReport as RuleReport
+from bindax_testing._results import RuleResult as RuleResult
+from bindax_testing._samples import NONZERO as NONZERO
+from bindax_testing._samples import POSITIVE as POSITIVE
+from bindax_testing._samples import REAL as REAL
+from bindax_testing._samples import UNIT_INTERVAL as UNIT_INTERVAL
+from bindax_testing._samples import Domain as Domain
+from bindax_testing._samples import EquivalentMutant as EquivalentMutant
+from bindax_testing._samples import ExpectedFailure as ExpectedFailure
+from bindax_testing._samples import Operand as Operand
+from bindax_testing._samples import Sample as Sample
+from bindax_testing._samples import array as array
+from bindax_testing._samples import away_from as away_from
+from bindax_testing._samples import between as between
+from bindax_testing._samples import elementwise as elementwise
+from bindax_testing._samples import sample as sample
+
+register_internal(__file__)

@@ -1,0 +1,222 @@
+"""Cases: one primitive with concrete operands and parameters, from the samples of a plugin."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from bindax_core.extend import Jaxpr, Primitive, Var, is_differentiable, typeof
+from bindax_testing._samples import Sample
+from bindax_transforms import make_jaxpr
+
+DRAWS = 3
+
+
+@attrs.frozen(eq=False)
+class Case:
+    """A primitive with operands and parameters.
+
+    Attributes:
+        primitive: what is checked.
+        draws: some lists of operands of the same types.
+        params: its parameters.
+        label: the sample it comes from.
+        skip: checks to leave out, by name, each with the reason.
+        seed: what random directions are drawn from.
+        no_derivative: the positions of operands that no derivative is taken along.
+    """
+
+    primitive: Primitive
+    draws: tuple[tuple[Any, ...], ...]
+    params: Mapping[str, Any]
+    label: str = ""
+    skip: Mapping[str, str] = attrs.field(factory=dict)
+    seed: int = 0
+    no_derivative: tuple[int, ...] = ()
+
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """The operands of the first draw."""
+        return self.draws[0]
+
+    @property
+    def avals(self) -> list[Any]:
+        """The types of the operands."""
+        return [typeof(x) for x in self.operands]
+
+    @property
+    def positions(self) -> list[int]:
+        """The positions of the operands that derivatives are taken along."""
+        return [
+            i
+            for i, aval in enumerate(self.avals)
+            if is_differentiable(aval.dtype) and i not in self.no_derivative
+        ]
+
+    @property
+    def size(self) -> int:
+        """The number of elements of its operands, to find small cases."""
+        return sum(aval.size for aval in self.avals)
+
+    def call(self, *operands: Any) -> list[Any]:
+        """Bind the primitive; gives the list of its results."""
+        out = self.primitive.bind(*operands, **self.params)
+        return list(out) if self.primitive.multiple_results else [out]
+
+    def fresh(self) -> Callable[..., list[Any]]:
+        """``call`` as a function that nothing was remembered for, for ``jit``."""
+        return lambda *operands: self.call(*operands)
+
+    def rng(self) -> np.random.Generator:
+        """A random generator for directions."""
+        return np.random.default_rng(self.seed)
+
+    @property
+    def description(self) -> str:
+        """The types of its operands and its parameters, in short."""
+        types = ", ".join(aval.str_short() for aval in self.avals)
+        params = "".join(f", {key}={value!r:.60}" for key, value in self.params.items())
+        return f"{self.primitive.name}({types}{params})"
+
+
+def cases_of(sample: Sample, wanted: Collection[Primitive], seed: int = 0) -> Iterator[Case]:
+    """The cases that a sample gives: its own primitive, or those that its function binds.
+
+    Raises:
+        Exception: what drawing the operands or tracing the function raises.
+    """
+    draws = [tuple(sample.draw(seed, number)) for number in range(DRAWS)]
+    if isinstance(sample.function, Primitive):
+        case = Case(
+            sample.function,
+            tuple(draws),
+            dict(sample.params),
+            sample.label,
+            sample.skip,
+            seed,
+            sample.no_derivative,
+        )
+        yield case
+        return
+    closed = make_jaxpr(sample.call)(*[operand.aval for operand in sample.operands])
+    environments = [
+        {
+            **dict(zip(closed.jaxpr.constvars, closed.consts, strict=True)),
+            **dict(zip(closed.jaxpr.invars, operands, strict=True)),
+        }
+        for operands in draws
+    ]
+    yield from _walk(closed.jaxpr, environments, sample, wanted, seed)
+
+
+def _walk(
+    jaxpr: Jaxpr,
+    environments: list[dict[Var, Any]],
+    sample: Sample,
+    wanted: Collection[Primitive],
+    seed: int,
+) -> Iterator[Case]:
+    """Evaluate a program once for each draw, and yield the equations of wanted primitives."""
+    remaining = sum(eqn.primitive in wanted for eqn in jaxpr.eqns)
+    for eqn in jaxpr.eqns:
+        if not remaining:
+            return
+        draws = tuple(
+            tuple(_plain(known[x] if isinstance(x, Var) else x.val) for x in eqn.invars)
+            for known in environments
+        )
+        if eqn.primitive in wanted:
+            remaining -= 1
+            yield Case(
+                eqn.primitive,
+                draws,
+                eqn.params,
+                sample.label,
+                sample.skip,
+                seed,
+                sample.no_derivative,
+            )
+        if remaining:
+            for known, operands in zip(environments, draws, strict=True):
+                outs = eqn.primitive.bind(*operands, **eqn.params)
+                outs = outs if eqn.primitive.multiple_results else [outs]
+                known.update(zip(eqn.outvars, outs, strict=True))
+
+
+def _plain(x: Any) -> Any:
+    """A value as a test can write it: a NumPy array, or a Python scalar where it is weak."""
+    aval = typeof(x)
+    if not aval.weak_type:
+        return np.asarray(x)
+    number = None if aval.shape else np.asarray(x).item()
+    return number if number is not None and typeof(number) == aval else x
+
+
+def replaced(case: Case, draws: Sequence[Sequence[Any]]) -> Case:
+    """A case with other operands."""
+    return attrs.evolve(case, draws=tuple(tuple(operands) for operands in draws))
+
+
+def as_test(case: Case, check: str, plugin: str) -> str:
+    """A test to paste into a file, which repeats a check on this case alone."""
+    name = "".join(c if c.isalnum() else "_" for c in f"{case.primitive.name}_{check}")
+    if not (_literal(case.params) and all(_printable(x) for row in case.draws for x in row)):
+        return (
+            f"from bindax_testing import check_sample\n\n\n"
+            f"def test_{name}():\n"
+            f"    check_sample({plugin!r}, {case.label!r}, {check!r}, seed={case.seed})\n"
+        )
+    rows = case.draws if any(row is not case.draws[0] for row in case.draws) else case.draws[:1]
+    lines = [f"        [{', '.join(_expression(x) for x in row)}]," for row in _distinct(rows)]
+    params = f", params={_expression_of_params(case.params)}" if case.params else ""
+    params += f", no_derivative={case.no_derivative}" if case.no_derivative else ""
+    return (
+        f"import numpy as np\n\nfrom bindax_testing import check_primitive\n\n\n"
+        f"def test_{name}():\n"
+        f"    draws = [\n" + "\n".join(lines) + "\n    ]\n"
+        f"    check_primitive({case.primitive.name!r}, {check!r}, draws{params}, "
+        f"seed={case.seed})\n"
+    )
+
+
+def _distinct(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+    kept: list[Sequence[Any]] = []
+    for row in rows:
+        if not any(row is other for other in kept):
+            kept.append(row)
+    return kept
+
+
+def _literal(params: Mapping[str, Any]) -> bool:
+    try:
+        for value in params.values():
+            if not isinstance(value, np.dtype):
+                ast.literal_eval(repr(value))
+    except (ValueError, SyntaxError):
+        return False
+    return True
+
+
+def _printable(x: Any) -> bool:
+    return isinstance(x, np.ndarray | bool | int | float | complex) and np.asarray(x).size <= 200
+
+
+def _expression(x: Any) -> str:
+    if not isinstance(x, np.ndarray):
+        return repr(x)
+    listed = repr(x.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
+    dtype = f"np.{x.dtype.name}" if hasattr(np, x.dtype.name) else f"np.dtype({x.dtype.name!r})"
+    text = f"np.array({listed}, {dtype})"
+    return text if x.size else f"np.zeros({x.shape}, {dtype})"
+
+
+def _expression_of_params(params: Mapping[str, Any]) -> str:
+    items = [
+        f"{key!r}: " + (f"np.dtype({v.name!r})" if isinstance(v, np.dtype) else repr(v))
+        for key, v in params.items()
+    ]
+    return "{" + ", ".join(items) + "}"

@@ -1,0 +1,120 @@
+"""The base of checks, and the functions that they share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from bindax_core.extend import Array, Primitive, is_differentiable, typeof
+from bindax_testing._cases import Case
+from bindax_testing._compare import NotApplicable
+
+
+@attrs.frozen
+class Setting:
+    """Where checks run.
+
+    Attributes:
+        compiler: the name of the compiling backend, or None when none is installed.
+    """
+
+    compiler: str | None = None
+
+
+@attrs.frozen(eq=False)
+class Check:
+    """A property that the rules of a primitive have.
+
+    Attributes:
+        name: what reports call it.
+        kind: the rule kind to blame when it fails.
+        run: takes a case and the setting; raises ``Mismatch`` when the property does not hold and
+            ``NotApplicable`` when it says nothing about the case.
+        rank: 0 for the one check that everything rests on, 1 when it needs nothing but ``impl`` and
+            abstract evaluation, 2 when it needs one more rule, 3 when derivatives or batches of
+            other rules take part, 4 for compositions. A failure may be the consequence of one of a
+            lower rank.
+        why_not: why the check says nothing about a primitive, or None when it does.
+    """
+
+    name: str
+    kind: str
+    run: Callable[[Case, Setting], None]
+    rank: int = 3
+    why_not: Callable[[Primitive, Setting], str | None] = lambda primitive, setting: None
+
+
+def differentiable(values: Sequence[Any]) -> list[int]:
+    """The positions of the values that have tangents of their own dtype."""
+    return [i for i, x in enumerate(values) if is_differentiable(typeof(x).dtype)]
+
+
+def direction(rng: np.random.Generator, aval: Any) -> np.ndarray[Any, Any]:
+    """A random tangent or cotangent of a type, with no element near zero."""
+
+    def real() -> np.ndarray[Any, Any]:
+        signs = np.where(rng.random(aval.shape) < 0.5, -1.0, 1.0)
+        return np.asarray(signs * rng.uniform(0.4, 1.6, aval.shape))
+
+    made = real() + 1j * real() if aval.dtype.kind == "c" else real()
+    return np.asarray(made).astype(aval.dtype)
+
+
+def with_operands(case: Case, positions: Sequence[int]) -> Callable[..., list[Any]]:
+    """The primitive as a function of some operands, the others fixed."""
+    fixed = case.operands
+
+    def function(*given: Any) -> list[Any]:
+        full = list(fixed)
+        for i, x in zip(positions, given, strict=True):
+            full[i] = x
+        return case.call(*full)
+
+    return function
+
+
+def value(x: Any, aval: Any) -> Any:
+    """A value of exactly a type, weak where the type is."""
+    if not aval.weak_type:
+        return np.asarray(x).astype(aval.dtype)
+    return Array.from_numpy(np.asarray(x).astype(aval.dtype).copy(), aval)
+
+
+def mapped_choices(count: int) -> Iterator[tuple[bool, ...]]:
+    """Yield the choices of mapped operands: all of them; for many operands, the telling ones."""
+    if count <= 4:
+        yield from (m for m in itertools.product((True, False), repeat=count) if any(m))
+        return
+    yield (True,) * count
+    for i in range(count):
+        yield tuple(j == i for j in range(count))
+        yield tuple(j != i for j in range(count))
+
+
+def has_forward_mode(case: Case) -> bool:
+    """Tell whether a case has forward mode; functions that know their transpose alone have not."""
+    return not {"jvp", "linearize"} <= case.skip.keys()
+
+
+def has_reverse_mode(case: Case) -> bool:
+    """Tell whether a case has reverse mode; where the check of it is left out, it has not."""
+    return "reverse" not in case.skip
+
+
+def require_derivative(case: Case) -> tuple[list[int], list[int]]:
+    """The positions of differentiable operands and results.
+
+    Raises:
+        NotApplicable: when there are none.
+    """
+    positions = case.positions
+    if not positions:
+        raise NotApplicable("no operand has a tangent")
+    results = differentiable(case.call(*case.operands))
+    if not results:
+        raise NotApplicable("no result has a tangent")
+    return positions, results

@@ -1,0 +1,178 @@
+"""``vmap`` against a Python loop, for mapped and unmapped operands and all axis positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Primitive, typeof
+from bindax_core.extend import vmap as vmap_rules
+from bindax_testing._cases import DRAWS, Case, replaced
+from bindax_testing._checks._base import Check, Setting, mapped_choices, value
+from bindax_testing._checks._purity import copies, require_unchanged, special_case
+from bindax_testing._compare import Mismatch, NotApplicable, require_same, require_type
+from bindax_transforms import vmap
+
+Function = Callable[..., Sequence[Any]]
+
+
+def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
+    """The draws of one operand, stacked along an axis."""
+    rows = [np.asarray(case.draws[k % len(case.draws)][i]) for k in range(size)]
+    aval = case.avals[i]
+    shape = (*aval.shape[:axis], size, *aval.shape[axis:])
+    made = np.stack(rows, axis) if rows else np.zeros(shape, aval.dtype)
+    return value(made, aval.update(shape=shape))
+
+
+def rows_of(case: Case, mapped: Sequence[bool], size: int = DRAWS) -> list[list[Any]]:
+    """The operands of each element of a batch."""
+    return [
+        [
+            case.draws[k % len(case.draws)][i] if flag else case.operands[i]
+            for i, flag in enumerate(mapped)
+        ]
+        for k in range(size)
+    ]
+
+
+def require_loop(what: str, outs: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
+    """Raise unless batched results, their axis in front, are those of each element."""
+    for i, out in enumerate(outs):
+        wanted = [row[i] for row in rows]
+        aval = typeof(wanted[0])
+        full = aval.update(shape=(len(rows), *aval.shape))
+        require_type(f"{what}: result {i}", typeof(out), full)
+        require_same(f"{what}: result {i}", out, value(np.stack(wanted), full), types=False)
+
+
+def placements(case: Case, mapped: Sequence[bool]) -> list[list[int | None]]:
+    """Axis positions: all first, all last, mixed, and each of those in between."""
+    last = [aval.ndim for aval in case.avals]
+    ways = [[0] * len(last), last, [n if i % 2 else 0 for i, n in enumerate(last)]]
+    ways += [[min(k, n) for n in last] for k in range(1, max(last, default=0))]
+    found: list[list[int | None]] = []
+    for way in ways:
+        axes = [axis if flag else None for axis, flag in zip(way, mapped, strict=True)]
+        if axes not in found:
+            found.append(axes)
+    return found
+
+
+def _vmap(case: Case, setting: Setting) -> None:
+    for mapped in mapped_choices(len(case.operands)):
+        rows = [case.call(*row) for row in rows_of(case, mapped)]
+        for axes in placements(case, mapped):
+            batch = [
+                x if axis is None else stacked(case, i, axis)
+                for i, (x, axis) in enumerate(zip(case.operands, axes, strict=True))
+            ]
+            before = copies(batch)
+            outs = vmap(case.call, tuple(axes))(*batch)
+            require_unchanged(batch, before)
+            require_loop(f"vmap with in_axes={tuple(axes)}", outs, rows)
+
+
+def _sizes(case: Case, setting: Setting) -> None:
+    wanted = case.call(*case.operands)
+    choices = list(mapped_choices(len(case.operands)))
+    for mapped in choices[:1] + choices[1:][-3:]:
+        axes = tuple(0 if flag else None for flag in mapped)
+        for size in (0, 1):
+            batch = [
+                stacked(case, i, 0, size) if flag else x
+                for i, (x, flag) in enumerate(zip(case.operands, mapped, strict=True))
+            ]
+            outs = vmap(case.call, axes)(*batch)
+            what = f"vmap with in_axes={axes} and batch size {size}"
+            for i, (out, one) in enumerate(zip(outs, wanted, strict=True)):
+                aval = typeof(one)
+                full = aval.update(shape=(size, *aval.shape))
+                require_type(f"{what}: result {i}", typeof(out), full)
+                if size:
+                    require_same(what, out, value(np.asarray(one)[None], full), types=False)
+
+
+def _nested(case: Case, setting: Setting) -> None:
+    count = len(case.operands)
+    ways = [((True,) * count, (True,) * count)]
+    if count > 1:
+        first = tuple(i == 0 for i in range(count))
+        rest = tuple(not flag for flag in first)
+        ways += [(first, rest), (rest, first), (first, (True,) * count)]
+    for outer, inner in ways:
+        _nested_once(case, outer, inner)
+
+
+def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> None:
+    """The outer axis of an operand is its first, the inner one its last."""
+    draws = case.draws
+    rows = [
+        [
+            draws[(2 * k * o + m * n) % len(draws)][i]
+            for i, (o, n) in enumerate(zip(outer, inner, strict=True))
+        ]
+        for k in range(2)
+        for m in range(3)
+    ]
+    batch = []
+    for i, aval in enumerate(case.avals):
+        grid = [np.asarray(row[i]) for row in rows]
+        full = np.stack(grid).reshape(2, 3, *aval.shape)
+        full = np.moveaxis(full, 1, -1)
+        full = full if inner[i] else full[..., 0]
+        full = full if outer[i] else full[0]
+        batch.append(value(full, aval.update(shape=full.shape)))
+    in_axes = tuple(-1 if flag else None for flag in inner)
+    out_axes = tuple(0 if flag else None for flag in outer)
+    outs = vmap(vmap(case.call, in_axes), out_axes)(*batch)
+    wanted = [case.call(*row) for row in rows]
+    flat = []
+    for out in outs:
+        if np.asarray(out).shape[:2] != (2, 3):
+            raise Mismatch(f"nested vmap: a result has the shape {np.asarray(out).shape}.")
+        aval = typeof(out)
+        flat.append(
+            value(
+                np.asarray(out).reshape(6, *aval.shape[2:]), aval.update(shape=(6, *aval.shape[2:]))
+            )
+        )
+    require_loop("nested vmap", flat, wanted)
+
+
+def _special(case: Case, setting: Setting) -> None:
+    special = special_case(case)
+    mapped = (True,) * len(case.operands)
+    rows = [special.call(*row) for row in rows_of(special, mapped)]
+    batch = [stacked(special, i, 0) for i in range(len(case.operands))]
+    require_loop("vmap over special values", vmap(special.call)(*batch), rows)
+
+
+def _why_not(primitive: Primitive, setting: Setting) -> str | None:
+    rule = vmap_rules.rule_of(primitive)
+    if rule is not None and rule.reason is not None:
+        return f"it has no vmap rule: {rule.reason}"
+    return None if vmap_rules.find(primitive) is not None else "it has no vmap rule"
+
+
+def _with_operands(run: Callable[[Case, Setting], None]) -> Callable[[Case, Setting], None]:
+    def check(case: Case, setting: Setting) -> None:
+        if not case.operands:
+            raise NotApplicable("it has no operand to map")
+        several = case if len(case.draws) > 1 else replaced(case, case.draws * DRAWS)
+        run(several, setting)
+
+    return check
+
+
+CHECKS = tuple(
+    Check(name, "vmap", _with_operands(run), rank=rank, why_not=_why_not)
+    for name, run, rank in (
+        ("vmap", _vmap, 2),
+        ("batch sizes", _sizes, 3),
+        ("nested vmap", _nested, 3),
+        ("vmap special values", _special, 3),
+    )
+)

@@ -1,0 +1,273 @@
+"""Derivatives: forward mode against differences, linearization and reverse mode against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Primitive, Zero, float0, typeof
+from bindax_core.extend import jvp as jvp_rules
+from bindax_testing._cases import Case
+from bindax_testing._checks._base import (
+    Check,
+    Setting,
+    differentiable,
+    direction,
+    has_forward_mode,
+    has_reverse_mode,
+    require_derivative,
+    value,
+    with_operands,
+)
+from bindax_testing._checks._differences import (
+    difference_tolerance,
+    differences,
+    precise,
+    step,
+    widened,
+)
+from bindax_testing._compare import (
+    Mismatch,
+    NotApplicable,
+    require_same,
+    require_type,
+    tolerance,
+    wide,
+)
+from bindax_transforms import jvp, linearize, vjp
+
+
+def subsets(positions: list[int]) -> list[list[int]]:
+    """All operands at once, and each alone, because rules treat missing tangents apart."""
+    return [positions] if len(positions) < 2 else [positions, *([i] for i in positions)]
+
+
+def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
+    """Random tangents for some operands, the same ones each time."""
+    rng = case.rng()
+    drawn = {
+        i: direction(rng, case.avals[i]) for i in range(len(case.avals)) if i in case.positions
+    }
+    return [value(drawn[i], case.avals[i]) for i in positions]
+
+
+def _jvp(case: Case, setting: Setting) -> None:
+    positions = case.positions
+    plain = case.call(*case.operands)
+    if not positions:
+        _without_tangents(case, plain)
+        return
+    compared = False
+    for subset in subsets(positions):
+        primals = [case.operands[i] for i in subset]
+        tangents = tangents_of(case, subset)
+        outs, out_tangents = jvp(with_operands(case, subset), primals, tangents)
+        which = f"with tangents for operands {subset}"
+        for i, (out, wanted, tangent) in enumerate(zip(outs, plain, out_tangents, strict=True)):
+            require_same(f"the primal result {i} {which}", out, wanted)
+            expected = typeof(wanted).tangent_aval()
+            require_type(
+                f"the tangent of result {i} {which}", typeof(tangent), expected, weak=False
+            )
+        compared |= _against_differences(case, subset, out_tangents, which)
+    if not compared:
+        raise NotApplicable("types only: its values have no derivative to compare with here")
+
+
+def _without_tangents(case: Case, plain: Sequence[Any]) -> None:
+    """Where no operand has a tangent, the rule passes the results on and gives none either."""
+    declared = jvp_rules.rule_of(case.primitive)
+    if declared is None or not declared.options.get("symbolic_zeros"):
+        raise NotApplicable("no operand has a tangent")
+    rule = jvp_rules.get(case.primitive)
+    outs, tangents = rule(list(case.operands), [Zero.like(x) for x in case.operands], **case.params)
+    for i, (out, wanted, tangent) in enumerate(zip(outs, plain, tangents, strict=True)):
+        require_same(f"the primal result {i}", out, wanted)
+        zero = type(tangent) is Zero or typeof(tangent).dtype == float0
+        if not zero and np.any(np.asarray(tangent) != 0):
+            raise Mismatch(f"the tangent of result {i} is not zero, though no operand has one.")
+
+
+def _against_differences(
+    case: Case, subset: list[int], out_tangents: Sequence[Any], which: str
+) -> bool:
+    if all(typeof(t).dtype == float0 for t in out_tangents):
+        return True
+    try:
+        exact = precise(case)
+    except NotApplicable:
+        return False
+    primals = [exact.operands[i] for i in subset]
+    tangents = [wide(t) for t in tangents_of(case, subset)]
+    h = step([*primals, *[t for t in exact.call(*exact.operands) if differentiable([t])]])
+    estimates, trusted = differences(_numeric(exact, subset), primals, tangents, h)
+    compared = False
+    for i, (got, wanted, sure) in enumerate(zip(out_tangents, estimates, trusted, strict=True)):
+        if typeof(got).dtype == float0:
+            continue
+        compared |= bool(np.any(sure)) or not sure.size
+        _require_close(f"the tangent of result {i} {which}", got, wanted, sure, h)
+    return compared
+
+
+def _numeric(case: Case, subset: list[int]) -> Any:
+    function = with_operands(case, subset)
+
+    def call(*given: Any) -> list[Any]:
+        return [out if differentiable([out]) else np.zeros(()) for out in function(*given)]
+
+    return call
+
+
+def _require_close(what: str, got: Any, wanted: Any, sure: Any, h: float) -> None:
+    exact = wide(got)
+    rtol = difference_tolerance(got, h)
+    scale = float(np.mean(np.abs(wanted[sure]))) if np.any(sure) else 0.0
+    agree = np.isclose(exact, wanted, rtol=rtol, atol=rtol * max(scale, 1e-2)) | ~sure
+    if not np.all(agree):
+        index = tuple(int(i) for i in np.argwhere(~np.atleast_1d(agree))[0])[: exact.ndim]
+        raise Mismatch(
+            f"{what} should be {wanted[index]!r} at {index}, by differences of values, but is "
+            f"{exact[index]!r}."
+        )
+
+
+def _linearize(case: Case, setting: Setting) -> None:
+    positions, _ = require_derivative(case)
+    function = with_operands(case, positions)
+    primals, tangents = [case.operands[i] for i in positions], tangents_of(case, positions)
+    _, wanted = jvp(function, primals, tangents)
+    outs, linear = linearize(function, *primals)
+    for i, (got, expected) in enumerate(zip(outs, function(*primals), strict=True)):
+        require_same(f"result {i} under linearize", got, expected)
+    for i, (out, tangent) in enumerate(zip(outs, wanted, strict=True)):
+        aval = typeof(out).tangent_aval()
+        require_type(f"the tangent of result {i}", typeof(tangent), aval, weak=False)
+    for i, (got, expected) in enumerate(zip(linear(*tangents), wanted, strict=True)):
+        require_same(f"the tangent of result {i} by linearize", got, expected, types=False)
+        require_type(
+            f"the tangent of result {i} by linearize", typeof(got), typeof(expected), weak=False
+        )
+
+
+def inner_product(xs: Sequence[Any], ys: Sequence[Any]) -> tuple[float, float]:
+    """The real part of the sum of products, and the sum of their sizes."""
+    total, size = 0.0, 0.0
+    for x, y in zip(xs, ys, strict=True):
+        if float0 not in (typeof(x).dtype, typeof(y).dtype):
+            product = wide(x) * wide(y)
+            total += float(np.real(np.sum(product)))
+            size += float(np.sum(np.abs(product)))
+    return total, size
+
+
+def require_adjoint(
+    what: str, forward: tuple[float, float], backward: tuple[float, float], rtol: float
+) -> None:
+    """Raise unless both sides of the dot-product test agree."""
+    difference = abs(forward[0] - backward[0])
+    # A derivative that does not exist on both sides is none of this test's business.
+    if np.isnan(forward[0]) and np.isnan(backward[0]):
+        return
+    if not difference <= rtol * max(forward[1], backward[1], 1e-6):
+        raise Mismatch(
+            f"{what}: the product of the cotangent with the tangent of the result is "
+            f"{forward[0]:.10g}, but that of the operands' cotangents with their tangents is "
+            f"{backward[0]:.10g}."
+        )
+
+
+def _reverse(case: Case, setting: Setting) -> None:
+    positions, _ = require_derivative(case)
+    rng = np.random.default_rng(case.seed + 1)
+    for subset in subsets(positions):
+        function = with_operands(case, subset)
+        primals, tangents = [case.operands[i] for i in subset], tangents_of(case, subset)
+        outs, out_tangents = _forward(case, subset, function, primals, tangents)
+        cotangents = [_cotangent(rng, out) for out in outs]
+        back = vjp(function, *primals)[1](cotangents)
+        for i, ct in zip(subset, back, strict=True):
+            aval = case.avals[i].tangent_aval()
+            require_type(f"the cotangent of operand {i}", typeof(ct), aval, weak=False)
+        values = [*primals, *[x for x in outs if differentiable([x])]]
+        rtol = 4 * max(tolerance(typeof(x).dtype) for x in values)
+        if not has_forward_mode(case):
+            rtol = max(rtol, difference_tolerance(primals[0], step(values)))
+        forward = inner_product(cotangents, out_tangents)
+        what = f"reverse mode and forward mode disagree for operands {subset}"
+        require_adjoint(what, forward, inner_product(back, tangents), rtol)
+
+
+def _forward(
+    case: Case, subset: list[int], function: Any, primals: list[Any], tangents: list[Any]
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Results and their tangents: by forward mode, or by differences where there is none."""
+    if has_forward_mode(case):
+        return jvp(function, primals, tangents)
+    outs = function(*primals)
+    exact = precise(case)
+    wide_primals = [exact.operands[i] for i in subset]
+    values = [*wide_primals, *[x for x in exact.call(*exact.operands) if differentiable([x])]]
+    wide_tangents = [wide(t) for t in tangents]
+    found, _ = differences(_numeric(exact, subset), wide_primals, wide_tangents, step(values))
+    keep = differentiable(outs)
+    zeros = [np.zeros(typeof(out).shape, float0) for out in outs]
+    return outs, [found[i] if i in keep else zeros[i] for i in range(len(outs))]
+
+
+def _cotangent(rng: np.random.Generator, out: Any) -> Any:
+    aval = typeof(out).tangent_aval()
+    if aval.dtype == float0:
+        return np.zeros(aval.shape, float0)
+    return value(direction(rng, aval), aval)
+
+
+def _second(case: Case, setting: Setting) -> None:
+    require_derivative(case)
+    exact = widened(case)
+    positions = exact.positions
+    function = with_operands(exact, positions)
+    primals, tangents = [exact.operands[i] for i in positions], tangents_of(exact, positions)
+    keep = differentiable(exact.call(*exact.operands))
+
+    def first(*xs: Any) -> list[Any]:
+        found = jvp(function, xs, tangents)[1]
+        return [found[i] for i in keep]
+
+    rng = np.random.default_rng(case.seed + 2)
+    along = [value(direction(rng, exact.avals[i]), exact.avals[i]) for i in positions]
+    got = jvp(first, primals, along)[1]
+    h = 1e-3
+    estimates, trusted = differences(first, primals, along, h)
+    for i, (one, wanted, sure) in enumerate(zip(got, estimates, trusted, strict=True)):
+        _require_close(f"the second derivative of result {keep[i]}", one, wanted, sure, h)
+    if not has_reverse_mode(case) or not all(np.all(np.isfinite(wide(x))) for x in got):
+        return
+    cotangents = [_cotangent(rng, x) for x in got]
+    over_forward = vjp(first, *primals)[1](cotangents)
+
+    def reverse(*xs: Any) -> Any:
+        outs, back = vjp(lambda *ys: [function(*ys)[i] for i in keep], *xs)
+        return back([value(ct, typeof(out)) for ct, out in zip(cotangents, outs, strict=True)])
+
+    over_reverse = jvp(reverse, primals, tangents)[1]
+    for i, a, b in zip(positions, over_reverse, over_forward, strict=True):
+        what = f"forward over reverse mode, against reverse over forward, for operand {i}"
+        require_same(what, a, b, types=False, scale=100.0)
+
+
+def _has_no_jvp(primitive: Primitive, setting: Setting) -> str | None:
+    rule = jvp_rules.rule_of(primitive)
+    if rule is not None and rule.reason is not None:
+        return f"it has no jvp rule: {rule.reason}"
+    return None if jvp_rules.find(primitive) is not None else "it has no jvp rule"
+
+
+CHECKS = (
+    Check("jvp", "jvp", _jvp, rank=2, why_not=_has_no_jvp),
+    Check("linearize", "jvp", _linearize, why_not=_has_no_jvp),
+    Check("reverse", "jvp", _reverse, why_not=_has_no_jvp),
+    Check("second order", "jvp", _second, why_not=_has_no_jvp),
+)

@@ -1,0 +1,120 @@
+"""Rules neither change their inputs nor remember anything; threads do not disturb each other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Primitive, impl, is_differentiable, typeof
+from bindax_testing._cases import Case, replaced
+from bindax_testing._checks._base import Check, Setting, differentiable, value
+from bindax_testing._checks._types import host_operands, run_impl
+from bindax_testing._compare import Mismatch, NotApplicable, require_same
+
+THREADS = 4
+SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e30, -1e-30)
+
+
+def _identical(a: Any, b: Any) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+
+
+def copies(values: Sequence[Any]) -> list[Any]:
+    """The values as they are now."""
+    return [np.array(x, copy=True) for x in values]
+
+
+def require_unchanged(values: Sequence[Any], before: Sequence[Any]) -> None:
+    """Raise unless operands are what they were before a rule saw them."""
+    for i, (x, old) in enumerate(zip(values, before, strict=True)):
+        if not _identical(x, old):
+            raise Mismatch(
+                f"changes its operand {i} in place, from {old.tolist()!r:.60} to "
+                f"{np.asarray(x).tolist()!r:.60}; work on a copy."
+            )
+
+
+def _pure(case: Case, setting: Setting) -> None:
+    operands = host_operands(case)
+    before = copies(operands)
+    first = copies(run_impl(case, operands))
+    require_unchanged(operands, before)
+    second = run_impl(case, operands)
+    for i, (x, y) in enumerate(zip(first, second, strict=True)):
+        if not _identical(x, y):
+            raise Mismatch(
+                f"is not deterministic: result {i} is {x.tolist()!r:.60}, and "
+                f"{np.asarray(y).tolist()!r:.60} when it is called again with the same operands."
+            )
+
+
+def _threads(case: Case, setting: Setting) -> None:
+    rows = list(case.draws)
+    wanted = [case.call(*row) for row in rows]
+    problems: list[BaseException] = []
+    barrier = threading.Barrier(THREADS)
+
+    def work(start: int) -> None:
+        try:
+            barrier.wait(5.0)
+            for i in range(2 * len(rows)):
+                at = (start + i) % len(rows)
+                for got, expected in zip(case.call(*rows[at]), wanted[at], strict=True):
+                    if not _identical(got, expected):
+                        raise Mismatch("gives another result while other threads call it, too.")
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise problems[0]
+
+
+def special_case(case: Case) -> Case:
+    """The case with zeros, infinities and NaN among its floating-point operands.
+
+    Raises:
+        NotApplicable: when it has no such operand with elements.
+    """
+    positions = [i for i in differentiable(case.operands) if case.avals[i].size]
+    if not positions:
+        raise NotApplicable("no floating-point operand with elements")
+    rows = []
+    for number, row in enumerate(case.draws):
+        full = list(row)
+        for i in positions:
+            aval = case.avals[i]
+            start = (3 * number + 4 * i) % len(SPECIAL)
+            values = np.resize(np.roll(SPECIAL, -start), aval.size).reshape(aval.shape)
+            with np.errstate(over="ignore"):
+                full[i] = value(values, aval) if aval.shape or not aval.weak_type else values.item()
+        rows.append(full)
+    return replaced(case, rows)
+
+
+def _special(case: Case, setting: Setting) -> None:
+    special = special_case(case)
+    for row in special.draws:
+        outs = special.call(*row)
+        for out, again in zip(outs, special.call(*row), strict=True):
+            if is_differentiable(typeof(out).dtype):
+                require_same("the result for special values", again, out)
+
+
+def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
+    return None if primitive in impl.functions else "there is no impl rule"
+
+
+CHECKS = (
+    Check("purity", "impl", _pure, rank=1, why_not=_no_impl),
+    Check("threads", "impl", _threads, rank=2),
+    Check("special values", "impl", _special, rank=2),
+)

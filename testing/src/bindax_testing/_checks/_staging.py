@@ -1,0 +1,73 @@
+"""``jit`` gives what eager evaluation gives: interpreted, and compiled where a compiler is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core import config
+from bindax_core.extend import Primitive, lowering, typeof
+from bindax_testing._cases import Case
+from bindax_testing._checks._base import Check, Setting
+from bindax_testing._checks._purity import special_case
+from bindax_testing._compare import require_same
+from bindax_transforms import jit
+
+stablehlo = lowering["stablehlo"]
+
+
+def on_backend(case: Case, backend: str, operands: Sequence[Any]) -> list[Any]:
+    """The results of the jitted primitive on a backend, as the backend types them."""
+    with config.override(backend=backend):
+        outs = jit(case.fresh())(*operands)
+        for out in outs:
+            np.asarray(out)
+    return list(outs)
+
+
+def _interpreted(case: Case, setting: Setting) -> None:
+    wanted = case.call(*case.operands)
+    for i, (got, expected) in enumerate(
+        zip(on_backend(case, "numpy", case.operands), wanted, strict=True)
+    ):
+        require_same(f"result {i} under jit, interpreted", got, expected)
+
+
+def _compiled(case: Case, setting: Setting) -> None:
+    wanted = case.call(*case.operands)
+    outs = on_backend(case, setting.compiler or "", case.operands)
+    for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
+        host = np.asarray(got)
+        require_same(f"result {i} compiled by {setting.compiler}", got, expected, scale=5.0)
+        require_same(
+            f"the bytes of result {i} compiled by {setting.compiler}",
+            typeof(host).str_short() == typeof(expected).str_short(),
+            True,
+        )
+
+
+def _compiled_special(case: Case, setting: Setting) -> None:
+    special = special_case(case)
+    row = special.operands
+    outs = on_backend(special, setting.compiler or "", row)
+    for i, (got, expected) in enumerate(zip(outs, special.call(*row), strict=True)):
+        what = f"result {i} for special values compiled by {setting.compiler}"
+        require_same(what, got, expected, scale=5.0)
+
+
+def _why_not(primitive: Primitive, setting: Setting) -> str | None:
+    if setting.compiler is None:
+        return "no compiling backend is installed"
+    rule = stablehlo.rule_of(primitive)
+    if rule is not None and rule.reason is not None:
+        return f"it has no lowering: {rule.reason}"
+    return None if stablehlo.find(primitive) is not None else "it has no lowering"
+
+
+CHECKS = (
+    Check("interpreted jit", "impl", _interpreted),
+    Check("compiled", stablehlo.name, _compiled, rank=2, why_not=_why_not),
+    Check("compiled special values", stablehlo.name, _compiled_special, rank=2, why_not=_why_not),
+)

@@ -1,0 +1,189 @@
+"""The kit's public functions: check a plugin, in its own tests or anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from bindax_core import find_primitive
+from bindax_core.extend import Primitive
+from bindax_testing._cases import Case, cases_of
+from bindax_testing._plan import Plan, make_plan
+from bindax_testing._results import FAILED, RuleReport, RuleResult
+from bindax_testing._runner import (
+    apply_expected,
+    check_subject,
+    groups_of,
+    run_groups,
+    run_one,
+)
+from bindax_testing._subjects import sample_named, subject, subject_of
+
+
+def check_plugin(
+    name: str,
+    *,
+    budget: float = 60.0,
+    seed: int = 0,
+    time_limit: float = 10.0,
+    samples: Iterable[Any] = (),
+) -> RuleReport:
+    """Check that the rules of an installed plugin agree with each other and with the math.
+
+    Args:
+        name: the plugin or its distribution.
+        budget: the seconds that it may take. Every check runs on one case of every primitive as
+            far as they last, then on more; the report says what was left out.
+        seed: what samples are drawn from, and chosen by.
+        time_limit: the seconds that one check of one case may take.
+        samples: samples and expected failures besides those of the plugin's ``bindax_samples``.
+
+    Returns:
+        A report, which names the rule that is wrong and prints a test that repeats the failure.
+
+    Raises:
+        PluginError: when no such plugin is installed, or it does not load.
+    """
+    found = subject_of(name, samples)
+    return check_subject(found, budget=budget, seed=seed, time_limit=time_limit)
+
+
+def check_rules(
+    primitives: Primitive | Iterable[Primitive],
+    samples: Iterable[Any],
+    *,
+    budget: float = 60.0,
+    seed: int = 0,
+    time_limit: float = 10.0,
+) -> RuleReport:
+    """Check the rules of primitives that no plugin offers, such as those of a notebook.
+
+    Args:
+        primitives: a primitive, or several.
+        samples: made by ``sample``, ``elementwise`` and ``ExpectedFailure``.
+        budget: as for ``check_plugin``.
+        seed: as for ``check_plugin``.
+        time_limit: as for ``check_plugin``.
+    """
+    listed = [primitives] if isinstance(primitives, Primitive) else list(primitives)
+    kinds = dict.fromkeys(listed)
+    found = subject(", ".join(p.name for p in listed), kinds, samples)
+    return check_subject(found, budget=budget, seed=seed, time_limit=time_limit)
+
+
+def check_primitive(
+    primitive: Primitive | str,
+    check: str,
+    draws: Sequence[Sequence[Any]],
+    params: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    time_limit: float = 10.0,
+    no_derivative: Sequence[int] = (),
+) -> None:
+    """Run one check on given operands; what failure reports print as a test.
+
+    Args:
+        primitive: the primitive or its name.
+        check: the name of the check.
+        draws: some lists of operands of the same types; the first one is the one that matters,
+            checks of batches use the others too.
+        params: the parameters.
+        seed: what random directions are drawn from.
+        time_limit: the seconds that it may take.
+        no_derivative: the positions of operands that have no derivative.
+
+    Raises:
+        AssertionError: when a rule is wrong; the message names it.
+    """
+    found = find_primitive(primitive) if isinstance(primitive, str) else primitive
+    rows = tuple(tuple(row) for row in draws)
+    case = Case(found, rows, dict(params or {}), seed=seed, no_derivative=tuple(no_derivative))
+    run_one(case, check, time_limit)
+
+
+def check_sample(plugin: str, label: str, check: str, *, seed: int = 0) -> None:
+    """Run one check on every case of a sample of a plugin, named by its label.
+
+    Raises:
+        AssertionError: when a rule is wrong; the message names it.
+    """
+    found = subject_of(plugin)
+    for case in cases_of(sample_named(plugin, label), found.kinds, seed):
+        if case.primitive in found.kinds:
+            run_one(case, check)
+
+
+@lru_cache(maxsize=8)
+def plan_of(name: str, seed: int, time_limit: float) -> Plan:
+    """The plan of a plugin, made once in a process: tracing the samples takes a while."""
+    return make_plan(subject_of(name), seed=seed, time_limit=time_limit)
+
+
+def check_one_of(
+    name: str, primitive: str, check: str | None, seconds: float, seed: int, time_limit: float
+) -> list[RuleResult]:
+    """The results of the checks of one primitive of a plugin, or of one check; for pytest."""
+    plan = plan_of(name, seed, time_limit)
+    (chosen,) = [p for p in plan.subject.primitives if p.name == primitive]
+    groups = groups_of(plan, [chosen])
+    kept = [group for group in groups if check in (None, group.check.name)]
+    results = run_groups(plan, kept, seconds)
+    if check is not None:
+        # A rule that only other checks exercise is theirs to report.
+        results = [result for result in results if result.check == check]
+    own = [one for one in plan.problems if one.primitive == primitive]
+    return [*own, *results] if check is None or kept[0].check.rank == 0 else results
+
+
+def checks_of(name: str) -> list[tuple[str, str]]:
+    """The names of the primitives of a plugin, each with the names of its checks."""
+    found = subject_of(name)
+    plan = Plan(found, 0, 0.0, None)  # type: ignore[arg-type]  # nothing is run
+    return [(p.name, check.name) for p in found.primitives for check in plan.checks_of(p)]
+
+
+def sample_problems(name: str, seed: int, time_limit: float) -> list[RuleResult]:
+    """Return the mistakes in the samples of a plugin, without those of rules."""
+    problems = plan_of(name, seed, time_limit).problems
+    return apply_expected([one for one in problems if not one.primitive], ())
+
+
+def conformance(
+    plugin: str, *, budget: float = 60.0, seed: int = 0, time_limit: float = 10.0
+) -> Callable[..., None]:
+    """A test function that checks a plugin, one test for each of its primitives.
+
+    A plugin's ``tests/test_conformance.py`` is::
+
+        from bindax_testing import conformance
+
+        test_rules = conformance("softsign")
+
+    Args:
+        plugin: the plugin or its distribution, installed.
+        budget: the seconds that all tests together may take, shared evenly.
+        seed: what samples are drawn from, and chosen by.
+        time_limit: the seconds that one check of one case may take.
+
+    Raises:
+        PluginError: when no such plugin is installed, or it does not load.
+    """
+    import pytest
+
+    names = [primitive.name for primitive in subject_of(plugin).primitives]
+    share = budget / max(len(names), 1)
+
+    @pytest.mark.parametrize("primitive", ["samples", *names])
+    def test_rules(primitive: str) -> None:
+        if primitive == "samples":
+            results = sample_problems(plugin, seed, time_limit)
+        else:
+            results = check_one_of(plugin, primitive, None, share, seed, time_limit)
+        failures = [result for result in results if result.status == FAILED]
+        failures.sort(key=lambda result: bool(result.follows))
+        if failures:
+            pytest.fail("\n\n".join(map(str, failures)), pytrace=False)
+
+    return test_rules

@@ -1,0 +1,82 @@
+"""Consequences: failures that follow from others, as one wrong rule breaks what is built on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bindax_core import config
+from bindax_core.extend import Jaxpr, Primitive, subjaxprs
+from bindax_testing._cases import Case
+from bindax_testing._checks._base import with_operands
+from bindax_testing._checks._derivatives import tangents_of
+from bindax_testing._limits import run_limited
+from bindax_testing._results import FAILED
+from bindax_transforms import jvp, linearize, make_jaxpr, vmap
+
+_SECONDS = 2.0
+
+
+def mark_consequences(plan: Any, groups: Iterable[Any]) -> None:
+    """Say of failures which failure of a more basic check they follow from."""
+    failed = [group for group in groups if group.result.status == FAILED and group.result.rule]
+    basic: dict[Primitive, list[Any]] = {}
+    for group in failed:
+        basic.setdefault(group.primitive, []).append(group)
+    for group in failed:
+        if group.failed is None:
+            continue
+        used = {group.primitive}
+        if any(other.check.rank < group.check.rank for other in failed):
+            used |= primitives_used(group.failed)
+        causes = [
+            cause
+            for primitive in used
+            for cause in basic.get(primitive, ())
+            if cause.check.rank < group.check.rank and cause is not group
+        ]
+        if causes:
+            cause = min(
+                causes, key=lambda one: (one.check.rank, one.primitive is not group.primitive)
+            )
+            group.result.follows = (
+                f"{cause.primitive.name}, {cause.check.name}: {cause.result.rule}"
+            )
+
+
+def primitives_used(case: Case) -> set[Primitive]:
+    """The primitives that a primitive's derivatives and batches are made of, as far as they go."""
+    found: set[Primitive] = {case.primitive}
+    positions = case.positions
+
+    def forward() -> Any:
+        function = with_operands(case, positions)
+        tangents = tangents_of(case, positions)
+        return make_jaxpr(lambda *xs: jvp(function, xs, tangents)[1])(
+            *[case.operands[i] for i in positions]
+        )
+
+    def linear() -> Any:
+        function = with_operands(case, positions)
+        f_lin = linearize(function, *[case.operands[i] for i in positions])[1]
+        return make_jaxpr(f_lin)(*tangents_of(case, positions))
+
+    def batched() -> Any:
+        avals = [aval.update(shape=(2, *aval.shape)) for aval in case.avals]
+        return make_jaxpr(vmap(case.call))(*avals)
+
+    for stage in (forward, linear, batched) if positions else (batched,):
+        try:
+            with config.override(derived_rules="silent"):
+                closed = run_limited(stage, _SECONDS)
+        except Exception:  # the rule may be broken, which is what led here
+            continue
+        _gather(closed.jaxpr, found)
+    return found
+
+
+def _gather(jaxpr: Jaxpr, found: set[Primitive]) -> None:
+    for eqn in jaxpr.eqns:
+        found.add(eqn.primitive)
+        for _, inner in subjaxprs(eqn.params):
+            _gather(inner.jaxpr, found)

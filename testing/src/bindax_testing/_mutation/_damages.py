@@ -1,0 +1,239 @@
+"""The mistakes that are made in rules, each as a function around a rule.
+
+A damage calls the true rule with something changed before or after. It gives ``None`` where it has
+nothing to change, so that a rule that a damage never touches is no mutant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from bindax_core.extend import Primitive, RuleKind
+from bindax_testing._mutation._damage import Damage, Rule
+from bindax_testing._mutation._transformations import (
+    jvp_damages,
+    transpose_damages,
+    vmap_damages,
+)
+from bindax_testing._mutation._values import (
+    backwards,
+    changed,
+    converted,
+    doubled,
+    first_pair,
+    flipped,
+    negated,
+    other_dtype,
+    shifted,
+    swapped,
+    with_wrong_branch,
+)
+
+ANY_RANK = 100
+
+
+def damages_for(
+    kind: RuleKind, primitive: Primitive, params: Sequence[Mapping[str, Any]]
+) -> Iterator[Damage]:
+    """The mistakes that can be made in a rule.
+
+    Args:
+        kind: the kind of the rule.
+        primitive: whose rule it is.
+        params: the parameters that it has in the cases.
+    """
+    known: dict[str, Callable[[], Iterator[Damage]]] = {
+        "impl": _impl,
+        "abstract_eval": _abstract_eval,
+        "jvp": partial(jvp_damages, primitive),
+        "vmap": vmap_damages,
+        "transpose": transpose_damages,
+        "lowering.stablehlo": _lowering,
+        "partial_eval": _partial_eval,
+        "partial_eval_jaxpr": _partial_eval_jaxpr,
+    }
+    made = known.get(kind.name)
+    if made is not None:
+        yield from made()
+        if kind.name != "abstract_eval":
+            yield from _of_params(kind.name, params)
+
+
+# --------------------------------------------------------------------------- on parameters
+
+
+def _of_params(kind: str, params: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
+    """Those that change a parameter of some case; an axis is one whatever the rank."""
+    if any(with_wrong_branch(dict(given)) for given in params):
+        yield Damage("wrong branch", partial(_with_params, kind, with_wrong_branch))
+    for name in sorted({name for given in params for name in given}):
+        if any(flipped(dict(given), name) for given in params):
+            yield Damage(f"flipped {name}", partial(_flipped, kind, name))
+        is_axis = "ax" in name or "dim" in name or name == "permutation"
+        if is_axis and any(shifted(dict(given), name, ANY_RANK) for given in params):
+            yield Damage(f"off-by-one {name}", partial(_shifted, kind, name))
+
+
+def _with_params(
+    kind: str,
+    change: Callable[[dict[str, Any]], dict[str, Any] | None],
+    rule: Rule,
+    args: Sequence[Any],
+    params: dict[str, Any],
+) -> Any:
+    if kind == "partial_eval_jaxpr":
+        unknowns, eqn = args
+        wrong = change(eqn.params)
+        return None if wrong is None else rule(unknowns, eqn.replace(params=wrong))
+    wrong = change(params)
+    return None if wrong is None else rule(*args, **wrong)
+
+
+def _flipped(kind: str, name: str, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    return _with_params(kind, lambda given: flipped(given, name), rule, args, params)
+
+
+def _shifted(kind: str, name: str, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    ndim = max([getattr(x, "ndim", 0) for x in _operands_of(kind, args)], default=0)
+    return _with_params(kind, lambda given: shifted(given, name, ndim), rule, args, params)
+
+
+def _operands_of(kind: str, args: Sequence[Any]) -> Sequence[Any]:
+    if kind == "lowering.stablehlo":
+        return args[0].avals_in  # type: ignore[no-any-return]
+    if kind == "partial_eval_jaxpr":
+        return [x.aval for x in args[1].invars]
+    if kind in ("jvp", "vmap", "partial_eval"):
+        return args[{"jvp": 0, "vmap": 1, "partial_eval": 1}[kind]]  # type: ignore[no-any-return]
+    return [getattr(x, "aval", x) for x in args]
+
+
+# ---------------------------------------------------------------------------- on one result
+
+
+def _impl() -> Iterator[Damage]:
+    for name, change in (("sign", negated), ("factor", doubled)):
+        yield Damage(name, partial(_impl_changed, change))
+    yield Damage("lost dtype", partial(_impl_changed, converted))
+    yield Damage("reversed result", partial(_impl_changed, backwards))
+    yield Damage("swapped operands", _swapped_operands)
+
+
+def _impl_changed(
+    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    out = rule(*args, **params)
+    outs = list(out) if isinstance(out, list | tuple) else [out]
+    wrong, touched = changed(outs, change)
+    if not touched:
+        return None
+    return wrong if isinstance(out, list | tuple) else wrong[0]
+
+
+def _swapped_operands(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    pair = first_pair(args)
+    return None if pair is None else rule(*swapped(args, *pair), **params)
+
+
+def _abstract_eval() -> Iterator[Damage]:
+    def dtype(aval: Any) -> Any:
+        return aval.update(dtype=other_dtype(aval.dtype))
+
+    def rank(aval: Any) -> Any:
+        return aval.update(shape=(*aval.shape, 1))
+
+    def size(aval: Any) -> Any:
+        shape = aval.shape
+        return aval.update(shape=(*shape[:-1], shape[-1] + 1)) if shape else aval
+
+    def weak(aval: Any) -> Any:
+        return aval.update(weak_type=not aval.weak_type)
+
+    for name, change in (
+        ("lost dtype", dtype),
+        ("wrong rank", rank),
+        ("off-by-one size", size),
+        ("weak type", weak),
+    ):
+        yield Damage(name, partial(_aval_changed, change))
+
+
+def _aval_changed(
+    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    avals = list(rule(*args, **params))
+    wrong = [change(aval) if hasattr(aval, "shape") else aval for aval in avals]
+    return wrong if wrong != avals else None
+
+
+# ---------------------------------------------------------------------- programs and lowering
+
+
+def _lowering() -> Iterator[Damage]:
+    yield Damage("sign", partial(_lowered_changed, "stablehlo.negate"))
+    yield Damage("factor", partial(_lowered_changed, "stablehlo.add"))
+    yield Damage("swapped operands", _swapped_values)
+
+
+def _lowered_changed(
+    operation: str, rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    ctx, *_ = args
+    avals = list(ctx.avals_out)
+    if not avals or any(not hasattr(aval, "dtype") for aval in avals):
+        return None
+    outs = list(rule(*args, **params))
+    return [_wrong_value(ctx, operation, x, aval) for x, aval in zip(outs, avals, strict=True)]
+
+
+def _wrong_value(ctx: Any, operation: str, x: Any, aval: Any) -> Any:
+    kind = aval.dtype.kind
+    if kind == "b":
+        return ctx.op("stablehlo.not", [x], [aval])[0]
+    operands = [x] if operation == "stablehlo.negate" else [x, x]
+    return ctx.op(operation, operands, [aval])[0]
+
+
+def _swapped_values(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    ctx, *values = args
+    avals = list(ctx.avals_in)
+    for i, aval in enumerate(avals):
+        for j in range(i + 1, len(avals)):
+            if avals[j] == aval and values[i] is not values[j]:
+                return rule(ctx, *swapped(values, i, j), **params)
+    return None
+
+
+def _partial_eval() -> Iterator[Damage]:
+    yield Damage("swapped operands", _swapped_tracers)
+
+
+def _swapped_tracers(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    trace, tracers = args
+    pair = first_pair(tracers, lambda t: t.is_known)
+    return None if pair is None else rule(trace, swapped(tracers, *pair), **params)
+
+
+def _partial_eval_jaxpr() -> Iterator[Damage]:
+    yield Damage("swapped residuals", _swapped_equation_residuals)
+    yield Damage("wrong zero", _forgotten_unknown)
+
+
+def _swapped_equation_residuals(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    known, unknown, unknowns_out, residuals = rule(*args, **params)
+    if known is None or unknown is None:
+        return None
+    pair = first_pair(unknown.invars, lambda x: any(x is r for r in residuals))
+    if pair is None:
+        return None
+    wrong = unknown.replace(invars=swapped(unknown.invars, *pair))
+    return known, wrong, unknowns_out, residuals
+
+
+def _forgotten_unknown(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    known, unknown, unknowns_out, residuals = rule(*args, **params)
+    if unknown is None or not any(unknowns_out):
+        return None
+    return known, None, unknowns_out, residuals

@@ -1,0 +1,264 @@
+"""Running the checks on damaged rules."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+import numpy as np
+
+from bindax_core.errors import PluginError
+from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind, subjaxprs
+from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_testing._cases import Case
+from bindax_testing._checks import Check
+from bindax_testing._compare import NotApplicable
+from bindax_testing._limits import run_limited
+from bindax_testing._mutation._damage import Damage
+from bindax_testing._mutation._damages import damages_for
+from bindax_testing._mutation._report import (
+    EQUIVALENT,
+    KILLED,
+    SURVIVED,
+    Mutant,
+    MutationReport,
+)
+from bindax_testing._plan import Plan, checking, make_plan
+from bindax_testing._subjects import Subject, subject, subject_of
+
+SECONDS = 6.0
+MANY = 12
+Progress = Callable[[Mutant], None]
+Step = tuple[Check, Case]
+
+
+@attrs.frozen(eq=False)
+class Candidate:
+    """A damage to a rule; a mutant once the damage was seen to change something."""
+
+    primitive: Primitive
+    kind: RuleKind
+    damage: Damage
+
+
+def mutate_plugin(
+    name: str,
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    primitives: Iterable[str] = (),
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> MutationReport:
+    """Damage the rules of a plugin one at a time, and see whether the checks notice.
+
+    A mistake that goes unnoticed is either equivalent, which the plugin states with
+    ``EquivalentMutant`` and the reason, or a gap in its samples (or in the checks). The method is
+    mutation testing: DeMillo, Lipton, Sayward, *Hints on test data selection*, Computer 11 (1978).
+
+    Args:
+        name: the plugin or its distribution, installed.
+        count: how many mutants to try, drawn by the seed; all of them when it is None.
+        seed: what the mutants and the samples are drawn from.
+        primitives: the names of the primitives to look at; all when there are none.
+        seconds: how long the checks may look for one mistake before it counts as unnoticed.
+        progress: called with each ``Mutant`` as it is decided.
+
+    Returns:
+        The mutants, each killed (with the check that noticed it), equivalent, or surviving.
+
+    Raises:
+        PluginError: when no such plugin is installed, it does not load, or has no primitive of a
+            name in ``primitives``.
+    """
+    found = _narrowed(subject_of(name), list(primitives))
+    return _mutate(found, count, seed, seconds, progress)
+
+
+def mutate_rules(
+    primitives: Primitive | Iterable[Primitive],
+    samples: Iterable[Any],
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
+) -> MutationReport:
+    """Damage the rules of primitives that no plugin offers, such as those of a notebook.
+
+    Args:
+        primitives: a primitive, or several.
+        samples: made by ``sample``, ``elementwise`` and ``EquivalentMutant``.
+        count: as for ``mutate_plugin``.
+        seed: as for ``mutate_plugin``.
+        seconds: as for ``mutate_plugin``.
+        progress: as for ``mutate_plugin``.
+    """
+    listed = [primitives] if isinstance(primitives, Primitive) else list(primitives)
+    found = subject(", ".join(p.name for p in listed), dict.fromkeys(listed), samples)
+    return _mutate(found, count, seed, seconds, progress)
+
+
+def _mutate(
+    subject: Subject, count: int | None, seed: int, seconds: float, progress: Progress | None
+) -> MutationReport:
+    start = time.perf_counter()
+    plan = make_plan(subject, seed=seed)
+    mutants: list[Mutant] = []
+    found = _candidates(plan)
+    sound: dict[Step, bool] = {}
+    order = range(len(found)) if count is None else _drawn(len(found), seed)
+    with checking():
+        for i in order:
+            mutant = _tried(plan, found[i], seconds, sound)
+            if mutant is None:
+                continue
+            mutants.append(mutant)
+            if progress is not None:
+                progress(mutant)
+            if len(mutants) == count:
+                break
+    return MutationReport(subject.name, seed, time.perf_counter() - start, mutants)
+
+
+def _drawn(count: int, seed: int) -> Sequence[int]:
+    return np.random.default_rng(seed).permutation(count).tolist()  # type: ignore[no-any-return]
+
+
+def _narrowed(subject: Subject, names: Sequence[str]) -> Subject:
+    """The subject with some of its primitives only."""
+    if not names:
+        return subject
+    have = {primitive.name for primitive in subject.primitives}
+    for one in names:
+        if one not in have:
+            raise PluginError(
+                f"{subject.name} has no primitive {one!r}; it has {', '.join(sorted(have))}."
+            )
+    kinds = {p: kinds for p, kinds in subject.kinds.items() if p.name in names}
+    return attrs.evolve(subject, kinds=kinds)
+
+
+def _candidates(plan: Plan) -> list[Candidate]:
+    found = []
+    for primitive in plan.subject.primitives:
+        wanted = plan.subject.kinds[primitive]
+        params = [case.params for case in plan.cases[primitive]]
+        for kind in list(rule_kinds.values()):
+            rule = kind.rule_of(primitive)
+            mine = wanted is None or kind.name in wanted
+            if mine and rule is not None and rule.is_present and rule.derived is None:
+                damages = damages_for(kind, primitive, params)
+                found += [Candidate(primitive, kind, damage) for damage in damages]
+    return found
+
+
+def _tried(
+    plan: Plan, candidate: Candidate, seconds: float, sound: dict[Step, bool]
+) -> Mutant | None:
+    """Return the fate of a mutant, or None when the damage never changed anything.
+
+    A check that fails without the damage, too, tells nothing: ``sound`` remembers which ones pass.
+    """
+    touched = [False]
+
+    def wrap(rule: Any) -> Any:
+        def wrong(*args: Any, **params: Any) -> Any:
+            # A rule may use its operands up (an iterator of tracers), so the order matters: the
+            # damage decides first, and only where it has nothing to change the rule runs as it is.
+            out = candidate.damage.apply(rule, args, params)
+            if out is None:
+                return rule(*args, **params)
+            touched[0] = True
+            return out
+
+        return wrong
+
+    primitive, kind = candidate.primitive, candidate.kind
+    _forget(plan, primitive)
+    while True:
+        with kind.wrapped(primitive, wrap):
+            step, left = _noticed(plan, candidate, touched, seconds, sound)
+        _forget(plan, primitive)
+        if step is None or sound.setdefault(step, not _fails(plan, *step)):
+            break
+    if not touched[0]:
+        return None
+    mutant = Mutant(primitive.name, kind.name, candidate.damage.name, SURVIVED)
+    if step is not None:
+        return attrs.evolve(mutant, status=KILLED, check=step[0].name, blamed=step[0].kind)
+    for one in plan.subject.equivalent:
+        if one.matches(primitive.name, kind.name, candidate.damage.name):
+            return attrs.evolve(mutant, status=EQUIVALENT, reason=one.reason)
+    return attrs.evolve(mutant, reason=f"{left} steps were left after {seconds:g} s" * bool(left))
+
+
+def _noticed(
+    plan: Plan,
+    candidate: Candidate,
+    touched: list[bool],
+    seconds: float,
+    sound: dict[Step, bool],
+) -> tuple[Step | None, int]:
+    """The first step that fails, and how many were left when time ran out."""
+    deadline = time.perf_counter() + seconds
+    likely, others = _steps(plan, candidate)
+    for done, step in enumerate([*likely, *others]):
+        if done == len(likely) and not touched[0]:
+            return None, 0  # what changed nothing so far is no mutant
+        if time.perf_counter() > deadline:
+            return None, len(likely) + len(others) - done
+        check, case = step
+        if case.skip.get(check.name) is None and sound.get(step, True) and _fails(plan, *step):
+            return step, 0
+    return None, 0
+
+
+def _fails(plan: Plan, check: Check, case: Case) -> bool:
+    """Tell whether a check fails on a case."""
+    try:
+        run_limited(partial(check.run, case, plan.setting), plan.time_limit)
+    except NotApplicable:
+        return False
+    except Exception:
+        return True
+    return False
+
+
+def _steps(plan: Plan, candidate: Candidate) -> tuple[list[Step], list[Step]]:
+    """The checks to run, each with a case, and those that come after them.
+
+    First all checks on two cases, then those of the damaged rule's kind on every case, then the
+    others on a few more: by then a mistake has been met if it ever is.
+    """
+    checks = [
+        check
+        for check in plan.checks_of(candidate.primitive)
+        if check.why_not(candidate.primitive, plan.setting) is None
+    ]
+    checks.sort(key=lambda check: (check.kind != candidate.kind.name, check.rank))
+    own = [check for check in checks if check.kind == candidate.kind.name]
+    others = checks[len(own) :]
+    cases = plan.cases[candidate.primitive]
+    first = [(check, case) for case in cases[:2] for check in checks]
+    first += [(check, case) for check in own for case in cases[2:]]
+    first += [(check, case) for check in others for case in cases[2:MANY]]
+    return first, [(check, case) for check in others for case in cases[MANY:]]
+
+
+def _forget(plan: Plan, primitive: Primitive) -> None:
+    """Forget what was made with a rule: types, transformed programs and executables."""
+    primitive.forget_types()
+    for case in plan.cases[primitive]:
+        for _, closed in subjaxprs(dict(case.params)):
+            _forget_program(closed)
+
+
+def _forget_program(closed: ClosedJaxpr) -> None:
+    closed.cache.clear()
+    for eqn in closed.jaxpr.eqns:
+        for _, inner in subjaxprs(eqn.params):
+            _forget_program(inner)

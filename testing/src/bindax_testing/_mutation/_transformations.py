@@ -1,0 +1,263 @@
+"""The mistakes that are made in derivatives, transposes and batching rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from bindax_core.extend import (
+    Primitive,
+    Zero,
+    is_differentiable,
+    is_undef_primal,
+    operations_for,
+    typeof,
+)
+from bindax_core.extend import transpose as transpose_rules
+from bindax_testing._mutation._damage import Damage, Rule
+from bindax_testing._mutation._values import (
+    backwards,
+    changed,
+    converted,
+    doubled,
+    first_everywhere,
+    first_pair,
+    is_number,
+    negated,
+    reversed_along,
+    swapped,
+)
+
+MOST_OPERANDS = 3
+
+
+# ------------------------------------------------------------------------------ derivatives
+
+
+def jvp_damages(primitive: Primitive) -> Iterator[Damage]:
+    for name, change in (("sign", negated), ("factor", doubled), ("lost dtype", converted)):
+        yield Damage(name, partial(_tangents_changed, change))
+    yield Damage("wrong zero", _zero_tangents)
+    yield Damage("wrong value", _values_changed)
+    yield Damage("swapped tangents", _swapped_tangents)
+    yield Damage("swapped primals", _swapped_primals)
+    wrong_place = partial(_tangent_for_primal, _has_transpose(primitive))
+    yield Damage("tangent in place of the primal", wrong_place)
+    for i in range(MOST_OPERANDS):
+        yield Damage(f"dropped term {i}", partial(_dropped_term, i))
+
+
+def _has_transpose(primitive: Primitive) -> bool:
+    rule = transpose_rules.rule_of(primitive)
+    return rule is not None and rule.is_present
+
+
+def _tangents_changed(
+    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    outs, tangents = rule(*args, **params)
+    wrong, touched = changed(tangents, change)
+    return (outs, wrong) if touched else None
+
+
+def _values_changed(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    outs, tangents = rule(*args, **params)
+    wrong, touched = changed(outs, negated)
+    return (wrong, tangents) if touched else None
+
+
+def _zero_tangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    outs, tangents = rule(*args, **params)
+    if not any(is_number(t) for t in tangents):
+        return None
+    return outs, [Zero(typeof(t)) if is_number(t) else t for t in tangents]
+
+
+def _dropped_term(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    _, tangents = args
+    given = [j for j, t in enumerate(tangents) if is_number(t)]
+    if i not in given or len(given) < 2:
+        return None
+    kept = [Zero(typeof(t)) if j == i else t for j, t in enumerate(tangents)]
+    return _along(kept, rule, args, params)
+
+
+def _swapped_tangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    _, tangents = args
+    pair = first_pair(tangents)
+    return None if pair is None else _along(swapped(tangents, *pair), rule, args, params)
+
+
+def _swapped_primals(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    primals, _ = args
+    pair = first_pair(primals)
+    return None if pair is None else _taken_at(swapped(primals, *pair), rule, args, params)
+
+
+def _along(wrong: Sequence[Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    """The derivative along other tangents, where there is one."""
+    primals, tangents = args
+    if not any(is_number(t) for t in rule(primals, tangents, **params)[1]):
+        return None
+    return rule(primals, wrong, **params)
+
+
+def _taken_at(wrong: Sequence[Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    """The right results with the derivative at another point."""
+    primals, tangents = args
+    outs, out_tangents = rule(primals, tangents, **params)
+    if not any(is_number(t) for t in out_tangents):
+        return None
+    return outs, rule(wrong, tangents, **params)[1]
+
+
+def _tangent_for_primal(
+    has_transpose: bool, rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    primals, tangents = args
+    if has_transpose and sum(is_differentiable(typeof(x).dtype) for x in primals) == 1:
+        return None  # the derivative of a linear map does not depend on where it is taken
+    wrong = [
+        t if is_number(t) and typeof(t) == typeof(x) else x
+        for x, t in zip(primals, tangents, strict=True)
+    ]
+    if all(x is y for x, y in zip(primals, wrong, strict=True)):
+        return None
+    return _taken_at(wrong, rule, args, params)
+
+
+# -------------------------------------------------------------------------------- transposes
+
+
+def transpose_damages() -> Iterator[Damage]:
+    for name, change in (("sign", negated), ("factor", doubled), ("lost dtype", converted)):
+        yield Damage(name, partial(_cotangents_changed, change))
+    yield Damage("reversed cotangent", partial(_cotangents_changed, backwards))
+    yield Damage("transposed cotangent", partial(_cotangents_changed, _with_axes_swapped))
+    yield Damage("swapped cotangents", _swapped_cotangents)
+    yield Damage("swapped residuals", _swapped_residuals)
+    yield Damage("doubled residual", _doubled_residual)
+    for i in range(MOST_OPERANDS):
+        yield Damage(f"wrong zero {i}", partial(_dropped_cotangent, i))
+
+
+def _with_axes_swapped(x: Any) -> Any:
+    shape = typeof(x).shape
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 1:
+        return x
+    return operations_for(typeof(x)).move_axis(x, len(shape) - 2, len(shape) - 1)
+
+
+def _cotangents_changed(
+    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    wrong, touched = changed(list(rule(*args, **params)), change)
+    return wrong if touched else None
+
+
+def _swapped_cotangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    outs = list(rule(*args, **params))
+    pair = first_pair(outs)
+    return None if pair is None else swapped(outs, *pair)
+
+
+def _dropped_cotangent(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    outs = list(rule(*args, **params))
+    if i >= len(outs) or not is_number(outs[i]):
+        return None
+    return [None if j == i else ct for j, ct in enumerate(outs)]
+
+
+def _is_residual(x: Any) -> bool:
+    return not is_undef_primal(x) and is_number(x)
+
+
+def _swapped_residuals(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    cotangents, *operands = args
+    pair = first_pair(operands, _is_residual)
+    return None if pair is None else rule(cotangents, *swapped(operands, *pair), **params)
+
+
+def _doubled_residual(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    cotangents, *operands = args
+    wrong = [x + x if _is_residual(x) and typeof(x).dtype.kind in "fcV" else x for x in operands]
+    if all(x is y for x, y in zip(operands, wrong, strict=True)):
+        return None
+    return rule(cotangents, *wrong, **params)
+
+
+# ---------------------------------------------------------------------------------- batching
+
+
+def vmap_damages() -> Iterator[Damage]:
+    for name, change in (("sign", negated), ("lost dtype", converted)):
+        yield Damage(name, partial(_batch_changed, change))
+    yield Damage("reversed batch", _reversed_batch)
+    yield Damage("off-by-one result axis", _shifted_result)
+    yield Damage("forgotten batch of the result", _unmapped_result)
+    yield Damage("swapped operands", _swapped_batches)
+    for i in range(MOST_OPERANDS):
+        yield Damage(f"forgotten batch of operand {i}", partial(_forgotten_batch, i))
+        yield Damage(f"wrong axis of operand {i}", partial(_wrong_axis, i))
+
+
+def _batch_changed(
+    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    outs, dims = rule(*args, **params)
+    wrong, touched = changed(list(outs), change)
+    return (wrong, dims) if touched else None
+
+
+def _reversed_batch(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    axis_size, *_ = args
+    outs, dims = rule(*args, **params)
+    if axis_size < 2 or all(dim is None for dim in dims):
+        return None
+    pairs = zip(outs, dims, strict=True)
+    return [x if dim is None else reversed_along(x, dim) for x, dim in pairs], dims
+
+
+def _shifted_result(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    outs, dims = rule(*args, **params)
+    pairs = list(zip(outs, dims, strict=True))
+    wrong = [dim if dim is None else (dim + 1) % typeof(x).ndim for x, dim in pairs]
+    return (outs, wrong) if wrong != list(dims) else None
+
+
+def _unmapped_result(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    axis_size, *_ = args
+    outs, dims = rule(*args, **params)
+    if not axis_size or all(dim is None for dim in dims):
+        return None
+    pairs = zip(outs, dims, strict=True)
+    firsts = [
+        x if dim is None else operations_for(typeof(x)).index_axis(x, 0, dim) for x, dim in pairs
+    ]
+    return firsts, [None] * len(firsts)
+
+
+def _swapped_batches(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    axis_size, operands, dims = args
+    pair = first_pair(operands)
+    if pair is None or dims[pair[0]] != dims[pair[1]]:
+        return None
+    return rule(axis_size, swapped(operands, *pair), dims, **params)
+
+
+def _forgotten_batch(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    axis_size, operands, dims = args
+    if i >= len(operands) or dims[i] is None or axis_size < 2:
+        return None
+    wrong = [first_everywhere(x, dims[i]) if j == i else x for j, x in enumerate(operands)]
+    return rule(axis_size, wrong, dims, **params)
+
+
+def _wrong_axis(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    axis_size, operands, dims = args
+    if i >= len(operands) or dims[i] is None or typeof(operands[i]).ndim < 2:
+        return None
+    wrong = list(dims)
+    wrong[i] = (dims[i] + 1) % typeof(operands[i]).ndim
+    return rule(axis_size, operands, wrong, **params)

@@ -1,0 +1,151 @@
+"""The plan: the cases of each primitive, made from samples under a time limit."""
+
+from __future__ import annotations
+
+import zlib
+from contextlib import AbstractContextManager
+from functools import partial
+from types import CodeType
+
+import attrs
+import numpy as np
+
+from bindax_core import config
+from bindax_core.extend import Primitive, find_backend
+from bindax_testing._blame import (
+    Culprit,
+    codes_of,
+    culprit_of,
+    describe_rule,
+    own_frames,
+    rules_by_code,
+)
+from bindax_testing._cases import Case, cases_of
+from bindax_testing._checks import CHECKS, Check, Setting
+from bindax_testing._limits import TimeLimitExceeded, run_limited
+from bindax_testing._results import FAILED, SKIPPED, RuleResult
+from bindax_testing._samples import Sample
+from bindax_testing._subjects import Subject
+
+_TIMEOUTS = 3
+
+
+@attrs.define(eq=False)
+class Plan:
+    """The cases of a subject, and what went wrong while making them.
+
+    Attributes:
+        subject: what is checked.
+        seed: what samples are drawn from and chosen by.
+        time_limit: the seconds that a single check of a case may take.
+        setting: where the checks run.
+        cases: for each primitive its cases, in the order in which they are tried.
+        problems: results for samples that cannot be used.
+        rules: the rules of the primitives by the code of their functions.
+        stuck: for primitives that did not come back in time, the rule kind and the reason to leave
+            them alone.
+    """
+
+    subject: Subject
+    seed: int
+    time_limit: float
+    setting: Setting
+    cases: dict[Primitive, list[Case]] = attrs.field(factory=dict)
+    problems: list[RuleResult] = attrs.field(factory=list)
+    rules: dict[CodeType, list[Culprit]] = attrs.field(factory=dict)
+    stuck: dict[Primitive, tuple[str, str]] = attrs.field(factory=dict)
+
+    def note_stuck(self, culprit: Culprit) -> None:
+        """Remember that a rule did not come back."""
+        reason = f"{describe_rule(*culprit)} did not end in time"
+        self.stuck.setdefault(culprit.primitive, (culprit.kind, reason))
+
+    def checks_of(self, primitive: Primitive) -> list[Check]:
+        """The checks that concern a primitive, in the order of reports."""
+        kinds = self.subject.kinds[primitive]
+        checks = [c for c in CHECKS.values() if kinds is None or c.kind in kinds]
+        return sorted(checks, key=lambda check: check.rank)
+
+
+def checking() -> AbstractContextManager[None]:
+    """The settings that checks run under: derived rules are fine, tracebacks are complete.
+
+    What is not compiled on purpose is evaluated by the ``impl`` rules.
+    """
+    return config.override(
+        derived_rules="silent", check_rules=False, traceback="full", backend="numpy"
+    )
+
+
+def find_compiler() -> str | None:
+    """The name of the backend that compiles, or None when programs are interpreted."""
+    name = find_backend(config.backend).name
+    return None if name == "numpy" else name
+
+
+def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> Plan:
+    """Trace the samples of a subject and collect the cases."""
+    plan = Plan(subject, seed, time_limit, Setting(find_compiler()))
+    plan.rules = rules_by_code(subject.primitives)
+    plan.cases = {primitive: [] for primitive in subject.primitives}
+    for text in subject.problems:
+        plan.problems.append(RuleResult("", "samples", "samples", FAILED, reason=text))
+    if subject.nothing:
+        plan.problems.append(RuleResult("", "rules", "rules", SKIPPED, reason=subject.nothing))
+    seen: set[object] = set()
+    timeouts = 0
+    for sample in subject.samples:
+        if timeouts >= _TIMEOUTS or sample.function in plan.stuck:
+            continue
+        try:
+            with checking():
+                collected = run_limited(partial(_collect, sample, subject, seed), time_limit)
+            for case in collected:
+                key = _key(case)
+                if case.primitive in plan.cases and key not in seen:
+                    seen.add(key)
+                    plan.cases[case.primitive].append(case)
+        except Exception as error:
+            timeouts += isinstance(error, TimeLimitExceeded)
+            plan.problems.append(_sample_problem(plan, sample, error))
+    for primitive, cases in plan.cases.items():
+        rng = np.random.default_rng([seed, zlib.crc32(primitive.name.encode())])
+        order = rng.permutation(len(cases))
+        shuffled = [cases[i] for i in order]
+        # First what tells most: cases with elements and axes.
+        shuffled.sort(key=lambda case: -min(case.size, 2))
+        plan.cases[primitive] = shuffled
+    return plan
+
+
+def _collect(sample: Sample, subject: Subject, seed: int) -> list[Case]:
+    return list(cases_of(sample, subject.kinds, seed))
+
+
+def _key(case: Case) -> object:
+    key = (case.primitive, tuple(case.avals), repr(case.params), tuple(case.skip))
+    return key if not case.primitive.multiple_results else (key, case.label)
+
+
+def _sample_problem(plan: Plan, sample: Sample, error: Exception) -> RuleResult:
+    """A sample that cannot be used is a failure; of a rule, where one was running."""
+    own = sample.function if isinstance(sample.function, Primitive) else None
+    default = Culprit(own, "samples") if own is not None else None
+    codes = error.codes if isinstance(error, TimeLimitExceeded) else codes_of(error.__traceback__)
+    nobody = Culprit(Primitive.__new__(Primitive), "samples")
+    culprit = culprit_of(codes, plan.rules, default or nobody)
+    reason = f"the sample {sample.label!r} cannot be evaluated: {type(error).__name__}: {error}"
+    if culprit is nobody:
+        return RuleResult("", "samples", "samples", FAILED, reason=reason, sample=sample.label)
+    if isinstance(error, TimeLimitExceeded):
+        plan.note_stuck(culprit)
+    return RuleResult(
+        culprit.primitive.name,
+        culprit.kind,
+        f"samples: {sample.label}",
+        FAILED,
+        reason=reason,
+        rule=describe_rule(*culprit),
+        sample=sample.label,
+        traceback="" if isinstance(error, TimeLimitExceeded) else own_frames(error),
+    )

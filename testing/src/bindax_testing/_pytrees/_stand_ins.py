@@ -1,0 +1,83 @@
+"""Stand-ins: the values that transformations put into containers in place of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from bindax_core import Array, ShapedArray
+from bindax_transforms import eval_shape
+
+STAND_INS: dict[str, Callable[[], Any]] = {
+    "object()": object,
+    "None": lambda: None,
+    "a string": lambda: "".join(["stand", "-in"]),
+    "a Python number": lambda: float("1e3"),
+    "an array type": lambda: ShapedArray((2,), np.dtype("float32")),
+}
+"""Kinds of values by name, each with a function that makes one."""
+
+
+def with_tracers(count: int, use: Callable[[list[Any]], None]) -> None:
+    """Call a function with as many tracers, while their trace lives."""
+
+    def traced(*xs: Any) -> Any:
+        use(list(xs))
+        return xs
+
+    eval_shape(traced, *[ShapedArray((3,), np.dtype("float32"))] * count)
+
+
+def parts_of(value: Any, name: str, depth: int = 8) -> Iterator[tuple[str, Any]]:
+    """A value and what it holds, each with an expression for it.
+
+    >>> [part for part, _ in parts_of(("a", {1: [2]}), "metadata")]
+    ['metadata', 'metadata[0]', 'metadata[1]', 'metadata[1][1]', 'metadata[1][1][0]']
+    """
+    yield name, value
+    if depth == 0:
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from parts_of(item, f"{name}[{key!r}]", depth - 1)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from parts_of(item, f"{name}[{index}]", depth - 1)
+
+
+def attributes_of(node: Any) -> dict[str, Any]:
+    """The attributes that an instance itself has, in its dictionary and in its slots."""
+    found = dict(getattr(node, "__dict__", {}))
+    for kind in type(node).__mro__:
+        slots = kind.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{kind.__name__.lstrip('_')}{name}"  # as Python mangles it
+            if name in ("__dict__", "__weakref__"):
+                continue
+            try:
+                # Past a __getattr__ of the type, which may not expect an instance like this.
+                found[name] = object.__getattribute__(node, name)
+            except AttributeError:  # a slot that is not set
+                continue
+    return found
+
+
+def same_values(x: Any, y: Any) -> bool:
+    """Tell whether two leaves are equal; leaves without equality need be of one type."""
+    if x is y:
+        return True
+    if isinstance(x, np.ndarray | Array) or isinstance(y, np.ndarray | Array):
+        ours, theirs = np.asarray(x), np.asarray(y)
+        return ours.dtype == theirs.dtype and ours.tobytes() == theirs.tobytes()
+    if type(x) is not type(y):
+        return False
+    return by_identity(type(x)) or bool(x == y) or x != x
+
+
+def by_identity(kind: Any) -> bool:
+    """Tell whether instances of a type are equal to themselves alone."""
+    default: Any = object.__eq__
+    return kind.__eq__ is default

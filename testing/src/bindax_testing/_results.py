@@ -1,0 +1,190 @@
+"""Outcomes of checks, as data, and the report that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import attrs
+
+PASSED = "passed"
+FAILED = "failed"
+SKIPPED = "skipped"
+EXPECTED = "expected failure"
+NOT_RUN = "not run"
+STATUSES = (PASSED, FAILED, SKIPPED, EXPECTED, NOT_RUN)
+
+
+class ConformanceError(AssertionError):
+    """Rules do not agree with each other; the message lists what failed."""
+
+
+@attrs.define
+class RuleResult:
+    """The outcome of one check of one primitive.
+
+    Attributes:
+        primitive: its name.
+        kind: the rule kind that the check is for or, when it failed, the one to blame.
+        check: the name of the check.
+        status: passed, failed, skipped, expected failure, or not run.
+        planned: how many cases there are.
+        ran: how many of them the check ran on.
+        inapplicable: how many it says nothing about.
+        seconds: how long that took.
+        reason: what is wrong, or why it was skipped or did not run.
+        rule: the rule to blame, with distribution, file and line.
+        follows: the failure that this one is a consequence of, if any.
+        sample: the label of the sample it failed on.
+        case: the primitive, types and parameters it failed on.
+        test: a test that repeats the failure, to paste into a file.
+        traceback: where the error came up, when a rule raised one.
+    """
+
+    primitive: str
+    kind: str
+    check: str
+    status: str
+    planned: int = 0
+    ran: int = 0
+    inapplicable: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+    rule: str = ""
+    follows: str = ""
+    sample: str = ""
+    case: str = ""
+    test: str = ""
+    traceback: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.status}: {self.primitive}, {self.check}"]
+        if self.rule:
+            lines[0] += f": {self.rule}"
+        lines += [f"  {line}" for line in self.reason.splitlines()]
+        if self.follows:
+            lines.append(f"  a consequence of: {self.follows}")
+        if self.case:
+            lines.append(f"  on {self.case}, from the sample {self.sample or '(given)'}")
+        lines += [f"  | {line}" for line in self.traceback.splitlines()]
+        if self.test:
+            lines.append("  to repeat it:")
+            lines += [f"    {line}".rstrip() for line in self.test.splitlines()]
+        return "\n".join(lines)
+
+
+@attrs.frozen
+class RuleReport:
+    """The results of checking the rules of a plugin.
+
+    Attributes:
+        plugin: its name.
+        seed: what the samples were drawn from.
+        budget: the seconds that it could take.
+        seconds: those that it took.
+        compiler: the compiling backend that took part, or None.
+        results: one for each check of each primitive.
+    """
+
+    plugin: str
+    seed: int
+    budget: float
+    seconds: float
+    compiler: str | None
+    results: Sequence[RuleResult]
+
+    def of_status(self, *statuses: str) -> list[RuleResult]:
+        """The results with one of some statuses."""
+        return [result for result in self.results if result.status in statuses]
+
+    @property
+    def failures(self) -> list[RuleResult]:
+        """The failures; causes come before consequences."""
+        return sorted(self.of_status(FAILED), key=lambda result: bool(result.follows))
+
+    @property
+    def ok(self) -> bool:
+        """True if something was checked, or there is no rule to check, and nothing failed."""
+        return (bool(self.of_status(PASSED)) or self.without_rules) and not self.failures
+
+    @property
+    def without_rules(self) -> bool:
+        """True if the plugin has no rules."""
+        none = all(r.status == SKIPPED and not r.primitive for r in self.results)
+        return bool(self.results) and none
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of checks by status, and of cases planned and run."""
+        found = {status: len(self.of_status(status)) for status in STATUSES}
+        found["cases planned"] = sum(result.planned for result in self.results)
+        found["cases run"] = sum(result.ran for result in self.results)
+        found["cases inapplicable"] = sum(result.inapplicable for result in self.results)
+        return found
+
+    def raise_if_failed(self) -> None:
+        """Raise unless all is well; for tests.
+
+        Raises:
+            ConformanceError: something failed, or nothing was checked.
+        """
+        if not self.ok:
+            raise ConformanceError(str(self))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "plugin": self.plugin,
+            "ok": self.ok,
+            "seed": self.seed,
+            "budget": self.budget,
+            "seconds": round(self.seconds, 3),
+            "compiler": self.compiler,
+            "counts": self.counts,
+            "results": [attrs.asdict(result) for result in self.results],
+        }
+
+    def as_junit(self) -> str:
+        """JUnit XML, one test case for each check of each primitive."""
+        from bindax_testing._formats import junit
+
+        return junit(self)
+
+    def as_html(self) -> str:
+        """A page with a matrix of primitives and checks to look at, and the failures."""
+        from bindax_testing._formats import page
+
+        return page(self)
+
+    @property
+    def summary(self) -> str:
+        """One or two sentences: what was run, and what was left out."""
+        if self.without_rules:
+            reasons = "; ".join(dict.fromkeys(result.reason for result in self.results))
+            return f"{self.plugin}: nothing to check: {reasons}"
+        counts = self.counts
+        parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
+        total, ran = counts["cases planned"], counts["cases run"]
+        concerned = total - counts["cases inapplicable"]
+        text = (
+            f"{self.plugin}: {len(self.results)} checks: {', '.join(parts) or 'none'}; "
+            f"{self.seconds:.1f} s of {self.budget:g} s, seed {self.seed}, "
+            f"compiler {self.compiler or 'none'}."
+        )
+        text += f" {ran} of {concerned} cases that the checks say something about were run"
+        if ran < concerned:
+            text += ", chosen by the seed; a greater budget runs more"
+        text += "."
+        return text
+
+    def __str__(self) -> str:
+        shown = [str(result) for result in self.failures]
+        return "\n".join([*shown, self.summary])
+
+
+def table(results: Iterable[RuleResult]) -> dict[str, dict[str, RuleResult]]:
+    """Results by primitive and check."""
+    found: dict[str, dict[str, RuleResult]] = {}
+    for result in results:
+        found.setdefault(result.primitive, {})[result.check] = result
+    return found

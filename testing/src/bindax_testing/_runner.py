@@ -1,0 +1,319 @@
+"""Running checks: within a budget, each under a time limit, and naming the rule that is wrong."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from bindax_core.errors import RuleOutputError
+from bindax_core.extend import Primitive
+from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_testing._blame import Culprit, codes_of, culprit_of, describe_rule, own_frames
+from bindax_testing._cases import Case, as_test
+from bindax_testing._checks import CHECKS, Check
+from bindax_testing._compare import Mismatch, NotApplicable
+from bindax_testing._consequences import mark_consequences
+from bindax_testing._limits import TimeLimitExceeded, run_limited
+from bindax_testing._plan import Plan, checking, make_plan
+from bindax_testing._results import (
+    EXPECTED,
+    FAILED,
+    NOT_RUN,
+    PASSED,
+    SKIPPED,
+    RuleReport,
+    RuleResult,
+)
+from bindax_testing._samples import ExpectedFailure
+from bindax_testing._shrink import shrunk
+from bindax_testing._subjects import Subject
+
+SHRINK_SECONDS = 4.0
+EVALUATION = ("impl", "abstract_eval")
+CANONICAL = ("impl", "abstract_eval", "jvp", "vmap", "transpose", "lowering.stablehlo")
+
+
+@attrs.define(eq=False)
+class Group:
+    """One check of one primitive: its cases one after the other.
+
+    Attributes:
+        plan: what it belongs to.
+        primitive: what is checked.
+        check: how.
+        cases: those that are left to run.
+        result: what is known so far.
+        failed: the case it failed on.
+        reasons: why it said nothing about cases.
+    """
+
+    plan: Plan
+    primitive: Primitive
+    check: Check
+    cases: list[Case] = attrs.field(factory=list)
+    result: RuleResult = attrs.field(default=None)  # set by make
+    failed: Case | None = None
+    reasons: Counter[str] = attrs.field(factory=Counter)
+
+    @classmethod
+    def make(cls, plan: Plan, primitive: Primitive, check: Check) -> Group:
+        """The group of a primitive and a check, skipped at once when it does not concern it."""
+        group = cls(plan, primitive, check)
+        group.result = RuleResult(primitive.name, check.kind, check.name, NOT_RUN)
+        reason = None
+        try:
+            reason = check.why_not(primitive, plan.setting)
+        except Exception as error:
+            group._fail(error, None)
+        if reason is not None:
+            group.result.status, group.result.reason = SKIPPED, reason
+        elif group.result.status != FAILED:
+            group.cases = list(plan.cases[primitive])
+            group.result.planned = len(group.cases)
+            if not group.cases:
+                group.result.status = FAILED
+                group.result.reason = (
+                    f"no sample reaches {primitive.name}, so nothing was checked; return samples "
+                    f"from the hook bindax_samples of the plugin."
+                )
+                group.result.rule = f"{primitive.name}, declared at {primitive.site}"
+        return group
+
+    @property
+    def done(self) -> bool:
+        """True if there is nothing more to run."""
+        return not self.cases
+
+    def first(self) -> None:
+        """Run cases until the check said something about one."""
+        before = self.result.ran
+        while not self.done and self.result.ran == before:
+            self.step()
+
+    def step(self) -> None:
+        """Run the next case."""
+        case = self.cases.pop(0)
+        if self._is_stuck():
+            self.cases = []
+            if not self.result.ran:
+                self.result.reason = f"not run: {self.plan.stuck[self.primitive][1]}"
+            return
+        skip = case.skip.get(self.check.name)
+        if skip is not None:
+            self.reasons[skip] += 1
+            self.result.inapplicable += 1
+            self._settle()
+            return
+        start = time.perf_counter()
+        try:
+            self._run(case)
+            self.result.ran += 1
+            self.result.status = PASSED
+        except NotApplicable as reason:
+            self.reasons[str(reason)] += 1
+            self.result.inapplicable += 1
+        except Exception as error:
+            self.result.ran += 1
+            self.cases = []
+            self.failed = case
+            self._fail(error, case)
+        self.result.seconds += time.perf_counter() - start
+        self._settle()
+
+    def _is_stuck(self) -> bool:
+        """Tell whether the check would meet a rule that does not come back."""
+        stuck = self.plan.stuck.get(self.primitive)
+        if stuck is None:
+            return False
+        return stuck[0] in (*EVALUATION, self.check.kind) or self.check.rank >= 3
+
+    def _run(self, case: Case) -> None:
+        run_limited(lambda: self.check.run(case, self.plan.setting), self.plan.time_limit)
+
+    def _settle(self) -> None:
+        if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
+            self.result.status = SKIPPED
+            self.result.reason = "; ".join(
+                f"{reason} ({count} of {self.result.planned} cases)"
+                for reason, count in self.reasons.most_common(2)
+            )
+
+    # ---------------------------------------------------------------------------- failures
+
+    def _fail(self, error: Exception, case: Case | None) -> None:
+        result = self.result
+        culprit = self._culprit(error)
+        result.status = FAILED
+        result.kind = culprit.kind
+        result.rule = describe_rule(*culprit)
+        result.reason = str(error)
+        if isinstance(error, TimeLimitExceeded):
+            self.plan.note_stuck(culprit)
+            self.plan.stuck.setdefault(self.primitive, self.plan.stuck[culprit.primitive])
+        elif isinstance(error, Mismatch):
+            result.traceback = "" if error.__cause__ is None else own_frames(error.__cause__)
+        else:
+            result.reason = f"raised {type(error).__name__}: {error}"
+            result.traceback = own_frames(error)
+        if case is None:
+            return
+        if not isinstance(error, TimeLimitExceeded):
+            case = self._shrunk(case, error)
+        result.case, result.sample = case.description, case.label
+        result.test = as_test(case, self.check.name, self.plan.subject.name)
+
+    def _culprit(self, error: Exception) -> Culprit:
+        default = Culprit(self.primitive, self.check.kind)
+        if isinstance(error, Mismatch):
+            return default if error.kind is None else Culprit(self.primitive, error.kind)
+        if isinstance(error, TimeLimitExceeded):
+            return culprit_of(error.codes, self.plan.rules, default)
+        if isinstance(error, RuleOutputError):
+            return Culprit(error.primitive, "impl") if error.primitive else default
+        return culprit_of(codes_of(error.__traceback__), self.plan.rules, default)
+
+    def _shrunk(self, case: Case, original: Exception) -> Case:
+        deadline = time.perf_counter() + SHRINK_SECONDS
+        culprit = self._culprit(original)
+
+        def fails(candidate: Case) -> bool:
+            left = deadline - time.perf_counter()
+            if left <= 0:
+                return False
+            try:
+                run_limited(lambda: self.check.run(candidate, self.plan.setting), max(left, 0.1))
+            except Mismatch as error:
+                return isinstance(original, Mismatch) and self._culprit(error) == culprit
+            except Exception as error:
+                # A smaller case may be one that the primitive rightly refuses.
+                return type(error) is type(original) and str(error) == str(original)
+            return False
+
+        return shrunk(case, self.plan.cases[self.primitive], fails)
+
+
+def groups_of(plan: Plan, primitives: Iterable[Primitive] | None = None) -> list[Group]:
+    """All checks of some primitives, or of all."""
+    chosen = plan.subject.primitives if primitives is None else list(primitives)
+    return [Group.make(plan, p, check) for p in chosen for check in plan.checks_of(p)]
+
+
+def run_groups(
+    plan: Plan, groups: list[Group], seconds: float, cases: float = math.inf
+) -> list[RuleResult]:
+    """Run checks for some time: each on one case first, then on more in turn, up to a number."""
+    deadline = time.perf_counter() + seconds
+    with checking():
+        for rank in sorted({group.check.rank for group in groups}):
+            for group in groups:
+                if group.check.rank == rank and time.perf_counter() < deadline:
+                    group.first()
+        pending = groups
+        while pending and time.perf_counter() < deadline:
+            pending = [one for one in pending if not one.done and one.result.ran < cases]
+            for group in pending:
+                if time.perf_counter() < deadline:
+                    group.step()
+    for group in groups:
+        if group.result.status == NOT_RUN and not group.result.reason:
+            group.result.reason = "not run: the budget was used up"
+    mark_consequences(plan, groups)
+    results = [group.result for group in groups]
+    return apply_expected([*results, *_uncovered(plan, groups)], plan.subject.expected)
+
+
+def apply_expected(
+    results: list[RuleResult], expected: Iterable[ExpectedFailure]
+) -> list[RuleResult]:
+    """Turn failures that are expected into that, and unexpected successes into failures."""
+    for one in expected:
+        for result in results:
+            if (result.primitive, result.check) != (one.primitive, one.check):
+                continue
+            if result.status == FAILED and one.label in ("", result.sample):
+                result.status = EXPECTED
+                result.reason = f"{one.reason} ({result.reason})"
+            elif result.status == PASSED and (not one.label or result.ran == result.planned):
+                result.status = FAILED
+                result.reason = (
+                    f"passes, but is expected to fail ({one.reason}); remove the ExpectedFailure."
+                )
+    return results
+
+
+def _uncovered(plan: Plan, groups: list[Group]) -> Iterator[RuleResult]:
+    """A failure for each rule that no check said anything about, though nothing kept it from it."""
+    ran: set[tuple[Primitive, str]] = set()
+    reasons: dict[tuple[Primitive, str], list[str]] = {}
+    for group in groups:
+        key = (group.primitive, group.check.kind)
+        if group.result.status not in (SKIPPED,):
+            ran.add(key)
+        elif group.reasons:
+            reasons.setdefault(key, []).append(group.result.reason)
+    for (primitive, kind), why in reasons.items():
+        rule = rule_kinds[kind].rule_of(primitive)
+        if (primitive, kind) in ran or kind not in CANONICAL or rule is None:
+            continue
+        if rule.is_present and rule.derived is None:
+            text = f"no sample exercises the rule: {'; '.join(sorted(set(why)))}. Add a sample "
+            text += "that does, or state on the card that the rule is absent."
+            if not any(case.operands for case in plan.cases[primitive]):
+                text = f"the rule is never called, because {primitive.name} has no operands; state "
+                text += f"that on the card: {kind}.absent('it has no operand')."
+            yield RuleResult(
+                primitive.name,
+                kind,
+                f"coverage of {kind}",
+                FAILED,
+                reason=text,
+                rule=describe_rule(primitive, kind),
+            )
+
+
+def check_subject(
+    subject: Subject,
+    *,
+    budget: float = 60.0,
+    seed: int = 0,
+    time_limit: float = 10.0,
+    cases: float = math.inf,
+) -> RuleReport:
+    """Check the rules of a subject and report; see ``check_plugin``.
+
+    With ``cases`` each check stops after it said something about so many of them.
+    """
+    start = time.perf_counter()
+    plan = make_plan(subject, seed=seed, time_limit=time_limit)
+    left = budget - (time.perf_counter() - start)
+    results = [*plan.problems, *run_groups(plan, groups_of(plan), left, cases)]
+    seconds = time.perf_counter() - start
+    return RuleReport(subject.name, seed, budget, seconds, plan.setting.compiler, results)
+
+
+def run_one(case: Case, check: str, time_limit: float = 10.0) -> None:
+    """Run one check on one case.
+
+    Raises:
+        KeyError: there is no such check.
+        Mismatch: the rule is wrong.
+    """
+    subject = Subject("", {case.primitive: None}, ())
+    plan = make_plan(subject, seed=case.seed, time_limit=time_limit)
+    plan.cases[case.primitive] = [case]
+    group = Group.make(plan, case.primitive, _check_named(check))
+    with checking():
+        group.first()
+    if group.result.status != PASSED:
+        raise Mismatch(str(group.result))
+
+
+def _check_named(name: str) -> Any:
+    if name not in CHECKS:
+        raise ValueError(f"there is no check {name!r}; there are {', '.join(map(repr, CHECKS))}.")
+    return CHECKS[name]

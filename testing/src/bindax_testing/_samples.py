@@ -1,0 +1,271 @@
+"""Sample inputs: the types of operands, the domains that their values are drawn from.
+
+An author writes one line for the usual operation. Values are drawn from a seed, so that a failure
+can be repeated, and are distinct within an operand, so that maxima and sorts have no ties by
+accident.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import attrs
+import numpy as np
+
+from bindax_core.extend import Primitive, ShapedArray, is_differentiable
+
+Shape = tuple[int, ...]
+NumPyArray = np.ndarray[Any, Any]
+FLOATS = ("float32", "float64")
+
+
+@attrs.frozen
+class Domain:
+    """The values that an operand may have.
+
+    Attributes:
+        low: the least one.
+        high: the greatest one; for integers, the last one that is drawn.
+        avoid: points that floating-point values keep away from, such as kinks and poles.
+        margin: how far away.
+    """
+
+    low: float = -2.0
+    high: float = 2.0
+    avoid: tuple[float, ...] = ()
+    margin: float = 0.1
+
+    def draw(self, rng: np.random.Generator, shape: Shape, dtype: np.dtype[Any]) -> NumPyArray:
+        """Values of a shape and dtype; floating-point ones are distinct."""
+        if dtype == np.bool_:
+            return np.asarray(rng.integers(0, 2, shape)).astype(dtype)
+        if not is_differentiable(dtype):
+            low = max(0, round(self.low)) if dtype.kind == "u" else round(self.low)
+            return np.asarray(rng.integers(low, max(low, round(self.high)) + 1, shape)).astype(
+                dtype
+            )
+        real = self._grid(rng, shape)
+        if dtype.kind == "c":
+            return np.asarray(real + 1j * self._grid(rng, shape)).astype(dtype)
+        return real.astype(dtype)
+
+    def _grid(self, rng: np.random.Generator, shape: Shape) -> NumPyArray:
+        """Distinct values, one in each of as many cells of the interval, in random order."""
+        count = int(np.prod(shape))
+        places = (rng.permutation(count) + 0.25 + 0.5 * rng.random(count)) / max(count, 1)
+        values = self.low + (self.high - self.low) * places
+        for point in self.avoid:
+            near = np.abs(values - point) < self.margin
+            away = point + self.margin * (1.0 + 0.5 * rng.random(count))
+            values = np.where(near, away, values)
+        return np.asarray(values.reshape(shape))
+
+
+REAL = Domain()
+POSITIVE = Domain(0.2, 3.0)
+UNIT_INTERVAL = Domain(0.05, 0.95)
+NONZERO = Domain(avoid=(0.0,), margin=0.2)
+
+
+def between(low: float, high: float) -> Domain:
+    """Values of an interval; for integers, both ends included."""
+    return Domain(low, high)
+
+
+def away_from(*points: float, margin: float = 0.1, low: float = -2.0, high: float = 2.0) -> Domain:
+    """Values of an interval that keep away from kinks or poles."""
+    return Domain(low, high, points, margin)
+
+
+@attrs.frozen
+class Operand:
+    """The type of an operand and the domain of its values; made by ``array``.
+
+    Attributes:
+        shape: the sizes of its axes.
+        dtype: its dtype.
+        domain: where its values come from: a ``Domain``, or a function from a random generator,
+            the shape and the dtype to an array.
+    """
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    domain: Domain | Callable[[np.random.Generator, Shape, np.dtype[Any]], NumPyArray] = REAL
+
+    @property
+    def aval(self) -> ShapedArray:
+        """Its abstract value."""
+        return ShapedArray(self.shape, self.dtype)
+
+    def draw(self, rng: np.random.Generator) -> NumPyArray:
+        """Values from a random generator."""
+        made = (
+            self.domain.draw(rng, self.shape, self.dtype)
+            if isinstance(self.domain, Domain)
+            else np.asarray(self.domain(rng, self.shape, self.dtype))
+        )
+        if made.shape != self.shape or made.dtype != self.dtype:
+            raise TypeError(
+                f"the domain of a sample operand must give {self.aval.str_short()}, but gave "
+                f"{made.dtype.name}{list(made.shape)}."
+            )
+        return made
+
+
+def array(shape: Sequence[int] = (2, 3), dtype: Any = "float32", domain: Any = REAL) -> Operand:
+    """An operand for samples.
+
+    >>> array((3,), "float64", POSITIVE).aval
+    ShapedArray(float64[3])
+    """
+    return Operand(tuple(shape), np.dtype(dtype), domain)
+
+
+@attrs.frozen(eq=False)
+class Sample:
+    """One call of a primitive, or of a function that binds primitives; made by ``sample``.
+
+    Attributes:
+        function: the primitive, or a function of arrays.
+        operands: the types and domains of its operands.
+        params: the parameters of the primitive, or keyword arguments of the function.
+        label: a short name, unique among the samples of a plugin.
+        skip: checks that make no sense here, by name, each with the reason. Without ``reverse``
+            compositions leave reverse mode out, too; without ``jvp`` and ``linearize`` they leave
+            forward mode out, and reverse mode is compared with differences.
+        no_derivative: the positions of operands of the primitive that no derivative is taken along,
+            because there is none.
+    """
+
+    function: Any
+    operands: tuple[Operand, ...]
+    params: Mapping[str, Any] = attrs.field(factory=dict)
+    label: str = ""
+    skip: Mapping[str, str] = attrs.field(factory=dict)
+    no_derivative: tuple[int, ...] = ()
+
+    def with_label(self, label: str) -> Sample:
+        """The same sample under another name; its values are drawn anew."""
+        return attrs.evolve(self, label=label)
+
+    def call(self, *operands: Any) -> Any:
+        """Call the function, or bind the primitive."""
+        if isinstance(self.function, Primitive):
+            return self.function.bind(*operands, **self.params)
+        return self.function(*operands, **self.params)
+
+    def draw(self, seed: int, number: int) -> list[NumPyArray]:
+        """Operands of one draw; the same ones for the same seed."""
+        rng = np.random.default_rng([zlib.crc32(self.label.encode()), seed, number])
+        return [operand.draw(rng) for operand in self.operands]
+
+
+def sample(
+    function: Any,
+    *operands: Operand,
+    label: str = "",
+    skip: Mapping[str, str] | None = None,
+    no_derivative: Sequence[int] = (),
+    **params: Any,
+) -> Sample:
+    """A sample input.
+
+    Args:
+        function: a primitive, or a function; every primitive of the plugin that the function binds
+            is checked on what reaches it.
+        operands: made by ``array``.
+        label: a short name; made from the arguments when it is not given.
+        skip: checks to leave out by name, each with the reason.
+        no_derivative: the positions of operands of the primitive that have no derivative.
+        params: the parameters of the primitive, or keyword arguments of the function.
+
+    >>> from bindax_testing import array, sample
+    >>> sample(abs, array((2,)), array((), "int32"), axis=1).label
+    'abs-float32[2]-int32[]-axis=1'
+    """
+    if not label:
+        name = getattr(function, "name", None) or getattr(function, "__name__", "function")
+        types = [operand.aval.str_short() for operand in operands]
+        given = [f"{key}={_short(value)}" for key, value in params.items()]
+        label = "-".join([str(name), *types, *given])
+    return Sample(function, operands, params, label, dict(skip or {}), tuple(no_derivative))
+
+
+def _short(value: Any) -> str:
+    text = re.sub(r" at 0x[0-9a-f]+", "", repr(value)).replace(" ", "")
+    return text if len(text) <= 60 else f"{text[:40]}~{zlib.crc32(text.encode()):08x}"
+
+
+def elementwise(
+    function: Any,
+    *domains: Any,
+    dtypes: Sequence[Any] = FLOATS,
+    shapes: Sequence[Shape] = ((2, 3), (), (4,), (2, 0)),
+    **params: Any,
+) -> Iterator[Sample]:
+    """Samples of an elementwise operation: each dtype, and each shape with the first dtype.
+
+    Args:
+        function: a primitive or function whose operands have one shape and dtype.
+        domains: one for each operand; a single real operand when there are none.
+        dtypes: what it takes.
+        shapes: scalars and empty arrays are among the default ones.
+        params: its parameters.
+
+    >>> len(list(elementwise(abs)))
+    5
+    """
+    of_each = domains or (REAL,)
+    types = [(shapes[0], dtype) for dtype in dtypes] + [(shape, dtypes[0]) for shape in shapes[1:]]
+    for shape, dtype in types:
+        yield sample(function, *[array(shape, dtype, domain) for domain in of_each], **params)
+
+
+@attrs.frozen
+class ExpectedFailure:
+    """A check that is known to fail; when it passes, that is a failure.
+
+    Attributes:
+        primitive: the name of the primitive.
+        check: the name of the check.
+        reason: why it fails, such as the address of an issue.
+        label: the label of the one sample it fails on, or empty for all of them.
+    """
+
+    primitive: str
+    check: str
+    reason: str
+    label: str = ""
+
+
+@attrs.frozen
+class EquivalentMutant:
+    """A mistake that no check can notice, because it changes nothing that matters.
+
+    What a plugin gives besides its samples, so that ``mutate_plugin`` counts it as explained.
+
+    Attributes:
+        primitive: the name of the primitive; ``*`` and ``?`` match any characters.
+        kind: the kind of the damaged rule, with the same wildcards.
+        damage: the mistake, as reports call it, with the same wildcards.
+        reason: why it changes nothing.
+
+    >>> one = EquivalentMutant("add", "jvp", "swapped *", "addition is commutative")
+    >>> one.matches("add", "jvp", "swapped primals")
+    True
+    """
+
+    primitive: str
+    kind: str
+    damage: str
+    reason: str
+
+    def matches(self, primitive: str, kind: str, damage: str) -> bool:
+        """Tell whether this speaks of a mutant."""
+        patterns = (self.primitive, self.kind, self.damage)
+        names = (primitive, kind, damage)
+        return all(fnmatchcase(name, one) for one, name in zip(patterns, names, strict=True))

@@ -1,0 +1,291 @@
+"""Planted wrong rules are caught, and blamed on the right rule."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import numpy as np
+import pytest
+from planted import declare
+
+from bindax_core.extend import (
+    abstract_eval,
+    impl,
+    jvp,
+    lowering,
+    primitive,
+    transpose,
+    typeof,
+    vmap,
+)
+from bindax_testing import (
+    ExpectedFailure,
+    array,
+    check_primitive,
+    check_rules,
+    elementwise,
+    sample,
+)
+
+pytestmark = pytest.mark.usefixtures("toy_operations")
+
+
+def check(made: Any, **options: Any) -> Any:
+    samples = [*elementwise(made), sample(made, array((2, 2), "float64"))]
+    return check_rules(made, samples, budget=30.0, **{"time_limit": 5.0, **options})
+
+
+def causes(report: Any) -> set[tuple[str, str]]:
+    return {(one.primitive, one.kind) for one in report.failures if not one.follows}
+
+
+def forever(*args: Any, **params: Any) -> Any:
+    while True:
+        pass
+
+
+def in_place(x: Any) -> Any:
+    x *= 3
+    return x
+
+
+COUNTER = itertools.count()
+
+WRONG = {
+    "abstract_eval disagrees": (
+        "abstract_eval",
+        lambda bind: abstract_eval(lambda x: x.update(shape=x.shape[::-1])),
+    ),
+    "impl loses the dtype": ("impl", lambda bind: impl(lambda x: 3.0 * x.astype(np.float64))),
+    "impl changes its input": ("impl", lambda bind: impl(in_place)),
+    "impl is not deterministic": (
+        "impl",
+        lambda bind: impl(lambda x: (3 * x + next(COUNTER)).astype(x.dtype)),
+    ),
+    "impl has another arity": ("impl", lambda bind: impl(lambda x, y: x)),
+    "jvp has the wrong sign": (
+        "jvp",
+        lambda bind: jvp(lambda p, t: (bind(*p), bind(bind(t[0])))),
+    ),
+    "jvp forgets the tangent": ("jvp", lambda bind: jvp(lambda p, t: (bind(*p), t[0]))),
+    "jvp has another arity": ("jvp", lambda bind: jvp(lambda p: (bind(*p), bind(*p)))),
+    "jvp changes the primal": ("jvp", lambda bind: jvp(lambda p, t: (p[0], bind(*t)))),
+    "transpose has the wrong factor": (
+        "transpose",
+        lambda bind: transpose(lambda ct, x: [bind(bind(ct))]),
+    ),
+    "transpose returns too much": ("transpose", lambda bind: transpose(lambda ct, x: [ct, ct])),
+    "transpose returns no sequence": ("transpose", lambda bind: transpose(lambda ct, x: bind(ct))),
+    "vmap has the wrong axis": (
+        "vmap",
+        lambda bind: vmap(lambda size, operands, dims: (bind(*operands), 0)),
+    ),
+    "vmap applies nothing": (
+        "vmap",
+        lambda bind: vmap(lambda size, operands, dims: (operands[0], dims[0])),
+    ),
+    "vmap has another arity": (
+        "vmap",
+        lambda bind: vmap(lambda size, operands: (bind(*operands), 0)),
+    ),
+}
+
+
+def test_right_rules_pass() -> None:
+    report = check(declare())
+
+    assert report.ok, str(report)
+    assert not report.failures
+    kinds = {one.kind for one in report.of_status("passed")}
+    assert kinds == {"impl", "abstract_eval", "jvp", "vmap", "transpose"}
+    skipped = {one.check: one.reason for one in report.of_status("skipped")}
+    assert skipped["compiled"] == "no compiling backend is installed"
+    assert report.counts["cases run"] > 60
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_rule_is_blamed(name: str) -> None:
+    kind, rule = WRONG[name]
+
+    report = check(declare(**{kind: rule}))
+
+    assert causes(report) == {("planted.triple", kind)}, str(report)
+    first = report.failures[0]
+    assert f"the {kind} rule of planted.triple" in first.rule
+    assert __file__ in first.rule
+    assert "planted.triple" in first.case
+
+
+@pytest.mark.parametrize("kind", ["impl", "abstract_eval", "jvp", "vmap", "transpose"])
+def test_infinite_loop_is_ended_and_blamed(kind: str) -> None:
+    made_of = {"impl": impl, "abstract_eval": abstract_eval, "jvp": jvp, "vmap": vmap}
+    rule = made_of.get(kind, transpose)(forever)
+    started = time.monotonic()
+
+    report = check(declare(**{kind: rule}), time_limit=0.5)
+
+    assert time.monotonic() - started < 20.0
+    assert causes(report) == {("planted.triple", kind)}, str(report)
+    assert "did not end within 0.5 s" in report.failures[0].reason
+    others = {one.check for one in report.of_status("passed")}
+    assert kind in ("impl", "abstract_eval") or "types" in others
+
+
+def test_primitive_without_samples_fails() -> None:
+    report = check_rules(declare(), [])
+
+    assert not report.ok
+    assert "no sample reaches planted.triple" in report.failures[0].reason
+
+
+def test_rule_that_no_sample_exercises_fails() -> None:
+    made = declare()
+    integers = [sample(made, array((3,), "int32"))]
+
+    report = check_rules(made, integers)
+
+    found = {one.check: one for one in report.failures}
+    assert set(found) == {"coverage of jvp", "coverage of transpose"}
+    assert "no sample exercises the rule" in found["coverage of transpose"].reason
+
+
+def test_sample_that_raises_is_reported_and_the_rest_goes_on() -> None:
+    made = declare()
+
+    def broken(x: Any) -> Any:
+        raise ValueError("no such thing")
+
+    def draw(rng: Any, shape: Any, dtype: Any) -> Any:
+        raise ValueError("no values")
+
+    bad = [sample(broken, array()), sample(made, array((9,), domain=draw)), "nonsense"]
+    report = check_rules(made, [*elementwise(made), *bad])
+
+    reasons = [one.reason for one in report.failures]
+    assert len(reasons) == 3
+    assert any("no such thing" in reason for reason in reasons)
+    assert any("no values" in reason for reason in reasons)
+    assert any("is no Sample, ExpectedFailure or EquivalentMutant" in reason for reason in reasons)
+    assert len(report.of_status("passed")) > 10
+
+
+def test_expected_failure_is_strict() -> None:
+    kind, rule = WRONG["vmap applies nothing"]
+    known = [
+        ExpectedFailure("planted.triple", name, "issue 1")
+        for name in (
+            "vmap",
+            "nested vmap",
+            "batch sizes",
+            "vmap special values",
+            "derivatives of vmap",
+        )
+    ]
+    wrong, right = declare(**{kind: rule}), declare()
+
+    report = check_rules(wrong, [*elementwise(wrong), *known])
+    assert report.ok, str(report)
+    assert all("issue 1" in one.reason for one in report.of_status("expected failure"))
+
+    report = check_rules(right, [*elementwise(right), *known])
+    assert {one.check for one in report.failures} == {one.check for one in known}
+    assert all("remove the ExpectedFailure" in one.reason for one in report.failures)
+
+
+def test_unhashable_parameter_is_named() -> None:
+    same = abstract_eval(lambda x, *, table: x)
+    made = declare(impl=impl(lambda x, *, table: 3 * x), abstract_eval=same)
+
+    report = check_rules(made, [sample(made, array((2,)), table=[1])])
+
+    found = {one.check: one for one in report.failures}
+    assert "table=[1] cannot be hashed" in found["parameters"].reason
+
+
+def test_failure_prints_a_small_test_that_fails_again() -> None:
+    kind, rule = WRONG["jvp has the wrong sign"]
+    made = declare(**{kind: rule})
+    big = [sample(made, array((4, 5, 6), "float64"))]
+
+    first = check_rules(made, big).failures[0]
+
+    assert "[1,1,1]" in first.case
+    namespace: dict[str, Any] = {}
+    exec(first.test, namespace)
+    with pytest.raises(AssertionError, match="the jvp rule of planted"):
+        namespace["test_planted_triple_jvp"]()
+
+
+def test_one_check_on_given_operands() -> None:
+    draws = [[np.array([1.0, 2.0])], [np.array([3.0, 4.0])]]
+    check_primitive(declare(), "vmap", draws)
+
+    with pytest.raises(ValueError, match="there is no check 'vmaps'"):
+        check_primitive(declare(), "vmaps", draws)
+    with pytest.raises(AssertionError, match="the vmap rule of planted"):
+        check_primitive(declare(vmap=WRONG["vmap applies nothing"][1]), "vmap", draws)
+
+
+def test_small_budget_says_what_was_left_out() -> None:
+    made = declare()
+    report = check_rules(made, elementwise(made), budget=0.0)
+
+    assert report.of_status("not run")
+    assert "a greater budget runs more" in report.summary
+
+
+def test_same_seed_gives_the_same_report() -> None:
+    made = declare(transpose=WRONG["transpose has the wrong factor"][1])
+    one, other = [[str(f) for f in check(made, seed=7).failures] for _ in range(2)]
+
+    assert one == other
+
+
+def test_consequences_of_a_wrong_rule_are_not_blamed_on_others(toy_operations: None) -> None:
+    inner = declare(transpose=WRONG["transpose has the wrong factor"][1])
+    outer = primitive(
+        "planted.user",
+        impl(lambda x: (3 * x).astype(x.dtype)),
+        abstract_eval(lambda x: x),
+        jvp(lambda p, t: (outer.bind(*p), inner.bind(*t))),
+        vmap(lambda size, operands, dims: (outer.bind(*operands), dims[0])),
+        transpose.absent("not tested"),
+        lowering["stablehlo"].absent("not tested"),
+    )
+
+    report = check_rules([inner, outer], [*elementwise(inner), *elementwise(outer)])
+
+    assert causes(report) == {("planted.triple", "transpose")}
+    assert {one.primitive for one in report.failures} == {"planted.triple", "planted.user"}
+
+
+def test_reports_for_machines() -> None:
+    report = check(declare(vmap=WRONG["vmap applies nothing"][1]))
+
+    suite = ET.fromstring(report.as_junit()).find("testsuite")
+    assert suite is not None
+    assert int(suite.attrib["failures"]) == len(report.failures)
+    assert len(suite) == len(report.results)
+    assert report.as_dict()["counts"]["failed"] == len(report.failures)
+    page = report.as_html()
+    assert page.count('class="failed"') == len(report.failures) + 1  # and the legend
+    assert "planted.triple" in page
+
+
+def test_operands_of_samples() -> None:
+    from bindax_testing import POSITIVE, UNIT_INTERVAL, away_from, between
+
+    rng = np.random.default_rng(0)
+    for domain, low, high in ((POSITIVE, 0, 9), (UNIT_INTERVAL, 0, 1), (between(3, 4), 3, 4)):
+        drawn = array((50,), "float32", domain).draw(rng)
+        assert drawn.min() > low - 1e-6
+        assert drawn.max() < high + 1e-6
+        assert len(np.unique(drawn)) == 50
+    away = array((200,), "float64", away_from(0.0, 1.0, margin=0.2)).draw(rng)
+    assert np.abs(away).min() >= 0.2
+    assert set(np.unique(array((99,), "int32", between(1, 3)).draw(rng))) == {1, 2, 3}
+    assert array((3,), "complex64").draw(rng).dtype == np.complex64
+    assert typeof(array((), "bool").draw(rng)).dtype == np.bool_
