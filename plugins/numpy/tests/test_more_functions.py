@@ -333,7 +333,7 @@ def test_functions_of_the_array_api_standard_are_there(part):
             "a vector of 2 elements or matrices of as many",
         ),
         (lambda: jnp.linalg.inv(V), ValueError, "inv takes square matrices"),
-        (lambda: jnp.linalg.qr(A, "x"), ValueError, "mode must be 'reduced', 'complete' or 'r'"),
+        (lambda: jnp.linalg.qr(A, "x"), ValueError, "mode must be 'reduced', .* 'raw'"),
         (lambda: jnp.linalg.eigh(M, "X"), ValueError, "UPLO must be 'L', 'U' or None"),
         (lambda: jnp.linalg.pinv(M, 0.1, rcond=0.1), ValueError, "two names of one argument"),
         (lambda: jnp.linalg.matrix_rank(M, 0.1, tol=0.1), ValueError, "rtol or tol, but got both"),

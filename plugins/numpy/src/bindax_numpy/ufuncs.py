@@ -55,7 +55,7 @@ class ufunc:
         self.nin, self.nout, self.identity = nin, nout, identity
         self.__name__ = self.__qualname__ = name or getattr(func, "__name__", "ufunc")
         self.__doc__, self.__module__ = func.__doc__, "bindax_numpy"
-        self.__wrapped__ = func
+        self._function = func
         self._reduction, self._accumulation = reduction, accumulation
 
     @property
@@ -73,7 +73,7 @@ class ufunc:
             )
         if len(args) != self.nin:
             raise TypeError(f"{self.__name__} takes {self.nin} arguments, but got {len(args)}.")
-        return self.__wrapped__(*args)
+        return self._function(*args)
 
     def __repr__(self) -> str:
         return f"<ufunc {self.__name__!r} of bindax.numpy>"

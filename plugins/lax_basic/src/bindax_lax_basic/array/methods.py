@@ -249,7 +249,8 @@ def mean(
     # Sums of many numbers overflow, or stop growing, in 16 bits.
     narrow = dtypes.is_inexact(wanted) and wanted.itemsize <= 2
     axes = axes_argument("mean", axis, aval.ndim, "axis")
-    total = sum(self, axes, dtypes.float32 if narrow else wanted, None, keepdims, None, where)
+    x = _selected("mean", convert(self, dtypes.float32 if narrow else wanted, False), where, 0)
+    total = _reduced(reduce_sum_p, "mean", x, axes, keepdims)
     if where is None:
         count: Any = 1
         for i in axes:
