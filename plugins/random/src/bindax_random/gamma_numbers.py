@@ -43,6 +43,7 @@ from bindax_lax_basic import (
     neg,
     random_gamma_grad,
     reduce_max,
+    reduce_sum,
     reshape,
     select,
     sqrt,
@@ -309,7 +310,7 @@ def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: DType) -> Any:
     last = len(shape) - 1
     top = reshape(reduce_max(stop_gradient(logs), (last,)), (*shape[:-1], 1))
     weights = exp(logs - top)
-    return weights / weights.sum(last, keepdims=True)
+    return weights / reshape(reduce_sum(weights, (last,)), (*shape[:-1], 1))
 
 
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
