@@ -40,6 +40,8 @@ from bindax_core.runtime._transfer import default_backend as default_backend
 from bindax_core.runtime._transfer import device_get as device_get
 from bindax_core.runtime._transfer import device_put as device_put
 from bindax_core.runtime._transfer import devices as devices
+from bindax_core.text._api import jaxpr_from_text as jaxpr_from_text
+from bindax_core.text._api import jaxpr_to_text as jaxpr_to_text
 
 ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""

@@ -45,6 +45,10 @@ class JaxprTypeError(BindaxError, TypeError):
     """A jaxpr is not well formed, or an equation's types do not agree."""
 
 
+class JaxprTextError(BindaxError, ValueError):
+    """A jaxpr cannot be written as text, or a text cannot be read as a jaxpr here."""
+
+
 class RuleOutputError(BindaxError, TypeError):
     """A rule returned something that its primitive's abstract evaluation contradicts.
 

@@ -92,6 +92,7 @@ from bindax_core.runtime._operations import instantiate_zeros as instantiate_zer
 from bindax_core.runtime._operations import is_undef_primal as is_undef_primal
 from bindax_core.runtime._operations import operations_for as operations_for
 from bindax_core.runtime._operations import zeros_like_aval as zeros_like_aval
+from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition
 from bindax_core.tree_util import PyTreeDef as PyTreeDef

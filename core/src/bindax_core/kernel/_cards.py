@@ -36,7 +36,12 @@ def _flatten(name: str, rules: tuple[RuleOrRules, ...], site: Site) -> list[Rule
     return flat
 
 
-def primitive(name: str, *rules: RuleOrRules, multiple_results: bool = False) -> Primitive:
+def primitive(
+    name: str,
+    *rules: RuleOrRules,
+    multiple_results: bool = False,
+    type: type[Primitive] = Primitive,
+) -> Primitive:
     """Declare a primitive and the rules that its package has for it.
 
     Args:
@@ -45,6 +50,7 @@ def primitive(name: str, *rules: RuleOrRules, multiple_results: bool = False) ->
             (impl, abstract_eval, jvp, vmap, transpose, lowering["stablehlo"]) must be mentioned,
             if only by ``kind.absent("reason")``.
         multiple_results: whether rules take and return sequences of results.
+        type: the class, of a primitive that is applied in a way of its own.
 
     Raises:
         TypeError: when a canonical kind is not mentioned.
@@ -72,7 +78,7 @@ def primitive(name: str, *rules: RuleOrRules, multiple_results: bool = False) ->
             f"the card of {name!r} ({site}) does not mention {', '.join(missing)}. Give each as "
             f"kind(function), or say why there is none: kind.absent('reason')."
         )
-    made = Primitive(name, multiple_results=multiple_results, site=site)
+    made = type(name, multiple_results=multiple_results, site=site)
     for rule in flat:
         rule.kind.install(made, rule)
     return made

@@ -85,6 +85,9 @@ partial_eval = RuleKind(
 )
 """Partial evaluation at trace time, for higher-order primitives."""
 
+stage = RuleKind("stage", signature="(trace, tracers, **params) -> sequence of tracer")
+"""How staging records an application with functions among its parameters; by default, as it is."""
+
 partial_eval_jaxpr = RuleKind(
     "partial_eval_jaxpr",
     signature="(unknowns_in, eqn) -> (known_eqn, unknown_eqn, unknowns_out, residuals)",

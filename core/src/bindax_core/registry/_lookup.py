@@ -222,6 +222,21 @@ class Discovery:
             self._raise_excuse("transformation", name, offered)
         return found
 
+    def load_distribution(self, name: str) -> None:
+        """Load the plugins of a distribution, as far as they may load.
+
+        Raises:
+            PluginLoadError: when one of them fails to load.
+            PluginVersionError: when they were written for another plugin API version.
+        """
+        current = self.loader.manifest()
+        for entry in current.refused(PLUGINS):
+            if entry.distribution.name == name:
+                raise self._version_error(entry, f"the plugin {entry.name!r}")
+        entries = [entry for entry in current.entries(PLUGINS) if entry.distribution.name == name]
+        self._load(entries)
+        self._raise_failure(entries)
+
     def _find_named(self, kind: str, name: str) -> tuple[Any, Sequence[Entry]]:
         """Return a plugin's offer under a name, or None, and the entries that offer it."""
         claims = self.loader.claims

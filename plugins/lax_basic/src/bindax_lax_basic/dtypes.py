@@ -14,7 +14,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray, config, float0, typeof
+from bindax_core.extend import Array, ShapedArray, config, float0, is_value, typeof
 
 __all__ = ["promote_types", "result_type"]
 
@@ -383,7 +383,7 @@ def result_type(*operands: Any) -> DType:
     """The dtype that an operation on arrays, scalars and dtypes promotes to.
 
     Args:
-        *operands: arrays, tracers, Python or NumPy scalars, or dtypes; at least one.
+        *operands: arrays, scalars, dtypes, or what has a shape and a dtype; at least one.
 
     Raises:
         TypeError: when there is no common dtype.
@@ -406,8 +406,8 @@ def _dtype_operand(x: Any) -> tuple[DType, bool]:
         return canonical_dtype(x), False
     if isinstance(x, type):
         return canonical_dtype(x), x in (int, float, complex)
-    aval = typeof(x)
-    return aval.dtype, aval.weak_type
+    aval = typeof(x) if is_value(x) or not hasattr(x, "dtype") else x
+    return aval.dtype, getattr(aval, "weak_type", False)
 
 
 def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:

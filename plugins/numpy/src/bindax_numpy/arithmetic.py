@@ -102,7 +102,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     >>> jnp.fmod(jnp.array([7, -7]), 4)
     Array([ 3, -3], dtype=int32)
     """
-    return lax.rem(*promoted("fmod", x1, x2))
+    return operators.truncated_remainder(*promoted("fmod", x1, x2))
 
 
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import bindax_lax_basic as lax
@@ -63,7 +64,7 @@ def cov(
         weights = importance if weights is None else weights * importance
     if weights is None:
         center = sum(x, 1, keepdims=True) / n
-        freedom: Any = n - less
+        freedom: Any = n - less if n else math.nan
     else:
         total = sum(weights)
         center = sum(x * weights, 1, keepdims=True) / total

@@ -155,7 +155,7 @@ def apply_along_axis(
 
     # From the inside: first over the axes behind, which become the last ones of the result.
     for _ in range(ndim - 1 - place):
-        call = vmap(call, in_axes=1, out_axes=-1)
+        call = vmap(call, in_axes=-1, out_axes=-1)
     for _ in range(place):
         call = vmap(call)
     return call(x)

@@ -313,8 +313,8 @@ def polyfit(
     if not cov:
         return found
     spread = inv(left.T @ left)
-    if cov == "unscaled":
-        return found, spread
+    if isinstance(cov, str) and cov == "unscaled":
+        return found, spread[:, :, None] if b.ndim == 2 else spread
     factors = _squared_errors_per_freedom(left, residuals)
     return found, spread[:, :, None] * factors if b.ndim == 2 else spread * factors[0]
 

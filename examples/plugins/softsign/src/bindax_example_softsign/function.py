@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import LoweringContext, ShapedArray, primitive, rules
+from bindax_core.extend import (
+    LoweringContext,
+    ShapedArray,
+    primitive,
+    rules,
+)
 
 
 def softsign(x: Any) -> Any:

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_core.errors import ConcretizationTypeError
-from bindax_core.extend import Array, Tracer, typeof
+from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+from bindax_lax_basic.shape.concatenate import concatenate_p
 
 Shape = tuple[int, ...]
 
@@ -105,8 +108,24 @@ def _concrete(entry: Any) -> Any:
     if isinstance(entry, Array):
         return _integers(entry.numpy())
     if isinstance(entry, list):
+        if any(isinstance(x, Tracer) for x in entry):
+            return _joined_integers(entry)
         return _integers(np.asarray(entry) if entry else np.zeros(0, np.int32))
     return _integers(entry)
+
+
+def _joined_integers(entries: list[Any]) -> Any:
+    """A vector of integers of which some are traced."""
+    parts = []
+    for x in entries:
+        aval = typeof(x) if is_value(x) else None
+        if aval is None or aval.shape or not dtypes.is_integer(aval.dtype):
+            raise TypeError(
+                f"a list that is an index holds integers, but {x!r:.60} is none; make an array of "
+                f"all of it with numpy.stack first."
+            )
+        parts.append(broadcast_to(convert(x, dtypes.default_dtype("int"), False), (1,)))
+    return concatenate_p.bind(*parts, dimension=0)
 
 
 def _concrete_mask(mask: Tracer) -> NumPyArray:
@@ -170,7 +189,8 @@ def _mask_items(mask: NumPyArray, place: int, axis: int, shape: Shape) -> Iterat
         yield Positions(place, None, np.zeros(int(mask), np.int32), True)
         return
     own = shape[axis : axis + mask.ndim]
-    if mask.shape != own:
+    # One without elements chooses none, as in NumPy.
+    if mask.shape != own and mask.size:
         raise IndexError(
             f"a boolean index of shape {mask.shape} does not fit: from axis {axis} on, the array "
             f"of shape {shape} has the sizes {own}."

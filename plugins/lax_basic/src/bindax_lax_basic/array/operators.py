@@ -30,18 +30,21 @@ from bindax_lax_basic.elementwise.comparison import (
     or_p,
     xor_p,
 )
+from bindax_lax_basic.elementwise.complex_numbers import complex_p, imag_p, real_p
+from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.powers import integer_pow_p, pow_p
 from bindax_lax_basic.elementwise.remainder import rem_p
 from bindax_lax_basic.elementwise.rounding import RoundingMethod, round_p
 from bindax_lax_basic.elementwise.selection import select_scalars
-from bindax_lax_basic.elementwise.sign import abs_p
+from bindax_lax_basic.elementwise.sign import abs_p, sign_p
 from bindax_lax_basic.rules.operands import (
     broadcast_arrays,
     broadcast_shapes,
     convert_operand,
     promote_dtypes,
 )
+from bindax_lax_basic.rules.types import static_int
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 Operator = Callable[[Any, Any], Any]
@@ -71,14 +74,22 @@ def _binary(name: str, function: Operator) -> dict[str, Any]:
     # Each is an api_boundary written out, which costs nothing where nothing is raised.
     def forward(self: Any, other: Any) -> Any:
         try:
-            return function(self, other) if is_value(other) else NotImplemented
+            if not is_value(other):
+                if not hasattr(other, "__jax_array__"):
+                    return NotImplemented
+                other = other.__jax_array__()
+            return function(self, other)
         except Exception as error:
             hide_internal_frames(error)
             raise
 
     def reflected(self: Any, other: Any) -> Any:
         try:
-            return function(other, self) if is_value(other) else NotImplemented
+            if not is_value(other):
+                if not hasattr(other, "__jax_array__"):
+                    return NotImplemented
+                other = other.__jax_array__()
+            return function(other, self)
         except Exception as error:
             hide_internal_frames(error)
             raise
@@ -123,19 +134,16 @@ def multiply(x: Any, y: Any) -> Any:
     return and_p.bind(x, y) if _is_bool(x) else mul_p.bind(x, y)
 
 
-def _to_inexact(*operands: Any) -> tuple[Any, ...]:
-    """Operands of one dtype and shape, integers and booleans as floats."""
-    operands = broadcast_arrays(*promote_dtypes(*operands))
-    if dtypes.is_inexact(typeof(operands[0]).dtype):
-        return operands
-    avals = [typeof(x) for x in operands]
-    dtype, weak = dtypes.inexact_dtype(avals[0].dtype), all(aval.weak_type for aval in avals)
-    return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
-
-
 def true_divide(x: Any, y: Any) -> Any:
     """``x / y``, a float also for integers."""
-    return div_p.bind(*_to_inexact(x, y))
+    x, y = _operands(x, y)
+    dtype = typeof(x).dtype
+    if not dtypes.is_inexact(dtype):
+        dtype = dtypes.inexact_dtype(dtype)
+        avals = typeof(x), typeof(y)
+        weak = all(aval.weak_type for aval in avals)
+        x, y = (convert_operand(v, a, dtype, weak) for v, a in zip((x, y), avals, strict=True))
+    return div_p.bind(x, y)
 
 
 def _is_zero(x: Any) -> Any:
@@ -174,7 +182,9 @@ def floor_divide(x: Any, y: Any) -> Any:
         return select_scalars(by_zero, quotient, div_p.bind(x, y))
     quotient, remainder = div_p.bind(x, y), rem_p.bind(x, y)
     less = sub_p.bind(quotient, scalar_array(1, dtype))
-    return select_scalars(_signs_differ(remainder, y), quotient, less)
+    # By zero, where the sign of the divisor is none, as in JAX.
+    inexact = and_p.bind(not_p.bind(_is_zero(remainder)), ne_p.bind(sign_p.bind(x), sign_p.bind(y)))
+    return select_scalars(inexact, quotient, less)
 
 
 def _signs_differ(remainder: Any, divisor: Any) -> Any:
@@ -187,10 +197,18 @@ def remainder(x: Any, y: Any) -> Any:
     x, y = _bool_to_int(*_operands(x, y))
     if dtypes.is_complex(typeof(x).dtype):
         raise TypeError("x % y is not defined for complex numbers.")
-    rest = rem_p.bind(x, y)
+    rest = truncated_remainder(x, y)
     if dtypes.kind_of(typeof(x).dtype) == "unsigned integer":
         return rest
     return select_scalars(_signs_differ(rest, y), rest, add_p.bind(rest, y))
+
+
+def truncated_remainder(x: Any, y: Any) -> Any:
+    """The remainder with the sign of ``x``; of integers by zero it is zero."""
+    dtype = typeof(x).dtype
+    if not dtypes.is_integer(dtype):
+        return rem_p.bind(x, y)
+    return rem_p.bind(x, select_scalars(_is_zero(y), y, scalar_array(1, dtype)))
 
 
 def divide_with_remainder(x: Any, y: Any) -> tuple[Any, Any]:
@@ -207,10 +225,14 @@ def power(x: Any, y: Any) -> Any:
             f"integers cannot be raised to the negative power {y}; convert the array with "
             f".astype('float32') first."
         )
-    exponent = typeof(y)
+    base, exponent = typeof(x), typeof(y)
     integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
-    if integral and dtypes.is_inexact(typeof(x).dtype):
-        return pow_p.bind(*broadcast_arrays(x, y))
+    if integral and dtypes.is_inexact(base.dtype):
+        # The exponent decides how wide a Python number is, and never that the result is strong.
+        pairs = ((base.dtype, base.weak_type), (exponent.dtype, False))
+        dtype, _ = promote_avals(pairs, config.default_dtype_bits)
+        x = convert_operand(x, base, dtype, base.weak_type)
+        return pow_p.bind(*broadcast_arrays(x, convert(y, exponent.dtype, base.weak_type)))
     x, y = _bool_to_int(*_operands(x, y))
     if dtypes.is_inexact(typeof(x).dtype):
         return pow_p.bind(x, y)
@@ -220,7 +242,7 @@ def power(x: Any, y: Any) -> Any:
 def _integer_power(x: Any, y: Any) -> Any:
     """Integers to integer powers by squaring, for as many bits as an exponent can use."""
     x, y = broadcast_arrays(x, y)
-    dtype = typeof(x).dtype
+    dtype, weak = typeof(x).dtype, typeof(x).weak_type and typeof(y).weak_type
     one, two = scalar_array(1, dtype), scalar_array(2, dtype)
     result = select_scalars(eq_p.bind(y, y), mul_p.bind(x, scalar_array(0, dtype)), one)
     # Exponents of 64 and more overflow for every base but -1, 0 and 1, whose powers repeat.
@@ -229,7 +251,7 @@ def _integer_power(x: Any, y: Any) -> Any:
         result = select_scalars(odd, result, mul_p.bind(result, x))
         x = mul_p.bind(x, x)
         y = div_p.bind(y, two)
-    return result
+    return convert(result, dtype, weak)
 
 
 def matmul(x: Any, y: Any) -> Any:
@@ -275,8 +297,27 @@ def _stacked_matmul(x: Any, y: Any, a: tuple[int, ...], b: tuple[int, ...]) -> A
 # -------------------------------------------------------------------- comparison, bits, unary
 
 
-def _compare(primitive: Primitive) -> Operator:
+def _same(primitive: Primitive) -> Operator:
     return lambda x, y: primitive.bind(*_operands(x, y))
+
+
+def _ordered(primitive: Primitive, strict: Primitive) -> Operator:
+    """An order of numbers; complex ones are ordered by their real parts, then the imaginary."""
+
+    def compare(x: Any, y: Any) -> Any:
+        x, y = _operands(x, y)
+        if not dtypes.is_complex(typeof(x).dtype):
+            return primitive.bind(x, y)
+        x, y = broadcast_arrays(x, y)
+        a, b = real_p.bind(x), real_p.bind(y)
+        later = primitive.bind(imag_p.bind(x), imag_p.bind(y))
+        return or_p.bind(strict.bind(a, b), and_p.bind(eq_p.bind(a, b), later))
+
+    return compare
+
+
+less, less_equal = _ordered(lt_p, lt_p), _ordered(le_p, lt_p)
+greater, greater_equal = _ordered(gt_p, gt_p), _ordered(ge_p, gt_p)
 
 
 def left_shift(x: Any, y: Any) -> Any:
@@ -291,19 +332,39 @@ def right_shift(x: Any, y: Any) -> Any:
     return (shift_right_logical_p if unsigned else shift_right_arithmetic_p).bind(x, y)
 
 
-def _comparison(name: str, primitive: Primitive) -> dict[str, Any]:
+def _comparison(name: str, function: Operator) -> dict[str, Any]:
     """A comparison; Python reflects it by itself."""
-    forward = _binary(name, _compare(primitive))[f"__{name}__"]
+    forward = _binary(name, function)[f"__{name}__"]
     return {f"__{name}__": forward}
 
 
-def _round(self: Any, ndigits: int | None = None) -> Any:
-    """``round(x)``: to the nearest integer, halves to the even one."""
-    if ndigits:
-        raise TypeError("round(x, ndigits) takes no digits for arrays; scale x, round, scale back.")
-    if dtypes.kind_of(self.aval.dtype) != "float":
-        return self
-    return round_p.bind(self, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+def absolute(x: Any) -> Any:
+    """``abs(x)``; of what has no sign it is the operand itself."""
+    unsigned = dtypes.kind_of(typeof(x).dtype) in ("bool", "unsigned integer")
+    return x if unsigned else abs_p.bind(x)
+
+
+def rounded(x: Any, ndigits: int | None = None) -> Any:
+    """``round(x, ndigits)``: halves to the even digit; negative digits are before the point."""
+    digits = static_int("round", "ndigits", ndigits or 0)
+    own = typeof(x)
+    if dtypes.is_complex(own.dtype):
+        return complex_p.bind(*(rounded(part.bind(x), digits) for part in (real_p, imag_p)))
+    if not dtypes.is_inexact(own.dtype):
+        if digits >= 0:
+            return x
+        raise TypeError(
+            f"round: integers, here {own.str_short()}, are not rounded to negative digits; convert "
+            f"them to floats first."
+        )
+    if not digits:
+        return round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    # A narrow dtype would overflow at the scaled numbers.
+    wide = convert(x, dtypes.float32, own.weak_type) if own.dtype.itemsize < 4 else x
+    factor = scalar_array(10.0 ** abs(digits), typeof(wide).dtype)
+    up, down = (mul_p, div_p) if digits > 0 else (div_p, mul_p)
+    whole = round_p.bind(up.bind(wide, factor), rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    return convert(down.bind(whole, factor), own.dtype, own.weak_type)
 
 
 OPERATORS: Mapping[str, Any] = {
@@ -316,22 +377,22 @@ OPERATORS: Mapping[str, Any] = {
     **_binary("divmod", divide_with_remainder),
     **_binary("pow", power),
     **_binary("matmul", matmul),
-    **_binary("and", _compare(and_p)),
-    **_binary("or", _compare(or_p)),
-    **_binary("xor", _compare(xor_p)),
+    **_binary("and", _same(and_p)),
+    **_binary("or", _same(or_p)),
+    **_binary("xor", _same(xor_p)),
     **_binary("lshift", left_shift),
     **_binary("rshift", right_shift),
-    **_comparison("lt", lt_p),
-    **_comparison("le", le_p),
-    **_comparison("gt", gt_p),
-    **_comparison("ge", ge_p),
-    **_comparison("eq", eq_p),
-    **_comparison("ne", ne_p),
+    **_comparison("lt", less),
+    **_comparison("le", less_equal),
+    **_comparison("gt", greater),
+    **_comparison("ge", greater_equal),
+    **_comparison("eq", _same(eq_p)),
+    **_comparison("ne", _same(ne_p)),
     **_unary("neg", neg_p.bind),
     **_unary("pos", lambda x: x),
-    **_unary("abs", lambda x: abs_p.bind(x)),
+    **_unary("abs", absolute),
     **_unary("invert", not_p.bind),
-    "__round__": _round,
+    "__round__": rounded,
     "__getitem__": getitem,
     "__iter__": iterate,
 }

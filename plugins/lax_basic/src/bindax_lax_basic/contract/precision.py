@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import typeof
+from bindax_core.extend import register_text_form, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.bit_patterns import reduce_precision
@@ -19,6 +19,7 @@ from bindax_lax_basic.elementwise.conversion import convert
 __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision", "PrecisionLike"]
 
 
+@register_text_form
 class Precision(enum.Enum):
     """How precisely a backend multiplies floats where it has a choice."""
 
@@ -27,6 +28,7 @@ class Precision(enum.Enum):
     HIGHEST = 2
 
 
+@register_text_form
 class DotAlgorithm(NamedTuple):
     """An algorithm for products: what operands are rounded to, and what sums are formed in.
 
@@ -55,6 +57,7 @@ class DotAlgorithm(NamedTuple):
     allow_imprecise_accumulation: bool = False
 
 
+@register_text_form
 class DotAlgorithmPreset(enum.Enum):
     """Algorithms for products by name: the types of operands, and that of sums.
 
