@@ -86,7 +86,7 @@ partial_eval = RuleKind(
 """Partial evaluation at trace time, for higher-order primitives."""
 
 stage = RuleKind("stage", signature="(trace, tracers, **params) -> sequence of tracer")
-"""How staging records an application with functions among its parameters; by default, as it is."""
+"""The record that staging makes of an application with functions among its parameters."""
 
 partial_eval_jaxpr = RuleKind(
     "partial_eval_jaxpr",

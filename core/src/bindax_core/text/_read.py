@@ -87,7 +87,7 @@ class _Reader:
         return self._programs[-1]
 
     def _defined(self, earlier: list[Any]) -> Any:
-        """What was defined under the mark that comes next."""
+        """Return the definition under the mark that comes next."""
         number = self.tokens.next.text[1:]
         if len(number) > 9 or int(number) >= len(earlier):
             self.tokens.fail("expected the mark of an earlier definition")
@@ -332,7 +332,7 @@ class _Reader:
         return found
 
     def _find(self, name: str, find: Callable[[str, str], Any]) -> Any:
-        """What a text calls ``distribution/name``."""
+        """Return the thing that a text names ``distribution/name``."""
         key = (name, find is _installed.find_form)
         if key not in self._qualified:
             distribution, _, rest = name.partition("/")

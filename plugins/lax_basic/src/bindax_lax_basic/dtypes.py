@@ -85,17 +85,17 @@ def integer_limits(dtype: DType) -> tuple[int, int]:
 
 
 def is_inexact(dtype: DType) -> bool:
-    """Whether values of a dtype are real or complex floats, the ones that have derivatives."""
+    """Tell whether values of a dtype are real or complex floats, the ones that have derivatives."""
     return _KINDS.get(dtype) in INEXACT
 
 
 def is_complex(dtype: DType) -> bool:
-    """Whether values of a dtype are complex."""
+    """Tell whether values of a dtype are complex."""
     return dtype.kind == "c"
 
 
 def is_integer(dtype: DType) -> bool:
-    """Whether values of a dtype are signed or unsigned integers (booleans are not)."""
+    """Tell whether values of a dtype are signed or unsigned integers (booleans are not)."""
     return _KINDS.get(dtype) in INTEGER
 
 
@@ -411,7 +411,7 @@ def _dtype_operand(x: Any) -> tuple[DType, bool]:
 
 
 def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:
-    """Whether a weak operand may adopt a dtype without a change of family (float to float)."""
+    """Tell whether a weak operand may adopt a dtype without a change of family (float to float)."""
     return aval.weak_type and (
         _FAMILY_OF_KIND.get(kind_of(aval.dtype)) == _FAMILY_OF_KIND.get(kind_of(dtype))
     )

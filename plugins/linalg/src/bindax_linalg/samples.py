@@ -185,6 +185,6 @@ def linalg_samples() -> Iterator[Sample]:
 
 
 def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
-    """What the conformance kit checks the primitives on, and what it need not notice."""
+    """Sample inputs for the conformance kit, and mutants that it need not notice."""
     yield from _equivalent_mutants()
     yield from linalg_samples()

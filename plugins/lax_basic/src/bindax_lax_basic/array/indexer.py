@@ -32,7 +32,7 @@ Shape = tuple[int, ...]
 
 
 class Indexer(NamedTuple):
-    """What to gather from an array, or where to scatter.
+    """An index as a place to gather from, or to scatter to.
 
     Attributes:
         indices: the index vectors, of shape ``(*batch, number of indexed axes)``.

@@ -1,4 +1,4 @@
-"""What public functions do with operands before they bind: weak ones adopt the others' dtype."""
+"""Operands of public functions, before they bind: weak ones adopt the others' dtype."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _canonical(ctx: LoweringContext, aval: ShapedArray, x: Any) -> Any:
 
 
 def _less(ctx: LoweringContext, pairs: Sequence[Pair]) -> Any:
-    """Whether the first elements of the pairs come before the second ones."""
+    """Tell whether the first elements of the pairs come before the second ones."""
     *earlier, (aval, x, y) = pairs
     less = _compare_total(ctx, "LT", x, y, aval)
     for aval, x, y in reversed(earlier):
