@@ -2,9 +2,9 @@
 
 A workspace hides missing dependencies: every package can import what any other one installed. So
 the wheels are built, and each one is installed into a fresh environment with its declared
-dependencies and the test runner alone. There all that is installed is imported, and those of its own
-tests run that are marked `smoke`. The facade is installed without its `xla` extra and with it, both
-times without JAX, and on each supported Python that is there. At night all tests run in each.
+dependencies and the test runner alone. There all that is installed is imported, and those of its
+own tests run that are marked `smoke`. The facade is installed without its `xla` extra and with it,
+both times without JAX, and on each supported Python that is there. At night all tests run in each.
 
     uv run python scripts/isolated.py             # everything
     uv run python scripts/isolated.py --full      # with all tests

@@ -24,15 +24,8 @@ SUPPORTED_API_VERSIONS = frozenset({1})
 PLUGINS = "plugins"
 """The kind of the entries in the group ``bindax.v1`` itself: the modules that hold the hooks."""
 
-KINDS = (
-    PLUGINS,
-    "primitives",
-    "rules",
-    "pytrees",
-    "values",
-    "backends",
-    "operations",
-    "transformations",
+KINDS = tuple(
+    f"{PLUGINS} primitives rules pytrees values backends operations transformations".split()
 )
 """The kinds of entries; each but the first is the last part of a group name."""
 

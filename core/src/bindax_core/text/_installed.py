@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from bindax_core.errors import JaxprTextError, PluginError
-from bindax_core.registry import _wiring
-from bindax_core.registry._declared import declared_primitives
+from bindax_core.kernel._declared import declared_primitives
+from bindax_core.registry._installed import installed
 from bindax_core.registry._manifest import manifest
 from bindax_core.registry._provenance import distribution_of
 from bindax_core.text._forms import TextForm, forms_named
@@ -56,7 +56,7 @@ def require(name: str, version: str, any_version: bool) -> None:
             f"any_version=True reads it all the same"
         )
     try:
-        _wiring.discovery().load_distribution(name)
+        installed.discovery.load_distribution(name)
     except PluginError as error:
         raise JaxprTextError(f"the program needs the distribution {name}: {error}") from error
 
