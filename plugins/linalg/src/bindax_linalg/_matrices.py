@@ -1,4 +1,4 @@
-"""Words for rules of matrix functions: they work on the last two axes, for any leading ones."""
+"""Rules of matrix functions: they work on the last two axes, for any leading ones."""
 
 # mypy: disable-error-code="no-any-return"
 

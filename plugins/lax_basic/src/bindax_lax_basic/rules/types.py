@@ -1,4 +1,4 @@
-"""Words for ``abstract_eval`` rules, and the checks that give errors their text."""
+"""Makers of ``abstract_eval`` rules, and the checks that give errors their text."""
 
 from __future__ import annotations
 
