@@ -55,9 +55,16 @@ if TYPE_CHECKING:
     from bindax import custom_batching as custom_batching
     from bindax import custom_derivatives as custom_derivatives
     from bindax import debug as debug
+    from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import lax as lax
+    from bindax import meta as meta
+    from bindax import nn as nn
+    from bindax import nnx as nnx
     from bindax import numpy as numpy
+    from bindax import optimizers as optimizers
+    from bindax import random as random
+    from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_transforms import JittedFunction as JittedFunction
@@ -89,9 +96,16 @@ _MODULES = (
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "dtypes",
     "experimental",
     "lax",
+    "meta",
+    "nn",
+    "nnx",
+    "optimizers",
     "numpy",
+    "random",
+    "scipy",
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",

@@ -23,6 +23,13 @@ from bindax_core.kernel._aval import unknown_type_message as unknown_type_messag
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
+from bindax_core.kernel._extended import ExtendedDType as ExtendedDType
+from bindax_core.kernel._extended import as_extended as as_extended
+from bindax_core.kernel._extended import extended as extended
+from bindax_core.kernel._extended import extended_dtype as extended_dtype
+from bindax_core.kernel._extended import is_extended as is_extended
+from bindax_core.kernel._extended import logical_array as logical_array
+from bindax_core.kernel._extended import physical_array as physical_array
 from bindax_core.kernel._jaxpr import Atom as Atom
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
@@ -68,6 +75,7 @@ from bindax_core.kernel.rules import jvp as jvp
 from bindax_core.kernel.rules import lowering as lowering
 from bindax_core.kernel.rules import partial_eval as partial_eval
 from bindax_core.kernel.rules import partial_eval_jaxpr as partial_eval_jaxpr
+from bindax_core.kernel.rules import physical as physical
 from bindax_core.kernel.rules import pretty_print as pretty_print
 from bindax_core.kernel.rules import transpose as transpose
 from bindax_core.kernel.rules import typecheck as typecheck
@@ -80,6 +88,7 @@ from bindax_core.runtime._backend import LoweringContext as LoweringContext
 from bindax_core.runtime._backend import Region as Region
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
+from bindax_core.runtime._backend import lower_program as lower_program
 from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
@@ -92,6 +101,7 @@ from bindax_core.runtime._operations import instantiate_zeros as instantiate_zer
 from bindax_core.runtime._operations import is_undef_primal as is_undef_primal
 from bindax_core.runtime._operations import operations_for as operations_for
 from bindax_core.runtime._operations import zeros_like_aval as zeros_like_aval
+from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dtypes
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition

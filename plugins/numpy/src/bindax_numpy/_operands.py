@@ -16,8 +16,9 @@ import numpy as np
 
 from bindax_core.extend import Array, config, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import default_dtype, scalar_array
+from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
+from bindax_lax_basic.rules.scalars import scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
 _FAMILIES = {

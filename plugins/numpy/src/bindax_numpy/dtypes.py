@@ -10,7 +10,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array, typeof
+from bindax_core.extend import Array, as_extended, extended, is_extended, typeof
 from bindax_lax_basic import dtypes as lax_dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_lax_basic.dtypes import promote_types as promote_types
@@ -162,12 +162,17 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
         return canonical_dtype(arg1) == canonical_dtype(arg2)
     if _is_abstract(arg1):
         return issubclass(arg1, arg2)
-    return issubclass(_ABSTRACT[lax_dtypes.kind_of(canonical_dtype(arg1))], arg2)
+    found = canonical_dtype(arg1)
+    if is_extended(found):
+        return issubclass(as_extended(found).type, arg2)
+    return issubclass(_ABSTRACT[lax_dtypes.kind_of(found)], arg2)
 
 
 def _is_abstract(x: Any) -> bool:
     # NumPy's abstract types are those that other scalar types of NumPy are made from.
-    return isinstance(x, type) and issubclass(x, np.generic) and x in _ABSTRACT_TYPES
+    if not isinstance(x, type) or not issubclass(x, np.generic):
+        return False
+    return x in _ABSTRACT_TYPES or issubclass(x, extended)
 
 
 _ABSTRACT_TYPES: Final = frozenset(

@@ -24,6 +24,7 @@ from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
 from bindax_transforms.compilation.jit_function import JittedFunction as JittedFunction
 from bindax_transforms.compilation.jit_function import jit as jit
 from bindax_transforms.compilation.jit_primitive import jit_p as jit_p
+from bindax_transforms.compilation.physical import physical_jaxpr as physical_jaxpr
 from bindax_transforms.composition import composition as composition
 from bindax_transforms.custom import _vjp_rules as _vjp_rules
 from bindax_transforms.custom._arguments import SymbolicZero as SymbolicZero
