@@ -70,7 +70,7 @@ transpose = RuleKind(
 physical = RuleKind(
     "physical", signature="(avals, *physical_operands, **params) -> sequence of physical results"
 )
-"""What a primitive does to the arrays that represent operands of extended dtypes; ``avals`` are
+"""The operation on the arrays that represent operands of extended dtypes; ``avals`` are
 the types of the operands. Where it is missing, it is derived: what a structural operation does to
 elements it does along each axis of the arrays that represent them, and a primitive whose parameters
 are programs is applied to what represents those."""
