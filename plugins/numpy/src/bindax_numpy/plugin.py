@@ -1,4 +1,4 @@
-"""What the registry loads: arrays know the namespace of functions that apply to them."""
+"""The plugin that the registry loads: it tells arrays the namespace of their functions."""
 
 from __future__ import annotations
 
