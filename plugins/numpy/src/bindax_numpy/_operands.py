@@ -1,4 +1,4 @@
-"""What functions do with their operands first: refuse what is no array, promote, broadcast.
+"""Operands of functions: those that are no arrays are refused, others promoted and broadcast.
 
 Python scalars carry double precision among themselves, as under the operators of arrays. Where a
 function makes an array of them, or chooses or reduces, they *settle*: they take the default dtype.

@@ -191,7 +191,7 @@ class dtype(metaclass=_DTypeClass):
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Whether a dtype is another one, or belongs to an abstract one such as ``floating``.
+    """Tell whether a dtype is another one, or belongs to an abstract one such as ``floating``.
 
     Args:
         arg1: a dtype, or what names one.

@@ -97,7 +97,7 @@ def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
 
 
 def _rounds(dtype: DType) -> Any:
-    """How often a loop is tried: as often as its results can count."""
+    """Return the limit of a loop: as many rounds as its results can count."""
     return np.array(min(integer_limits(dtype)[1], integer_limits(np.dtype(np.int32))[1]), np.int32)
 
 
@@ -210,7 +210,7 @@ def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
 
 
 def _limit(dtype: DType) -> Any:
-    """How often a loop is tried: as often as its results can count."""
+    """Return the limit of a loop: as many rounds as its results can count."""
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     return np.int32(min(float(info.max), float(np.iinfo(np.int32).max)))
 

@@ -133,7 +133,7 @@ def _bounded(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) 
 
 
 def _is_unit(minval: Any, maxval: Any) -> bool:
-    """Whether bounds are 0 and 1, between which numbers need not be scaled."""
+    """Tell whether bounds are 0 and 1, between which numbers need not be scaled."""
     kinds = (int, float)
     return type(minval) in kinds and type(maxval) in kinds and minval == 0 and maxval == 1
 

@@ -44,7 +44,7 @@ def _named_window(name: Any, size: int) -> Any:
 
 
 class _Frames(NamedTuple):
-    """How a signal is cut into frames."""
+    """The frames that a signal is cut into."""
 
     window: Any
     size: int
