@@ -53,11 +53,15 @@ if TYPE_CHECKING:
     from bindax import custom_batching as custom_batching
     from bindax import custom_derivatives as custom_derivatives
     from bindax import debug as debug
+    from bindax import dlpack as dlpack
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
+    from bindax import flatten_util as flatten_util
+    from bindax import image as image
     from bindax import lax as lax
     from bindax import nn as nn
     from bindax import numpy as numpy
+    from bindax import ops as ops
     from bindax import random as random
     from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
@@ -91,11 +95,15 @@ _MODULES = (
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "dlpack",
     "dtypes",
     "experimental",
+    "flatten_util",
+    "image",
     "lax",
     "nn",
     "numpy",
+    "ops",
     "random",
     "scipy",
 )
