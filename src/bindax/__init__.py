@@ -54,15 +54,19 @@ if _typing.TYPE_CHECKING:
     from bindax import custom_batching as custom_batching
     from bindax import custom_derivatives as custom_derivatives
     from bindax import debug as debug
+    from bindax import dlpack as dlpack
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import extend as extend
+    from bindax import flatten_util as flatten_util
+    from bindax import image as image
     from bindax import lax as lax
     from bindax import meta as meta
     from bindax import nn as nn
     from bindax import nnx as nnx
     from bindax import numpy as numpy
     from bindax import optimizers as optimizers
+    from bindax import ops as ops
     from bindax import random as random
     from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
@@ -96,15 +100,19 @@ _MODULES = (
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "dlpack",
     "dtypes",
     "experimental",
     "extend",
+    "flatten_util",
+    "image",
     "lax",
     "meta",
     "nn",
     "nnx",
     "optimizers",
     "numpy",
+    "ops",
     "random",
     "scipy",
 )
