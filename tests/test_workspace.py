@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PROJECTS = [ROOT, ROOT / "core", *sorted((ROOT / "plugins").iterdir())]
+PROJECTS = [ROOT, ROOT / "core", ROOT / "testing", *sorted((ROOT / "plugins").iterdir())]
 
 
 def project(directory: Path) -> dict[str, Any]:
@@ -39,8 +39,10 @@ def test_contract_on_public_doors_names_every_private_module() -> None:
     contracts = project(ROOT)["tool"]["importlinter"]["contracts"]
     (contract,) = (c for c in contracts if c["id"] == "public-doors")
     package = ROOT / "core/src/bindax_core"
-    private = {path.stem for path in package.glob("_*") if not path.name.startswith("__")}
-    assert set(contract["forbidden_modules"]) == {f"bindax_core.{name}" for name in private}
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")} - {"tree"}
+    private = {f"bindax_core.{room}" for room in rooms} | {"bindax_core.tree.*"}
+    assert set(contract["forbidden_modules"]) == private
+    assert not list(package.glob("_[!_]*.py"))
 
 
 def test_sources_name_no_registry() -> None:

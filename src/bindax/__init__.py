@@ -39,6 +39,8 @@ from bindax_core import find_primitive as find_primitive
 from bindax_core import find_transformation as find_transformation
 from bindax_core import float0 as float0
 from bindax_core import installed_plugins as installed_plugins
+from bindax_core import jaxpr_from_text as jaxpr_from_text
+from bindax_core import jaxpr_to_text as jaxpr_to_text
 from bindax_core import load_plugins as load_plugins
 from bindax_core import plugin_settings as plugin_settings
 from bindax_core import refresh_plugins as refresh_plugins

@@ -6,6 +6,7 @@ from bindax_core.errors import BindaxError as BindaxError
 from bindax_core.errors import ConcretizationTypeError as ConcretizationTypeError
 from bindax_core.errors import DeletedArrayError as DeletedArrayError
 from bindax_core.errors import DuplicateRuleError as DuplicateRuleError
+from bindax_core.errors import JaxprTextError as JaxprTextError
 from bindax_core.errors import JaxprTypeError as JaxprTypeError
 from bindax_core.errors import MissingOperationsError as MissingOperationsError
 from bindax_core.errors import MissingRuleError as MissingRuleError

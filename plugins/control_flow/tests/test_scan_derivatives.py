@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -135,6 +136,7 @@ def close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.pairwise
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("fun", FUNCTIONS)
 @pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
@@ -166,6 +168,7 @@ def test_second_derivatives(fun: Function, argument: int) -> None:
         close(bt.jit(bt.jacrev(bt.jit(bt.grad(ours, argument)), argument))(W, H, XS), expected)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("mapped", list(itertools.product([False, True], repeat=3))[1:])
 @pytest.mark.parametrize("fun", [recurrence, backward])
 def test_batches_of_gradients(fun: Function, mapped: tuple[bool, ...]) -> None:
@@ -259,7 +262,12 @@ def random_step(lib: Any, choices: list[int], w: Any) -> Function:
     return step
 
 
-@hypothesis.settings(max_examples=5, deadline=None, derandomize=True, database=None)
+@hypothesis.settings(
+    max_examples=5 if os.environ.get("BINDAX_NIGHTLY") else 2,
+    deadline=None,
+    derandomize=True,
+    database=None,
+)
 @hypothesis.given(
     choices=st.lists(st.integers(0, 200), min_size=1, max_size=6),
     reverse=st.booleans(),

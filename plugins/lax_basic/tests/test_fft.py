@@ -5,7 +5,7 @@ import pytest
 
 import bindax_lax_basic as lax
 import bindax_transforms as bt
-from bindax_lax_basic.contraction_samples import transforms
+from bindax_lax_basic.samples.contractions import transforms
 
 TRANSFORMS = [*transforms()]
 LABELS = [sample.label for sample in TRANSFORMS]

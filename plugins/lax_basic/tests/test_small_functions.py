@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bindax_core
-import bindax_lax_basic as lax
 import bindax_transforms
+from bindax import lax
 
 jax = pytest.importorskip("jax")
 RANDOM = np.random.default_rng(0)

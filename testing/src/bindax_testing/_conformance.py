@@ -145,7 +145,7 @@ def checks_of(name: str) -> list[tuple[str, str]]:
 
 
 def sample_problems(name: str, seed: int, time_limit: float) -> list[RuleResult]:
-    """What is wrong with the samples of a plugin, without what is wrong with a rule."""
+    """Return the mistakes in the samples of a plugin, without those of rules."""
     problems = plan_of(name, seed, time_limit).problems
     return apply_expected([one for one in problems if not one.primitive], ())
 

@@ -1,4 +1,4 @@
-"""Which failures are consequences of others: one wrong rule breaks what is built on it."""
+"""Consequences: failures that follow from others, as one wrong rule breaks what is built on it."""
 
 from __future__ import annotations
 

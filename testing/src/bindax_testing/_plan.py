@@ -1,4 +1,4 @@
-"""What to run: the cases of each primitive, made from samples under a time limit."""
+"""The plan: the cases of each primitive, made from samples under a time limit."""
 
 from __future__ import annotations
 

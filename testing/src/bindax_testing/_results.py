@@ -1,4 +1,4 @@
-"""What became of each check: data, and the report that holds it."""
+"""Outcomes of checks, as data, and the report that holds them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ConformanceError(AssertionError):
 
 @attrs.define
 class RuleResult:
-    """What became of one check of one primitive.
+    """The outcome of one check of one primitive.
 
     Attributes:
         primitive: its name.
@@ -99,17 +99,17 @@ class RuleReport:
 
     @property
     def failures(self) -> list[RuleResult]:
-        """What failed; causes come before consequences."""
+        """The failures; causes come before consequences."""
         return sorted(self.of_status(FAILED), key=lambda result: bool(result.follows))
 
     @property
     def ok(self) -> bool:
-        """Whether something was checked, or there is no rule to check, and nothing failed."""
+        """True if something was checked, or there is no rule to check, and nothing failed."""
         return (bool(self.of_status(PASSED)) or self.without_rules) and not self.failures
 
     @property
     def without_rules(self) -> bool:
-        """Whether the plugin has no rules."""
+        """True if the plugin has no rules."""
         none = all(r.status == SKIPPED and not r.primitive for r in self.results)
         return bool(self.results) and none
 

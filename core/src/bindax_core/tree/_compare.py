@@ -45,7 +45,7 @@ def _node_hash(root: PyTreeDef, node: PyTreeDef) -> int:
 
 
 def treedefs_equal(left: PyTreeDef, right: PyTreeDef) -> bool:
-    """Whether two structures are equal.
+    """Tell whether two structures are equal.
 
     Raises:
         TreeError: metadata that cannot be compared; the message names its path and type.
@@ -74,7 +74,7 @@ def treedefs_equal(left: PyTreeDef, right: PyTreeDef) -> bool:
 
 
 def same_metadata(root: PyTreeDef, ours: Any, theirs: Any, node: PyTreeDef | None = None) -> bool:
-    """Whether the metadata of two nodes is equal.
+    """Tell whether the metadata of two nodes is equal.
 
     Args:
         root: the structure that an error's path starts from.

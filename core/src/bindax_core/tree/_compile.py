@@ -23,11 +23,11 @@ MAX_NODES = 2_500
 _MANY = 24
 """From here on, checking types in one call of a method is faster than in a loop."""
 _INLINE_DEPTH = 20
-"""How deep expressions are nested in generated code; Python's parser has a limit."""
+"""The depth to which generated code nests expressions; Python's parser has a limit."""
 
 
 def same_exactly(ours: Any, theirs: Any) -> bool:
-    """Whether metadata is not only equal but interchangeable: ``1`` is equal to ``True``."""
+    """Tell whether metadata is not only equal but interchangeable: ``1`` is equal to ``True``."""
     if ours is theirs:
         return True
     kind = type(ours)

@@ -1,4 +1,4 @@
-"""What makes a type a pytree node: how it is taken apart and put together."""
+"""Definitions of pytree nodes: how a type is taken apart and put together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Site: TypeAlias = tuple[str, str, int]
 
 
 class NodeDefinition:
-    """How instances of one type are taken apart into children and metadata, and put together.
+    """The way in which one type is taken apart into children and metadata, and put together.
 
     A plugin returns these from the hook ``bindax_pytree_nodes``; ``register_pytree_node`` makes one
     and registers it.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
+from bindax_core.runtime._runtime import runtime
 from bindax_core.tree import _table
 from bindax_core.tree._definition import NodeDefinition, type_name
 from bindax_core.tree._table import Walk, lock
@@ -35,52 +36,18 @@ class RedefinitionNotice(UserWarning):
     """A pytree node type was registered again by the same module, and the newer one is used."""
 
 
-# --------------------------------------------------------------------------- missing types
-
-_Hook = Callable[[type], bool]
-_hook: tuple[_Hook | None, Container[tuple[str, str]] | None] = (None, None)
-
-
-def set_missing_type_hook(
-    hook: _Hook | None, candidates: Container[tuple[str, str]] | None = None
-) -> _Hook | None:
-    """Install the function that is asked once about each type that is not registered.
-
-    The plugin registry installs one that loads the plugin whose manifest names the type.
-
-    Args:
-        hook: from a type to whether something was loaded that may have registered it; what it
-            raises reaches the caller of the tree function, and the type is asked about again. None
-            removes the hook.
-        candidates: the pairs of module and qualified name of the types to ask about; None for all.
-
-    Returns:
-        The function that was installed before.
-    """
-    global _hook
+def forget_unregistered() -> None:
+    """Forget which types are leaves, because a plugin that may load now may know better."""
     with lock:
-        before, _hook = _hook[0], (hook, candidates)
         _table.forget_leaves()
         for kind in list(_automatic):
             _table.forget(kind)
-    return before
-
-
-def _ask_hook(kind: type) -> None:
-    hook, candidates = _hook
-    if hook is None:
-        return
-    if candidates is not None:
-        name = getattr(kind, "__module__", None), getattr(kind, "__qualname__", None)
-        if name not in candidates:
-            return
-    hook(kind)  # without the lock: it imports foreign code
 
 
 def _classify(kind: type) -> Walk | None:
     """Decide what the instances of a type are; called once per type by the table."""
     if kind not in _definitions:
-        _ask_hook(kind)
+        runtime.plugins.load_for_type(kind)  # without the lock: it imports foreign code
     with lock:
         definition = _definitions.get(kind) or _automatic.get(kind)
         if definition is None and _is_namedtuple(kind):
@@ -221,7 +188,7 @@ def _owner(definition: NodeDefinition) -> str:
 
 
 def provenance(definition: NodeDefinition) -> Provenance:
-    """Which distribution, version, file and line gave a definition."""
+    """Return the distribution, version, file and line of a definition."""
     from bindax_core.kernel._site import Site
     from bindax_core.registry._provenance import provenance_of
 
@@ -340,7 +307,7 @@ def definition_by_name(name: str) -> NodeDefinition | None:
 
 
 def is_registered(nodetype: object) -> bool:
-    """Whether instances of a type are pytree nodes.
+    """Tell whether instances of a type are pytree nodes.
 
     A plugin that offers the type is loaded. Named tuples need no registration and count.
 
@@ -352,7 +319,7 @@ def is_registered(nodetype: object) -> bool:
 
 
 def registered_by(nodetype: object) -> Provenance | None:
-    """Which distribution, version, module, file and line registered a type; None for a leaf type.
+    """Return the distribution, version, module, file and line of a type; None for a leaf type.
 
     >>> import bindax_core.tree as tree
     >>> tree.registered_by(int) is None

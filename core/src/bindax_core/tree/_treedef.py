@@ -48,7 +48,7 @@ class PyTreeDef:
     _order: tuple[Any, ...] | None
     _children: tuple[PyTreeDef, ...]
     _flat: bool
-    """Whether all children are leaves."""
+    """True if all children are leaves."""
     _hash: int | None
     _postorder: tuple[PyTreeDef, ...] | None
     _build: Callable[[list[Any]], Any] | None
@@ -141,7 +141,7 @@ class PyTreeDef:
         return rebuild(self, [inner] * self.num_leaves)
 
     def is_prefix(self, other: PyTreeDef, *, strict: bool = False) -> bool:
-        """Whether ``other`` can be had from this structure by replacing leaves by structures.
+        """Tell whether ``other`` can be had from this structure by replacing leaves by structures.
 
         Args:
             other: the structure that may be deeper.
@@ -164,7 +164,7 @@ class PyTreeDef:
         return deeper or not strict
 
     def is_suffix(self, other: PyTreeDef, *, strict: bool = False) -> bool:
-        """Whether ``other`` is a prefix of this structure."""
+        """Tell whether ``other`` is a prefix of this structure."""
         return other.is_prefix(self, strict=strict)
 
     def walk(
@@ -371,7 +371,7 @@ def postorder(root: PyTreeDef) -> tuple[PyTreeDef, ...]:
 
 
 def same_node(ours: PyTreeDef, theirs: PyTreeDef) -> bool:
-    """Whether the roots of two structures agree: type, metadata and number of children."""
+    """Tell whether the roots of two structures agree: type, metadata and number of children."""
     return (
         same_definition(ours._definition, theirs._definition)
         and len(ours._children) == len(theirs._children)
@@ -380,7 +380,7 @@ def same_node(ours: PyTreeDef, theirs: PyTreeDef) -> bool:
 
 
 def same_definition(ours: NodeDefinition | None, theirs: NodeDefinition | None) -> bool:
-    """Whether two definitions are the same one."""
+    """Tell whether two definitions are the same one."""
     if ours is theirs:
         return True
     if ours is None or theirs is None:

@@ -11,9 +11,19 @@
 Array(5., dtype=float32)
 """
 
-from bindax_callbacks import debug as debug
-from bindax_callbacks.results import io_callback as io_callback
-from bindax_callbacks.results import pure_callback as pure_callback
-from bindax_core.extend import register_internal
+from types import ModuleType as _ModuleType
 
-register_internal(__file__)
+from bindax_callbacks import debug as debug
+from bindax_callbacks.debug import debug_callback_p as debug_callback_p
+from bindax_callbacks.io_callback import *
+from bindax_callbacks.pure_callback import *
+from bindax_core.extend import register_internal as _register_internal
+
+# Type checkers know the names from the imports, and would take this for all that there is.
+vars()["__all__"] = [
+    name
+    for name, value in list(vars().items())
+    if not name.startswith("_") and (name == "debug" or not isinstance(value, _ModuleType))
+]
+
+_register_internal(__file__)

@@ -2,6 +2,8 @@
 
 Python scalars carry double precision among themselves, as under the operators of arrays. Where a
 function makes an array of them, or chooses or reduces, they *settle*: they take the default dtype.
+A weak number without axes is taken for the Python scalar that it was before it was traced or
+computed with. Arrays with axes keep their dtype, weak or not.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -14,9 +16,9 @@ import numpy as np
 
 from bindax_core.extend import Array, config, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.dtypes import default_dtype, scalar_array
-from bindax_lax_basic.extend import broadcast_arrays, promote_dtypes
+from bindax_lax_basic.dtypes import default_dtype
+from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
+from bindax_lax_basic.rules.scalars import scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
 _FAMILIES = {
@@ -48,9 +50,9 @@ def as_operand(x: Any) -> Any:
 
 
 def settled(x: Any) -> Any:
-    """An operand as an array; a weak one of double precision takes the default dtype."""
+    """An operand as an array; a weak scalar of double precision takes the default dtype."""
     aval = typeof(x)
-    if aval.weak_type and config.default_dtype_bits == 32:
+    if aval.weak_type and not aval.shape and config.default_dtype_bits == 32:
         family = _FAMILIES[dtypes.kind_of(aval.dtype)]
         wanted = default_dtype(family)
         if wanted.itemsize < aval.dtype.itemsize:

@@ -11,9 +11,8 @@ from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import dtypes, operators
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.extend import broadcast_to, convert, operators
 from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
 
 
@@ -103,7 +102,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     >>> jnp.fmod(jnp.array([7, -7]), 4)
     Array([ 3, -3], dtype=int32)
     """
-    return lax.rem(*promoted("fmod", x1, x2))
+    return operators.truncated_remainder(*promoted("fmod", x1, x2))
 
 
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:

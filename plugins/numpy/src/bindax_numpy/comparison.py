@@ -12,8 +12,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.extend import broadcast_to, convert
 from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
 
 
@@ -264,8 +263,13 @@ def where(
         )
     if size is not None or fill_value is not None:
         raise ValueError("where with x and y has their shape; it takes no size and fill_value.")
+    return choice(condition, array_operand("where", x), array_operand("where", y))
+
+
+def choice(condition: Any, x: Any, y: Any) -> Any:
+    """``where`` inside of formulas, whose numbers of double precision do not settle."""
     (holds,) = _truths("where", condition)
-    x, y = promoted("where", array_operand("where", x), array_operand("where", y))
+    x, y = promoted("where", x, y)
     shape = lax.broadcast_shapes(*(typeof(v).shape for v in (holds, x, y)))
     return lax.select(*(broadcast_to(v, shape) for v in (holds, x, y)))
 

@@ -13,8 +13,8 @@ from bindax_core import device_put
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import copy as lax_copy
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_lax_basic.extend import convert
 from bindax_numpy._operands import array_operand, require_values
 from bindax_numpy.creation import asarray
 from bindax_numpy.index_grids import indices

@@ -13,11 +13,10 @@ import bindax_lax_basic as lax
 from bindax_core import device_put
 from bindax_core.extend import Array, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.creation import scalar as scalar_of_dtype
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype
-from bindax_lax_basic.extend import shape_argument
+from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
+from bindax_lax_basic.extend import convert, shape_argument
+from bindax_lax_basic.extend import scalar as scalar_of_dtype
 from bindax_numpy._operands import (
     PYTHON_SCALARS,
     array_operand,

@@ -17,9 +17,8 @@ import bindax_lax_basic as lax
 from bindax_core import device_put
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import axes_argument, axis_argument, static_ints
+from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_ints
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.moving import roll
 from bindax_numpy.reshaping import moveaxis

@@ -13,9 +13,8 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import promote_dtypes, shape_argument
+from bindax_lax_basic.extend import convert, promote_dtypes, shape_argument
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.indexing import index_operand
@@ -156,7 +155,7 @@ def apply_along_axis(
 
     # From the inside: first over the axes behind, which become the last ones of the result.
     for _ in range(ndim - 1 - place):
-        call = vmap(call, in_axes=1, out_axes=-1)
+        call = vmap(call, in_axes=-1, out_axes=-1)
     for _ in range(place):
         call = vmap(call)
     return call(x)

@@ -11,10 +11,9 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
-from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, promote_dtypes, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_ints
+from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, require_values
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 

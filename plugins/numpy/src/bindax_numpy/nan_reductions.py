@@ -87,6 +87,7 @@ def nanvar(
     ddof: int = 0,
     keepdims: bool = False,
     where: Any = None,
+    mean: Any = None,
 ) -> Array:
     """``var`` of the elements that are not nan; nan where they are not more than ``ddof``.
 
@@ -94,15 +95,7 @@ def nanvar(
     Array(1., dtype=float32)
     """
     x, known = _known("nanvar", a, where)
-    found = var(x, axis, dtype, out, ddof, keepdims, where=known)
-    return _nan_unless_more(found, x, known, axis, ddof, keepdims)
-
-
-def _nan_unless_more(found: Any, x: Any, known: Any, axis: Any, ddof: int, keepdims: bool) -> Any:
-    if known is None:
-        return found
-    count = sum(lax.full_like(x, 1, "int32"), axis, keepdims=keepdims, where=known)
-    return where(count > ddof, found, math.nan)
+    return var(x, axis, dtype, out, ddof, keepdims, where=known, mean=mean)
 
 
 def nanstd(
@@ -113,13 +106,14 @@ def nanstd(
     ddof: int = 0,
     keepdims: bool = False,
     where: Any = None,
+    mean: Any = None,
 ) -> Array:
     """``std`` of the elements that are not nan.
 
     >>> jnp.nanstd(jnp.array([1.0, jnp.nan, 3.0]))
     Array(1., dtype=float32)
     """
-    return lax.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where))
+    return lax.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))
 
 
 def nanmax(

@@ -11,10 +11,9 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import axes_argument
-from bindax_numpy._operands import require_real, strong_operand
+from bindax_lax_basic.extend import axes_argument, convert
+from bindax_numpy._operands import constant, require_real, strong_operand
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import take_along_axis
 from bindax_numpy.reductions import refuse_out, sum
@@ -202,6 +201,8 @@ def _at_parts(rows: Any, parts: Any, method: str, ignore_nan: bool) -> Any:
     missing = sum(convert(isnan(rows), np.dtype(np.int32), False), -1)
     last = convert(n - 1 - missing, wide, False) if ignore_nan else lax.full(sizes, n - 1, wide)
     column = reshape(parts, (typeof(parts).size, *(1,) * len(sizes)))
+    # Parts beyond the ends are taken to them, before they can point at what is nan.
+    column = lax.clamp(constant(0.0, parts), column, constant(1.0, parts))
     place = column * lax.max(last, lax.full_like(last, 0))
     low = lax.floor(place)
     weight = place - low

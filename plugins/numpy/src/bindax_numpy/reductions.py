@@ -14,10 +14,8 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, largest, smallest, summed_dtype
-from bindax_lax_basic.extend import axes_argument, axis_argument
+from bindax_lax_basic.extend import axes_argument, axis_argument, broadcast_to, convert
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.arithmetic import add as elementwise_add
 from bindax_numpy.arithmetic import maximum, minimum, multiply, subtract

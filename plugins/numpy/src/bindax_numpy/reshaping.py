@@ -11,8 +11,8 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import broadcast_shapes as lax_broadcast_shapes
-from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
 from bindax_lax_basic.extend import axis_argument, shape_argument, static_ints
+from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand
 
 

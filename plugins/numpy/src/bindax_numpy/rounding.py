@@ -10,8 +10,7 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import RoundingMethod, dtypes
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import static_ints
+from bindax_lax_basic.extend import convert, static_ints
 from bindax_numpy._operands import (
     array_operand,
     as_operand,

@@ -17,9 +17,8 @@ import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import promote_dtypes, static_ints
+from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
 from bindax_numpy._operands import array_operand, require_real, strong_operand
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take

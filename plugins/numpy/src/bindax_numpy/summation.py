@@ -9,10 +9,8 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import constant, promote_dtypes
+from bindax_lax_basic.extend import broadcast_to, constant, convert, promote_dtypes
 from bindax_numpy._operands import array_operand
 from bindax_numpy.contraction import contract
 

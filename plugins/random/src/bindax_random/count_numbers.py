@@ -29,7 +29,6 @@ from bindax_lax_basic import (
     floor,
     full,
     full_like,
-    lgamma,
     log,
     log1p,
     ne,
@@ -37,8 +36,8 @@ from bindax_lax_basic import (
     select,
     sqrt,
 )
-from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype, integer_limits
+from bindax_lax_basic.extend import broadcast_to
 from bindax_numpy import clip, isinf, moveaxis, where
 from bindax_random._compiled import compiled
 from bindax_random._operands import (
@@ -51,6 +50,7 @@ from bindax_random._operands import (
 )
 from bindax_random.keys import random_split_p, single_key
 from bindax_random.uniform_numbers import split_in, uniform_floats
+from bindax_special import lgamma
 
 _FLOAT32 = np.dtype(np.float32)
 _KNUTH_BELOW = 10.0

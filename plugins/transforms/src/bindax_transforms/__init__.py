@@ -32,10 +32,12 @@ from bindax_transforms.custom._arguments import zero_from_primal as zero_from_pr
 from bindax_transforms.custom.closure_convert import closure_convert as closure_convert
 from bindax_transforms.custom.closure_convert import custom_gradient as custom_gradient
 from bindax_transforms.custom.custom_jvp import custom_jvp as custom_jvp
+from bindax_transforms.custom.custom_jvp import custom_jvp_call_p as custom_jvp_call_p
 from bindax_transforms.custom.custom_vjp import CustomVJPPrimal as CustomVJPPrimal
 from bindax_transforms.custom.custom_vjp import custom_vjp as custom_vjp
+from bindax_transforms.custom.custom_vjp import custom_vjp_call_p as custom_vjp_call_p
 from bindax_transforms.custom.custom_vmap import custom_vmap as custom_vmap
-from bindax_transforms.direct import direct as direct
+from bindax_transforms.custom.custom_vmap import custom_vmap_call_p as custom_vmap_call_p
 from bindax_transforms.remat import checkpoint_policies as checkpoint_policies
 from bindax_transforms.remat._name import checkpoint_name as checkpoint_name
 from bindax_transforms.remat.checkpoint import checkpoint as checkpoint

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import bindax_linalg as lax_linalg
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import linalg as lax_linalg
 from bindax_lax_basic.extend import static_ints
 from bindax_numpy._operands import constant
 from bindax_numpy.arithmetic import absolute, sign

@@ -10,8 +10,7 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import axes_argument, axis_argument, static_ints
+from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_ints
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.linalg.decompositions import svdvals
 from bindax_numpy.reductions import max, min, sum

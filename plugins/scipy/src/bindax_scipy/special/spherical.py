@@ -72,7 +72,7 @@ def _legendre(most: int, x: Any, sine: Any) -> Any:
         before, last = carry
         l, m = degree, jnp.array(orders[:, None], x.dtype)
         safe = jnp.where(l > m, l * l - m * m, 1.0)
-        up = jnp.sqrt((4 * l * l - 1) / safe)
+        up = jnp.sqrt(jnp.clip(4 * l * l - 1, 0) / safe)
         square = jnp.clip((l - 1) ** 2 - m * m, 0)
         down = jnp.sqrt(square * (2 * l + 1) / jnp.abs(2 * l - 3) / safe)
         value = jnp.where(l > m, up * x * last - down * before, jnp.where(l == m, starts, 0.0))

@@ -1,0 +1,3 @@
+"""Solutions of ordinary differential equations."""
+
+from bindax_scipy.ode import odeint as odeint

@@ -1,0 +1,47 @@
+"""One list of primitives for each package: what its modules name in ``__all__``."""
+
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import bindax_lax_basic
+from bindax import lax
+from bindax_core.extend import Primitive
+
+PLUGINS = Path(__file__).resolve().parent.parent / "plugins"
+PACKAGES = ("lax_basic", "linalg", "special")
+
+
+def entry_points(package: str) -> dict[str, str]:
+    project = tomllib.loads((PLUGINS / package / "pyproject.toml").read_text("utf-8"))["project"]
+    points: dict[str, str] = project["entry-points"]["bindax.v1.primitives"]
+    return points
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_entry_points_are_the_primitives_that_the_hook_returns(package: str) -> None:
+    plugin = import_module(f"bindax_{package}.plugin")
+    named = {}
+    for name, place in entry_points(package).items():
+        module, attribute = place.split(":")
+        assert attribute in import_module(module).__all__
+        named[name] = getattr(import_module(module), attribute)
+    assert named == {primitive.name: primitive for primitive in plugin.bindax_primitives()}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_offer_what_their_modules_offer(package: str) -> None:
+    door = import_module(f"bindax_{package}")
+    primitives = {name for name in door.__all__ if isinstance(getattr(door, name), Primitive)}
+    assert primitives == {place.split(":")[1] for place in entry_points(package).values()}
+
+
+def test_the_facade_offers_the_same_objects() -> None:
+    assert lax.sin is bindax_lax_basic.sin
+    for package in ("linalg", "special"):
+        door = import_module(f"bindax_{package}")
+        facade = lax.linalg if package == "linalg" else lax
+        assert all(getattr(facade, name) is getattr(door, name) for name in door.__all__)
+        assert {*door.__all__} <= {*facade.__all__}
