@@ -82,7 +82,7 @@ CASES = {
     "attention": ("sequence", lambda nnx, r: nnx.MultiHeadAttention(2, 6, 4, rngs=r)),
     "attention_normalized": (
         "sequence",
-        lambda nnx, r: nnx.MultiHeadAttention(3, 6, normalize_qk=True, rngs=r),
+        lambda nnx, r: nnx.MultiHeadAttention(1, 6, normalize_qk=True, rngs=r),
     ),
     "attention_dropout": (
         "sequence",
