@@ -86,9 +86,7 @@ CASES = {
     ),
     "attention_dropout": (
         "sequence",
-        lambda nnx, r: nnx.MultiHeadAttention(
-            2, 6, dropout_rate=0.3, deterministic=False, rngs=r
-        ),
+        lambda nnx, r: nnx.MultiHeadAttention(2, 6, dropout_rate=0.3, deterministic=False, rngs=r),
     ),
     "simple_cell": ("sequence", lambda nnx, r: nnx.RNN(nnx.SimpleCell(6, 3, rngs=r))),
     "lstm_cell": ("sequence", lambda nnx, r: nnx.RNN(nnx.LSTMCell(6, 3, rngs=r))),

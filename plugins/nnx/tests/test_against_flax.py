@@ -41,9 +41,7 @@ def test_streams_of_keys_are_those_of_flax():
     found = np.stack([random.key_data(key) for key in drawn])
     np.testing.assert_array_equal(found, REFERENCES["rngs"])
     backups = nnx.split_rngs(rngs, splits=3, only="noise")
-    np.testing.assert_array_equal(
-        random.key_data(rngs.noise.key.value), REFERENCES["split"]
-    )
+    np.testing.assert_array_equal(random.key_data(rngs.noise.key.value), REFERENCES["split"])
     nnx.restore_rngs(backups)
     np.testing.assert_array_equal(random.key_data(rngs.noise()), REFERENCES["restored"])
 

@@ -86,7 +86,7 @@ def run(program, root, x):
             setattr(node, f"new{int(c * 3)}", Cell(total * np.ones(2, "f4")))
         elif kind == "static":
             setattr(node, f"static{int(c * 3)}", int(d * 10))
-        elif kind == "append" and hasattr(node, "items"):
+        elif kind == "append" and isinstance(getattr(node, "items", None), list):
             node.items.append(pick(nodes + cells, d))
     return total
 
@@ -119,8 +119,13 @@ def apply(name, program, root, x):
         )
         return step(root, x[None])[1][0]
     if name == "cond":
-        return nnx.cond(True, lambda root, x: run(program, root, x), lambda root, x: run(
-            program, root, x), root, x)
+        return nnx.cond(
+            True,
+            lambda root, x: run(program, root, x),
+            lambda root, x: run(program, root, x),
+            root,
+            x,
+        )
     holder = []
 
     def loss(root, x):

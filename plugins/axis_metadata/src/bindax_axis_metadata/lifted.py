@@ -8,8 +8,8 @@ from typing import Any
 
 from bindax_axis_metadata.box import AxisMetadata, is_axis_metadata, update_boxes
 from bindax_control_flow import scan as plain_scan
-from bindax_transforms import vmap as plain_vmap
 from bindax_core.extend import flatten_prefix, tree_flatten, tree_structure, tree_unflatten, typeof
+from bindax_transforms import vmap as plain_vmap
 
 Params = Mapping[Any, Any]
 
