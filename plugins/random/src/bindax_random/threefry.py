@@ -31,6 +31,12 @@ from bindax_lax_basic import (
 from bindax_lax_basic.extend import elementwise_batch, elementwise_type, moveaxis, shape_argument
 from bindax_lax_basic.axes import moveaxis
 from bindax_lax_basic.extend import align_batch_axes, elementwise_type, shape_argument
+from bindax_lax_basic.extend import (
+    align_batch_axes,
+    elementwise_type,
+    moveaxis,
+    shape_argument,
+)
 from bindax_random import _threefry_numbers as numbers
 from bindax_random._prng import PRNG
 from bindax_random._seeds import seed_words
