@@ -65,8 +65,8 @@ if _typing.TYPE_CHECKING:
     from bindax import nn as nn
     from bindax import nnx as nnx
     from bindax import numpy as numpy
-    from bindax import optimizers as optimizers
     from bindax import ops as ops
+    from bindax import optimizers as optimizers
     from bindax import random as random
     from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
