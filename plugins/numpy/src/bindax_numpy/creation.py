@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core import device_put
-from bindax_core.extend import Array, is_extended, is_value, typeof
-from bindax_core.extend import Array, Tracer, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to

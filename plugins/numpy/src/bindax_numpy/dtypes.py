@@ -10,8 +10,16 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array, as_extended, extended, is_extended, typeof
-from bindax_core.extend import Array, Tracer, config, is_value, typeof
+from bindax_core.extend import (
+    Array,
+    Tracer,
+    as_extended,
+    config,
+    extended,
+    is_extended,
+    is_value,
+    typeof,
+)
 from bindax_lax_basic import dtypes as lax_dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_lax_basic.dtypes import promote_types as promote_types

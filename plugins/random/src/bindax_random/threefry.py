@@ -28,9 +28,6 @@ from bindax_lax_basic import (
     shift_left,
     shift_right_logical,
 )
-from bindax_lax_basic.extend import elementwise_batch, elementwise_type, moveaxis, shape_argument
-from bindax_lax_basic.axes import moveaxis
-from bindax_lax_basic.extend import align_batch_axes, elementwise_type, shape_argument
 from bindax_lax_basic.extend import (
     align_batch_axes,
     elementwise_type,

@@ -25,8 +25,8 @@ from bindax_lax_basic.reductions.reductions import (
     reduce_or_p,
     reduce_prod_p,
 )
-from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.operands import broadcast_arrays, promote_dtypes
+from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import axes_argument, axis_argument, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduce_sum_p
 from bindax_lax_basic.shape.creation import zeros_like
