@@ -80,7 +80,7 @@ def eq(x: Any, y: Any) -> Array:
 eq_p: Primitive = primitive(
     "eq",
     *elementwise("eq", eq, np.equal, ANY, ANY, result=dtypes.bool_),
-    no_derivative(lambda x, y: eq_p.bind(x, y)),
+    no_derivative(eq),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("EQ")),
 )
@@ -98,7 +98,7 @@ def ne(x: Any, y: Any) -> Array:
 ne_p: Primitive = primitive(
     "ne",
     *elementwise("ne", ne, np.not_equal, ANY, ANY, result=dtypes.bool_),
-    no_derivative(lambda x, y: ne_p.bind(x, y)),
+    no_derivative(ne),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("NE")),
 )
@@ -116,7 +116,7 @@ def lt(x: Any, y: Any) -> Array:
 lt_p: Primitive = primitive(
     "lt",
     *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lambda x, y: lt_p.bind(x, y)),
+    no_derivative(lt),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("LT")),
 )
@@ -134,7 +134,7 @@ def le(x: Any, y: Any) -> Array:
 le_p: Primitive = primitive(
     "le",
     *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lambda x, y: le_p.bind(x, y)),
+    no_derivative(le),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("LE")),
 )
@@ -152,7 +152,7 @@ def gt(x: Any, y: Any) -> Array:
 gt_p: Primitive = primitive(
     "gt",
     *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lambda x, y: gt_p.bind(x, y)),
+    no_derivative(gt),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("GT")),
 )
@@ -170,7 +170,7 @@ def ge(x: Any, y: Any) -> Array:
 ge_p: Primitive = primitive(
     "ge",
     *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lambda x, y: ge_p.bind(x, y)),
+    no_derivative(ge),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("GE")),
 )
@@ -235,7 +235,7 @@ def bitwise_and(x: Any, y: Any) -> Array:
 and_p: Primitive = primitive(
     "and",
     *elementwise("and", bitwise_and, np.bitwise_and, BITS, BITS),
-    no_derivative(lambda x, y: and_p.bind(x, y)),
+    no_derivative(bitwise_and),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.and")),
 )
@@ -253,7 +253,7 @@ def bitwise_or(x: Any, y: Any) -> Array:
 or_p: Primitive = primitive(
     "or",
     *elementwise("or", bitwise_or, np.bitwise_or, BITS, BITS),
-    no_derivative(lambda x, y: or_p.bind(x, y)),
+    no_derivative(bitwise_or),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.or")),
 )
@@ -271,7 +271,7 @@ def bitwise_xor(x: Any, y: Any) -> Array:
 xor_p: Primitive = primitive(
     "xor",
     *elementwise("xor", bitwise_xor, np.bitwise_xor, BITS, BITS),
-    no_derivative(lambda x, y: xor_p.bind(x, y)),
+    no_derivative(bitwise_xor),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.xor")),
 )
