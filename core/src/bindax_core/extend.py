@@ -4,7 +4,7 @@ What is here is public, versioned (``API_VERSION``) and tested; the interpreters
 use nothing else of the kernel.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
 from bindax_core.errors import BackendError as BackendError
 from bindax_core.errors import DeletedArrayError as DeletedArrayError
@@ -23,6 +23,14 @@ from bindax_core.kernel._aval import unknown_type_message as unknown_type_messag
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
+from bindax_core.kernel._doors import public_names as public_names
+from bindax_core.kernel._extended import ExtendedDType as ExtendedDType
+from bindax_core.kernel._extended import as_extended as as_extended
+from bindax_core.kernel._extended import extended as extended
+from bindax_core.kernel._extended import extended_dtype as extended_dtype
+from bindax_core.kernel._extended import is_extended as is_extended
+from bindax_core.kernel._extended import logical_array as logical_array
+from bindax_core.kernel._extended import physical_array as physical_array
 from bindax_core.kernel._jaxpr import Atom as Atom
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
@@ -68,6 +76,7 @@ from bindax_core.kernel.rules import jvp as jvp
 from bindax_core.kernel.rules import lowering as lowering
 from bindax_core.kernel.rules import partial_eval as partial_eval
 from bindax_core.kernel.rules import partial_eval_jaxpr as partial_eval_jaxpr
+from bindax_core.kernel.rules import physical as physical
 from bindax_core.kernel.rules import pretty_print as pretty_print
 from bindax_core.kernel.rules import transpose as transpose
 from bindax_core.kernel.rules import typecheck as typecheck
@@ -80,6 +89,7 @@ from bindax_core.runtime._backend import LoweringContext as LoweringContext
 from bindax_core.runtime._backend import Region as Region
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
+from bindax_core.runtime._backend import lower_program as lower_program
 from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
@@ -92,6 +102,7 @@ from bindax_core.runtime._operations import instantiate_zeros as instantiate_zer
 from bindax_core.runtime._operations import is_undef_primal as is_undef_primal
 from bindax_core.runtime._operations import operations_for as operations_for
 from bindax_core.runtime._operations import zeros_like_aval as zeros_like_aval
+from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dtypes
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition
@@ -110,14 +121,21 @@ API_VERSION = 1
 not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from bindax_core.registry._hooks import hookimpl as hookimpl
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     # pluggy is needed by plugins that are being loaded, not by programs that compute.
     if name == "hookimpl":
         from bindax_core.registry._hooks import hookimpl
 
         return hookimpl
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), "hookimpl"]
+
+
+vars()["__all__"] = [*public_names(vars()), "hookimpl", "rules"]

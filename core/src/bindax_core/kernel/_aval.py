@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from bindax_core.errors import AbstractionError
+from bindax_core.kernel._extended import as_extended, is_extended
 from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._runtime import runtime
 
@@ -93,6 +94,13 @@ class ShapedArray(AbstractValue):
         fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
         return ShapedArray(**{**fields, **changes})
 
+    def physical(self) -> ShapedArray:
+        """The type that represents this one, if its dtype is extended; itself otherwise."""
+        if not is_extended(self.dtype):
+            return self
+        element = self.dtype[0]
+        return ShapedArray((*self.shape, *element.shape), element.base)
+
     def strip_weak_type(self) -> ShapedArray:
         return ShapedArray(self.shape, self.dtype) if self.weak_type else self
 
@@ -110,9 +118,12 @@ class ShapedArray(AbstractValue):
 _interned: dict[tuple[tuple[int, ...], np.dtype[Any], bool], ShapedArray] = {}
 
 
-def dtype_name(dtype: np.dtype[Any]) -> str:
+def dtype_name(dtype: Any) -> str:
     """The name of a dtype as jaxprs and messages print it."""
-    return "float0" if dtype == float0 else dtype.name
+    if dtype.names is not None:
+        return "float0" if dtype == float0 else str(as_extended(dtype).name)
+    name: str = dtype.name
+    return name
 
 
 _DIFFERENTIABLE: dict[np.dtype[Any], bool] = {}

@@ -16,6 +16,7 @@ from bindax_core.errors import (
     TracerIntegerConversionError,
 )
 from bindax_core.kernel._aval import ValueType, register_value_type
+from bindax_core.kernel._extended import as_extended
 from bindax_core.kernel._source_info import describe_function
 from bindax_core.runtime._operators import ArrayOperators
 
@@ -136,7 +137,8 @@ class Tracer(ArrayOperators):
 
     @property
     def dtype(self) -> Any:
-        return self.aval.dtype
+        dtype = self.aval.dtype
+        return dtype if getattr(dtype, "names", None) is None else as_extended(dtype)
 
     @property
     def weak_type(self) -> bool:

@@ -77,6 +77,16 @@ class InstalledPlugins:
         """See ``Plugins``."""
         return self.discovery.failure_behind_rule(kind)
 
+    def physical_jaxpr(self, jaxpr: Any) -> Any:
+        """See ``Plugins``; the transformation of that name does it."""
+        turn = self.discovery.find_transformation("physical_jaxpr")
+        if turn is None:
+            raise PluginError(
+                "a program with extended dtypes is to be compiled, but no installed plugin offers "
+                "the transformation 'physical_jaxpr': install bindax-transforms."
+            )
+        return turn(jaxpr)
+
 
 installed = InstalledPlugins()
 """The plugins of this process."""

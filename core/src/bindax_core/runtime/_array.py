@@ -9,6 +9,7 @@ import numpy as np
 
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_value_type
+from bindax_core.kernel._extended import as_extended, is_extended, logical_array, physical_array
 from bindax_core.runtime._operators import ArrayOperators
 
 NumPyArray = np.ndarray[Any, Any]
@@ -96,18 +97,43 @@ class Array(ArrayOperators):
                     f"donated to a compiled function; use that function's result, or do not "
                     f"donate it."
                 )
-            host = self._backend.to_host(self._buffer, self.aval)
+            host = self._fetch()
             self._host = host
         if host.flags.writeable:
             host.flags.writeable = False
         return host
 
+    def _fetch(self) -> NumPyArray:
+        aval = self.aval
+        if not is_extended(aval.dtype):
+            return self._backend.to_host(self._buffer, aval)  # type: ignore[no-any-return]
+        return logical_array(self._backend.to_host(self._buffer, aval.physical()), aval.dtype)
+
+    def physical(self) -> Array:
+        """The array that represents this one, if its dtype is extended; itself otherwise."""
+        if not is_extended(self.aval.dtype):
+            return self
+        host = None if self._host is None else physical_array(self._host)
+        return Array(self.aval.physical(), host, self._buffer, self._backend)
+
+    @classmethod
+    def of_physical(cls, aval: ShapedArray, array: Array) -> Array:
+        """The array of a type that another array represents; that one if the type is its own."""
+        if not is_extended(aval.dtype):
+            return array
+        host = None if array._host is None else logical_array(array._host, aval.dtype)
+        return cls(aval, host, array._buffer, array._backend)
+
     def buffer_on(self, backend: Any) -> Any:
         """The bytes as a backend's buffer, put there on the first use and kept."""
         if self._backend is backend and self._buffer is not None:
             return self._buffer
-        host = self.numpy()
-        self._buffer, self._backend = backend.put(host, self.aval), backend
+        host, aval = self.numpy(), self.aval
+        if is_extended(aval.dtype):
+            buffer = backend.put(physical_array(host), aval.physical())
+        else:
+            buffer = backend.put(host, aval)
+        self._buffer, self._backend = buffer, backend
         self._host = host
         return self._buffer
 
@@ -121,9 +147,10 @@ class Array(ArrayOperators):
         return self.aval.shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype of the elements."""
-        return self.aval.dtype
+    def dtype(self) -> Any:
+        """The dtype of the elements: NumPy's, or an extended one."""
+        dtype = self.aval.dtype
+        return dtype if dtype.names is None else as_extended(dtype)
 
     @property
     def weak_type(self) -> bool:
@@ -181,18 +208,18 @@ class Array(ArrayOperators):
 
     def item(self, *index: int) -> Any:
         """One element as a Python scalar."""
-        return self.numpy().item(*index)
+        return self._plain().item(*index)
 
     def tolist(self) -> Any:
         """The elements as nested Python lists."""
-        return self.numpy().tolist()
+        return self._plain().tolist()
 
     def copy(self) -> Array:
-        """The array itself, which cannot change."""
-        return self
+        """An array with bytes of its own, which stay when those of this one are given away."""
+        return Array.from_numpy(self.numpy().copy(), self.aval)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
-        host = self.numpy()
+        host = self._plain()
         if dtype is not None and host.dtype != dtype:
             if copy is False:
                 raise ValueError(
@@ -202,25 +229,34 @@ class Array(ArrayOperators):
         return host.copy() if copy else host
 
     def __dlpack__(self, **options: Any) -> Any:
-        return self.numpy().copy().__dlpack__(**options)
+        return self._plain().copy().__dlpack__(**options)
+
+    def _plain(self) -> NumPyArray:
+        """The bytes, of an array of numbers."""
+        if is_extended(self.aval.dtype):
+            raise TypeError(
+                f"an array of dtype {self.dtype} has no numbers to give to NumPy; of random keys, "
+                f"random.key_data(x) gives the array that represents them."
+            )
+        return self.numpy()
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
     def __bool__(self) -> bool:
-        return bool(self.numpy())
+        return bool(self._plain())
 
     def __int__(self) -> int:
-        return int(self.numpy())
+        return int(self._plain())
 
     def __float__(self) -> float:
-        return float(self.numpy())
+        return float(self._plain())
 
     def __complex__(self) -> complex:
-        return complex(self.numpy())
+        return complex(self._plain())
 
     def __index__(self) -> int:
-        return self.numpy().__index__()
+        return self._plain().__index__()
 
     def __len__(self) -> int:
         if not self.aval.shape:
@@ -234,6 +270,8 @@ class Array(ArrayOperators):
         )
 
     def __repr__(self) -> str:
+        if is_extended(self.aval.dtype):
+            return f"Array({self.shape}, dtype={self.dtype}) overlaying:\n{self.physical()}"
         dtype = "float0" if self.dtype == float0 else self.dtype.name
         suffix = f", dtype={dtype}{', weak_type=True' if self.weak_type else ''})"
         if self.dtype == float0:
@@ -244,19 +282,20 @@ class Array(ArrayOperators):
         return f"Array({text}{suffix}"
 
     def __str__(self) -> str:
-        return str(self.numpy())
+        return repr(self) if is_extended(self.aval.dtype) else str(self.numpy())
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy()[()], spec) if not self.aval.shape else format(str(self), spec)
+        is_number = not self.aval.shape and not is_extended(self.aval.dtype)
+        return format(self.numpy()[()], spec) if is_number else format(str(self), spec)
 
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         return (_rebuild, (self.numpy(), self.weak_type))
 
     def __copy__(self) -> Array:
-        return self
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return self
+        return self.copy()
 
 
 def _rebuild(host: NumPyArray, weak_type: bool) -> Array:

@@ -20,6 +20,7 @@ from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
 from bindax_core.runtime._operands import as_array, is_reusable
+from bindax_core.runtime._overlaid import Overlaid, OverlaidProgram, has_extended_dtypes
 from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
@@ -246,6 +247,22 @@ def effects_barrier() -> None:
         getattr(backend, "effects_barrier", lambda: None)()
 
 
+def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
+    """Have a backend compile a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
+        return backend.compile(jaxpr, **options)
+    physical = backend.compile(runtime.plugins.physical_jaxpr(jaxpr), **options)
+    return Overlaid(jaxpr, physical, options["donated"])
+
+
+def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
+    """Have a backend lower a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
+        return backend.lower(jaxpr, **options)
+    physical = backend.lower(runtime.plugins.physical_jaxpr(jaxpr), **options)
+    return OverlaidProgram(jaxpr, physical, options["donated"])
+
+
 def executable_of(
     jaxpr: ClosedJaxpr,
     backend: Backend,
@@ -258,7 +275,9 @@ def executable_of(
     key = ("executable", backend.name, name, donated, keep_unused)
     executable = jaxpr.cache.get(key)
     if executable is None:
-        compiled = backend.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
+        compiled = compile_program(
+            jaxpr, backend, name=name, donated=donated, keep_unused=keep_unused
+        )
         executable = jaxpr.cache.setdefault(key, compiled)
     return executable  # type: ignore[no-any-return]
 
@@ -308,8 +327,9 @@ def _compile_operation(
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
-    executable = backend.compile(
+    executable = compile_program(
         ClosedJaxpr(Jaxpr((), invars, outvars, [JaxprEqn(primitive, invars, outvars, params)])),
+        backend,
         name=primitive.name,
         donated=(False,) * len(avals),
         keep_unused=True,

@@ -34,6 +34,9 @@ class Plugins(Protocol):
     def failure_behind_rule(self, kind: str) -> BaseException | None:
         """The failure of a plugin that offers a rule kind: the cause of a missing rule."""
 
+    def physical_jaxpr(self, jaxpr: Any) -> Any:
+        """The program that represents one with extended dtypes."""
+
 
 class NoPlugins:
     """The discovery of a kernel that nobody connected: it finds nothing."""
@@ -64,6 +67,10 @@ class NoPlugins:
     def failure_behind_rule(self, kind: str) -> BaseException | None:
         """See ``Plugins``."""
         return None
+
+    def physical_jaxpr(self, jaxpr: Any) -> Any:
+        """See ``Plugins``."""
+        return jaxpr
 
 
 class Runtime:

@@ -56,8 +56,9 @@ def device_put(x: Any, device: Any = None) -> Any:
         if isinstance(leaf, Tracer):
             return leaf
         aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
-        host = np.array(own) if own is leaf else own.numpy()
-        return Array.from_buffer(aval, backend.put(host, aval, device), backend)
+        physical = own.physical()
+        host = np.array(physical) if own is leaf else physical.numpy()
+        return Array.from_buffer(aval, backend.put(host, physical.aval, device), backend)
 
     return tree_map(put, x)
 

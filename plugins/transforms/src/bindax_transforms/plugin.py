@@ -33,6 +33,7 @@ TRANSFORMATIONS = (
     "linear_transpose",
     "linearize",
     "make_jaxpr",
+    "physical_jaxpr",
     "print_saved_residuals",
     "saved_residuals",
     "value_and_grad",

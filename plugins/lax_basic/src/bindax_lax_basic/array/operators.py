@@ -11,7 +11,7 @@ from bindax_core.extend import Primitive, config, hide_internal_frames, is_value
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.indexing import getitem, iterate
 from bindax_lax_basic.contract.dot_general import dot_general_p
-from bindax_lax_basic.dtypes import promote_avals, scalar_array
+from bindax_lax_basic.dtypes import promote_avals
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.bits import (
     shift_left_p,
@@ -44,6 +44,7 @@ from bindax_lax_basic.rules.operands import (
     convert_operand,
     promote_dtypes,
 )
+from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import static_int
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 

@@ -105,6 +105,8 @@ def default_fill(dtype: Any) -> Any:
         return float("nan")
     if dtypes.kind_of(dtype) == "signed integer":
         return dtypes.smallest(dtype)
+    if dtypes.kind_of(dtype) == "extended":
+        return default_fill(dtype[0].base)
     return dtypes.largest(dtype)
 
 

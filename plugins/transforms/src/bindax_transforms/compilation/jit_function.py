@@ -24,6 +24,7 @@ from bindax_core.extend import (
     hide_internal_frames,
     hoist_consts,
     is_value,
+    lower_program,
     trace_state,
     tree_flatten,
     tree_unflatten,
@@ -299,8 +300,9 @@ class JittedFunction(Generic[P, R]):
         """
         entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
         params = entry.params
-        lowered = find_backend(params["backend"]).lower(
+        lowered = lower_program(
             entry.jaxpr,
+            find_backend(params["backend"]),
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
