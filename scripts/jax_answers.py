@@ -147,7 +147,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def differences(stored: Any, live: Any) -> list[str]:
-    """What differs between a stored answer and one that was computed now."""
+    """Return the differences between a stored answer and one that was computed now."""
     if isinstance(stored, Answer) and isinstance(live, Answer):
         return _array_difference(stored, live)
     if isinstance(stored, list) and isinstance(live, list) and len(stored) == len(live):

@@ -70,7 +70,7 @@ transpose = RuleKind(
 physical = RuleKind(
     "physical", signature="(avals, *physical_operands, **params) -> sequence of physical results"
 )
-"""What a primitive does to the arrays that represent operands of extended dtypes; ``avals`` are
+"""The operation on the arrays that represent operands of extended dtypes; ``avals`` are
 the types of the operands. Where it is missing, it is derived: what a structural operation does to
 elements it does along each axis of the arrays that represent them, and a primitive whose parameters
 are programs is applied to what represents those."""
@@ -94,7 +94,7 @@ partial_eval = RuleKind(
 """Partial evaluation at trace time, for higher-order primitives."""
 
 stage = RuleKind("stage", signature="(trace, tracers, **params) -> sequence of tracer")
-"""How staging records an application with functions among its parameters; by default, as it is."""
+"""The record that staging makes of an application with functions among its parameters."""
 
 partial_eval_jaxpr = RuleKind(
     "partial_eval_jaxpr",

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bindax_core.tree._assemble import assembler
 from bindax_core.tree._definition import NodeDefinition
+from bindax_core.tree._nodes import postorder
 from bindax_core.tree._table import LEAF_TYPES
-from bindax_core.tree._treedef import PyTreeDef, postorder
-from bindax_core.tree._unflatten import assembler
+
+if TYPE_CHECKING:
+    from bindax_core.tree._treedef import PyTreeDef
 
 MAX_NODES = 2_500
 """Compiling takes a tenth of a millisecond per node; larger trees are walked."""

@@ -121,11 +121,6 @@ class NodeDefinition:
     def __repr__(self) -> str:
         return f"NodeDefinition({self.serialized_name})"
 
-    def __reduce__(self) -> Any:
-        from bindax_core.tree._registry import definition_of
-
-        return definition_of, (self.type,)
-
     def child_keys(self, metadata: Any, count: int) -> list[KeyEntry]:
         """The keys of the children, as far as they follow from the type and the metadata."""
         kind = self._kind

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from bindax_core.errors import TreeError
 from bindax_core.tree import _builtin
 from bindax_core.tree._definition import short, type_name
+from bindax_core.tree._expand import expand, expand_with_keys
 from bindax_core.tree._flatten import (
     IsLeaf,
     tree_flatten,
@@ -18,7 +19,6 @@ from bindax_core.tree._flatten import (
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._table import kind_of
 from bindax_core.tree._treedef import PyTreeDef, make
-from bindax_core.tree._walkers import expand, expand_with_keys
 
 _T = TypeVar("_T")
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import warnings
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
-from bindax_core.runtime._runtime import runtime
 from bindax_core.tree import _table
+from bindax_core.tree._assemble import assembler
 from bindax_core.tree._definition import NodeDefinition, type_name
-from bindax_core.tree._table import Walk, lock
-from bindax_core.tree._unflatten import assembler
-from bindax_core.tree._walkers import walker
+from bindax_core.tree._table import lock
 
 if TYPE_CHECKING:
     from bindax_core.registry._provenance import Provenance
@@ -44,24 +43,17 @@ def forget_unregistered() -> None:
             _table.forget(kind)
 
 
-def _classify(kind: type) -> Walk | None:
-    """Decide what the instances of a type are; called once per type by the table."""
-    if kind not in _definitions:
-        runtime.plugins.load_for_type(kind)  # without the lock: it imports foreign code
-    with lock:
-        definition = _definitions.get(kind) or _automatic.get(kind)
-        if definition is None and _is_namedtuple(kind):
-            definition = _namedtuple_definition(kind)
-        if definition is None:
-            _table.set_leaf(kind)
-            return None
-        definition._assemble = assembler(definition)
-        walk = walker(definition)
-        _table.TABLE[kind] = walk
-        return walk
+def is_defined(kind: type) -> bool:
+    """Tell whether a type is registered, without asking plugins."""
+    return kind in _definitions
 
 
-_table.TABLE.classify = _classify
+def definition_for(kind: type) -> NodeDefinition | None:
+    """The definition of a type, made for a named tuple; the lock is held."""
+    definition = _definitions.get(kind) or _automatic.get(kind)
+    if definition is None and _is_namedtuple(kind):
+        definition = _namedtuple_definition(kind)
+    return definition
 
 
 def _is_namedtuple(kind: type) -> bool:
@@ -87,6 +79,7 @@ def _namedtuple_definition(kind: type) -> NodeDefinition:
     )
     definition._kind = "namedtuple"
     definition._automatic = True
+    definition._assemble = assembler(definition)
     _automatic[kind] = definition
     return definition
 
@@ -139,7 +132,7 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
     _definitions[kind] = definition
     _by_name[definition.serialized_name] = definition
     definition._assemble = assembler(definition)
-    _table.set_node(kind, walker(definition))
+    _table.forget(kind)
 
 
 def _record(undo: _Undo) -> None:
@@ -217,7 +210,7 @@ def unregister_pytree_node(nodetype: Any) -> NodeDefinition:
     Raises:
         TreeError: the type is not registered, or is a built-in container.
 
-    >>> import bindax_core.tree as tree
+    >>> import bindax_core.tree_util as tree
     >>> class Couple(list):
     ...     pass
     >>> tree.register_pytree_node(Couple, lambda p: (tuple(p), None), lambda _, xs: Couple(xs))
@@ -253,7 +246,7 @@ def scoped_registration(*definitions: NodeDefinition) -> Iterator[None]:
     Raises:
         TreeError: as ``register_node``.
 
-    >>> import bindax_core.tree as tree
+    >>> import bindax_core.tree_util as tree
     >>> class Box(list):
     ...     pass
     >>> with tree.scoped_registration():
@@ -301,6 +294,9 @@ def definition_of(kind: type) -> NodeDefinition:
     return definition
 
 
+copyreg.pickle(NodeDefinition, lambda definition: (definition_of, (definition.type,)))
+
+
 def definition_by_name(name: str) -> NodeDefinition | None:
     """The registered definition with a serialized name."""
     return _by_name.get(name)
@@ -311,7 +307,7 @@ def is_registered(nodetype: object) -> bool:
 
     A plugin that offers the type is loaded. Named tuples need no registration and count.
 
-    >>> import bindax_core.tree as tree
+    >>> import bindax_core.tree_util as tree
     >>> tree.is_registered(dict), tree.is_registered(int)
     (True, False)
     """
@@ -321,7 +317,7 @@ def is_registered(nodetype: object) -> bool:
 def registered_by(nodetype: object) -> Provenance | None:
     """Return the distribution, version, module, file and line of a type; None for a leaf type.
 
-    >>> import bindax_core.tree as tree
+    >>> import bindax_core.tree_util as tree
     >>> tree.registered_by(int) is None
     True
     """

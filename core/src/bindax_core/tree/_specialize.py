@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._compile import MAX_NODES, compile_flatten
+from bindax_core.tree._nodes import postorder
 from bindax_core.tree._table import SPECIALIZED, lock, version
-from bindax_core.tree._treedef import PyTreeDef, postorder
+from bindax_core.tree._treedef import PyTreeDef
 
 Flattener: TypeAlias = Callable[[Any], tuple[list[Any], PyTreeDef] | None]
 

@@ -185,6 +185,6 @@ def linalg_samples() -> Iterator[Sample]:
 
 
 def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
-    """What the conformance kit checks the primitives on, and what it need not notice."""
+    """Every sample of the package, and the mistakes that no check can notice."""
     yield from _equivalent_mutants()
     yield from linalg_samples()

@@ -56,7 +56,7 @@ def _bit_pattern(x: Any) -> Any:
 
 
 def signbit(x: Any, /) -> Array:
-    """Whether elements have a minus sign, as also -0.0 has.
+    """Tell whether elements have a minus sign, as also -0.0 has.
 
     >>> jnp.signbit(jnp.array([-1.0, 0.0, -0.0]))
     Array([ True, False,  True], dtype=bool)
@@ -259,7 +259,7 @@ def sinc(x: Any, /) -> Array:
     return choice(near, series, lax.sin(safe) / safe)
 
 
-def i0(x: Any, /) -> Array:
+def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind of order 0.
 
     >>> jnp.i0(jnp.array([0.0, 1.0]))
@@ -269,7 +269,7 @@ def i0(x: Any, /) -> Array:
     return lax.exp(lax.abs(x)) * bessel_i0e(x)
 
 
-def isreal(x: Any, /) -> Array:
+def isreal(x: Any) -> Array:
     """Whether elements have no imaginary part.
 
     >>> jnp.isreal(jnp.array([1.0, 1j]))
@@ -281,7 +281,7 @@ def isreal(x: Any, /) -> Array:
     return lax.full_like(x, True, dtypes.bool_)
 
 
-def iscomplex(x: Any, /) -> Array:
+def iscomplex(x: Any) -> Array:
     """Whether elements have an imaginary part that is not 0.
 
     >>> jnp.iscomplex(jnp.array([1.0, 1j]))

@@ -133,7 +133,7 @@ def _bounded(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) 
 
 
 def _is_unit(minval: Any, maxval: Any) -> bool:
-    """Whether bounds are 0 and 1, between which numbers need not be scaled."""
+    """Tell whether bounds are 0 and 1, between which numbers need not be scaled."""
     kinds = (int, float)
     return type(minval) in kinds and type(maxval) in kinds and minval == 0 and maxval == 1
 
@@ -229,7 +229,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
 
     >>> from bindax_random import key, randint
     >>> randint(key(42), (4,), 0, 10)
-    Array([0, 5, 8, 8], dtype=int32)
+    Array([4, 4, 1, 9], dtype=int32)
     """
     typed = single_key("randint", key)
     found = integer_dtype("randint", dtype)

@@ -33,7 +33,7 @@ Shape = tuple[int, ...]
 
 
 class Indexer(NamedTuple):
-    """What to gather from an array, or where to scatter.
+    """Windows of an array that are gathered from, or scattered to.
 
     Attributes:
         indices: the index vectors, of shape ``(*batch, number of indexed axes)``.

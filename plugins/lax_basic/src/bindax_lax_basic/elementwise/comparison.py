@@ -88,7 +88,7 @@ def _parts(*arrays: NumPyArray) -> list[NumPyArray]:
 
 
 def _physical_equal(avals: Sequence[ShapedArray], *operands: Any) -> list[Any]:
-    """Whether all parts of elements of an extended dtype are equal, on arrays of the parts."""
+    """Tell whether all parts of elements of an extended dtype are equal, given the parts."""
     shape = max(avals, key=lambda aval: aval.ndim).shape
     element = avals[0].dtype[0].shape
     axes = tuple(range(len(shape), len(shape) + len(element)))

@@ -21,7 +21,7 @@ from bindax_transforms import check_function
 
 @dataclasses.dataclass(frozen=True)
 class DiffState:
-    """Which variables of an argument to differentiate with respect to.
+    """A choice of variables of an argument to differentiate with respect to.
 
     Attributes:
         argnum: the position of the argument.
@@ -155,7 +155,7 @@ def _entries(argnums: Argnums, args: Sequence[Any]) -> list[tuple[int, Filter]]:
 
 
 class _Selection:
-    """Which leaves of a call are differentiated with respect to, and for which argument."""
+    """The leaves of a call to differentiate with respect to, and the argument of each."""
 
     def __init__(
         self, call: Call, args: Sequence[Any], entries: Sequence[tuple[int, Filter]]
@@ -228,7 +228,7 @@ class ByLeaf:
             self._arrays.setdefault(id(x), []).append(value)
 
     def state(self, root: Any, takes: Callable[[Path, Any], bool]) -> State:
-        """What belongs to the variables of a root that a filter takes."""
+        """Return the values that belong to the variables of a root that a filter takes."""
         return State.from_flat_path(
             {
                 path: variable.replace(self._variables[id(variable)])
@@ -238,6 +238,6 @@ class ByLeaf:
         )
 
     def array(self, x: Any) -> Any:
-        """What belongs to an array; arguments that are the same object come in their order."""
+        """Return the value that belongs to an array; equal objects come in their order."""
         values = self._arrays[id(x)]
         return values.pop(0) if len(values) > 1 else values[0]

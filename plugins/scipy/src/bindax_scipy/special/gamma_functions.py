@@ -89,7 +89,7 @@ _STIRLING_FROM = 8.0
 
 
 def _stirling(z: Any) -> Any:
-    """What Stirling's formula for the logarithm of gamma lacks, from about 8 on."""
+    """Return the remainder of Stirling's formula for the logarithm of gamma, from about 8 on."""
     return jnp.polyval(jnp.array(_STIRLING[::-1], typeof(z).dtype), 1 / (z * z)) / z
 
 

@@ -191,7 +191,7 @@ def reenter(main: MainTrace) -> Iterator[Any]:
 
 
 def without_tangents(call: CustomCall, main: MainTrace | None, result: Any) -> Any:
-    """What a function or rule returned, which must not depend on a value that it closes over.
+    """Check that a result of a function or rule depends on no value that it closes over.
 
     Raises:
         TypeError: when it does, and ``main`` differentiates that value.

@@ -1,4 +1,4 @@
-"""How NumPy evaluates a convolution: windows that are gathered, and one product of matrices."""
+"""Evaluation of a convolution by NumPy: gathered windows, and one product of matrices."""
 
 # mypy: disable-error-code="no-any-return"
 

@@ -1,4 +1,4 @@
-"""What the arguments of a convolution mean: dimension numbers, paddings, sizes; and its type."""
+"""Arguments of a convolution: dimension numbers, paddings, sizes; and its type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Pads = tuple[tuple[int, int], ...]
 
 @register_text_form
 class ConvDimensionNumbers(NamedTuple):
-    """Which axis of an operand of a convolution, and of its result, is which.
+    """Roles of the axes of the operands of a convolution, and of its result.
 
     Attributes:
         lhs_spec: the axes of the input: batch, feature, then the spatial axes.
@@ -40,7 +40,7 @@ class ConvDimensionNumbers(NamedTuple):
 
 
 ConvGeneralDilatedDimensionNumbers = tuple[str, str, str] | ConvDimensionNumbers | None
-"""What ``dimension_numbers`` of convolutions may be."""
+"""Legal ``dimension_numbers`` of convolutions."""
 
 
 def conv_dimension_numbers(
