@@ -122,6 +122,8 @@ def covering(family: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def pairs_of(item: pytest.Item) -> set[Any]:
-    """The pairs of arguments that a test is called with, by their places in the lists."""
-    places = sorted(item.callspec.indices.items())  # type: ignore[attr-defined]
-    return set(combinations(places, 2)) if len(places) > 1 else set(places)
+    """The pairs of arguments that a test is called with."""
+    arguments = item.callspec.params  # type: ignore[attr-defined]
+    # All tests of a function get the same objects.
+    named = [(name, id(arguments[name])) for name in sorted(arguments)]
+    return set(combinations(named, 2)) if len(named) > 1 else set(named)

@@ -67,6 +67,7 @@ TRANSFORMATIONS: dict[str, Callable[[Api, Function], Function]] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("make", FUNCTIONS)
 @pytest.mark.parametrize("first", TRANSFORMATIONS)
 def test_three_transformations(
@@ -107,6 +108,7 @@ def _reference(jax_answers: Any, make: Any, chain: tuple[str, ...], x: Any) -> A
     return jax_answers(" ".join(names), by_jax).array * factor
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("make", FUNCTIONS)
 @pytest.mark.parametrize(
     "chain",

@@ -24,6 +24,7 @@ import bindax
 from bindax import lax
 from bindax_control_flow import cond, scan, while_loop
 from bindax_core import (
+    Array,
     ClosedJaxpr,
     Literal,
     Var,
@@ -88,7 +89,7 @@ def difference(one: ClosedJaxpr, other: ClosedJaxpr) -> str:
 
 
 def same_array(one: Any, other: Any) -> bool:
-    a, b = np.asarray(one), np.asarray(other)
+    a, b = (x.numpy() if isinstance(x, Array) else np.asarray(x) for x in (one, other))
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
@@ -176,6 +177,17 @@ def program(name: str) -> ClosedJaxpr:
     return make_jaxpr(function)(*args)
 
 
+def test_random_keys_are_written() -> None:
+    random = pytest.importorskip("bindax_random")
+    key = random.key(7)
+    fixed = random.fold_in(key, 3)
+    closed = make_jaxpr(lambda k: random.normal(fixed, (2,)) + random.uniform(k))(key)
+    found = jaxpr_from_text(jaxpr_to_text(closed))
+    assert not difference(closed, found)
+    args = (closed.jaxpr, closed.consts, key), (found.jaxpr, found.consts, key)
+    assert all(map(same_array, *[eval_jaxpr(*each) for each in args]))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_transformed_programs_are_read_back_equal(name: str) -> None:
     closed = program(name)
@@ -234,6 +246,7 @@ HOSTILE = (
     *("1000000000000", "-1", "(1000000000, 1000000000)", "None", "True", "2.5:float32[]", "()"),
     *("bindax-core/Effect(name=1)", 'bindax-lax-basic/GatherScatterMode(name="CLIP")', "\x00"),
     *("primitive(bindax-lax-basic/add)", "dtype(float0)", "type(int4[2])", "frozenset([])", "\n"),
+    *('extended("key<fry>", uint32[2])', 'extended("float0", int8[1])[2]', "extended"),
     *("uses numpy 2.0\n", "uses bindax-transforms 0.1.0\n", "return (a)", "program @0 ()\n", "="),
 )
 

@@ -11,3 +11,6 @@ from bindax_axis_metadata import scan as scan
 from bindax_axis_metadata import unbox as unbox
 from bindax_axis_metadata import vmap as vmap
 from bindax_axis_metadata import with_partitioning as with_partitioning
+from bindax_core.extend import public_names as _public_names
+
+vars()["__all__"] = _public_names(vars())

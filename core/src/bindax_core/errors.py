@@ -105,3 +105,11 @@ class DeletedArrayError(BindaxError, RuntimeError):
 
 class DerivedRuleNotice(UserWarning):
     """A primitive runs on a rule that was derived, which may be slower than one of its own."""
+
+
+# Each error here is public. Type checkers would take this for all that there is.
+vars()["__all__"] = [
+    name
+    for name, value in list(vars().items())
+    if isinstance(value, type) and issubclass(value, BaseException)
+]

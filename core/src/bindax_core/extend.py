@@ -4,7 +4,7 @@ What is here is public, versioned (``API_VERSION``) and tested; the interpreters
 use nothing else of the kernel.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
 from bindax_core.errors import BackendError as BackendError
 from bindax_core.errors import DeletedArrayError as DeletedArrayError
@@ -23,6 +23,7 @@ from bindax_core.kernel._aval import unknown_type_message as unknown_type_messag
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
+from bindax_core.kernel._doors import public_names as public_names
 from bindax_core.kernel._extended import ExtendedDType as ExtendedDType
 from bindax_core.kernel._extended import as_extended as as_extended
 from bindax_core.kernel._extended import extended as extended
@@ -120,14 +121,21 @@ API_VERSION = 1
 not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from bindax_core.registry._hooks import hookimpl as hookimpl
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     # pluggy is needed by plugins that are being loaded, not by programs that compute.
     if name == "hookimpl":
         from bindax_core.registry._hooks import hookimpl
 
         return hookimpl
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), "hookimpl"]
+
+
+vars()["__all__"] = [*public_names(vars()), "hookimpl", "rules"]

@@ -30,6 +30,7 @@ from bindax_core.extend import (
     Effect,
     ValueType,
     as_array,
+    extended_dtype,
     float0,
     primitive,
     register_text_form,
@@ -41,6 +42,7 @@ from bindax_core.registry import _provenance
 from bindax_core.text import _forms
 
 F32 = ShapedArray((2,), np.float32)
+POINT = extended_dtype('text point "<3>"', np.float32, (3,))
 
 MODULE = """
     import enum
@@ -144,6 +146,7 @@ program @0 (a:float32[2] = #0, b:float32[2], c:int64[]~)
         *(slice(None, 3), np.dtype("float32"), np.dtype("int8"), float0),
         *(ShapedArray((2, 0), np.bool_), ShapedArray((), np.float64, True), Effect("io", True)),
         *(np.float32(0.1), np.int8(-3), np.bool_(True), np.complex64(1 - 2j), np.longdouble(0.1)),
+        *(POINT, POINT.dtype, ShapedArray((4,), POINT.dtype)),
         tree_util.tree_structure({"a": [1, (2, None)]}),
     ],
     ids=repr,
@@ -187,6 +190,8 @@ def test_a_field_with_a_default_may_be_newer_than_the_text(package: Any) -> None
         *(2, 2.5, True, 1j, np.float32(0.1), np.float16(65504), np.uint8(255), np.array(3.0)),
         *(np.float64("nan"), np.float64("-nan"), np.array(["nan"], "f4")[0], np.complex64(-0.0)),
         *(Array.from_numpy(np.array(2.0), ShapedArray((), np.float64, True)), np.zeros((2, 0))),
+        Array.from_numpy(np.zeros((), POINT.dtype)),
+        Array.from_numpy(np.ones((2, 3), np.float32).view(POINT.dtype)[..., 0]),
         *(np.arange(6.0).reshape(2, 3).T, np.array([True, False]), np.zeros(3, float0)),
     ],
     ids=repr,
@@ -431,6 +436,10 @@ HEAD = "bindax jaxpr 1\nuses text-sheep 1.2.3\n"
         ("k=1", 'k=bytes("0")', "line 5: bytes are damaged"),
         ("k=1", "k=numpy(1)", "line 5: expected a number with a type, or an array"),
         ("k=1", "k=dtype(float63)", "line 5: there is no dtype 'float63' here"),
+        ("k=1", 'k=extended("", int8[2])', "line 5: '' is no extended dtype"),
+        ("k=1", 'k=extended("a", int8[])', "line 5: 'a' is no extended dtype"),
+        ("k=1", 'k=extended("a", int8[0])', "line 5: 'a' is no extended dtype"),
+        ("k=1", 'k=extended("a", int8[9999999999])', "line 5: an extended dtype is damaged"),
         ("k=1", "k=dtype(object)", "line 5: there is no dtype 'object' here"),
         ("k=1]", "k=1", r"line 5: expected ',', found '\('"),
         ("(a)\n  return", "(c)\n  return", "line 5: expected a value, found 'c'"),

@@ -15,17 +15,7 @@ import pytest
 import bindax_core as bx
 import bindax_transforms as bt
 from bindax_control_flow import cond, map, scan
-from bindax_core.extend import (
-    Effect,
-    abstract_eval,
-    effects,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    vmap,
-)
+from bindax_core.extend import Effect, primitive, rules
 from bindax_lax_basic import cos, exp, reduce_sum, sin, stop_gradient, tanh
 
 jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
@@ -363,13 +353,13 @@ def _note(x: Any) -> Any:
 
 note_p = primitive(
     "note_in_tests_of_scan",
-    impl(_note),
-    abstract_eval(lambda x: x),
-    jvp(lambda primals, tangents: (note_p.bind(*primals), tangents[0])),
-    vmap.absent("for these tests"),
-    transpose.absent("for these tests"),
-    lowering["stablehlo"].absent("for these tests"),
-    effects(lambda: frozenset([Effect("note")])),
+    rules.impl(_note),
+    rules.abstract_eval(lambda x: x),
+    rules.jvp(lambda primals, tangents: (note_p.bind(*primals), tangents[0])),
+    rules.vmap.absent("for these tests"),
+    rules.transpose.absent("for these tests"),
+    rules.lowering["stablehlo"].absent("for these tests"),
+    rules.effects(lambda: frozenset([Effect("note")])),
 )
 
 

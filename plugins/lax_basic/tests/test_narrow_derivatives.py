@@ -23,6 +23,7 @@ from _dtype_differences import (
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import tree_leaves
 
 ALL = os.environ.get("BINDAX_DIFFERENTIAL") == "all"
@@ -89,7 +90,7 @@ def listed(table, dtype):
 
 def test_derivatives_like_jax(dtype, jax_answers):
     pairs = subjects(dtype)
-    ours = [differential.parts_of(bx, lax, *pair, dict(NO_BATCHES)) for pair in pairs]
+    ours = [differential.parts_of(bt, lax, *pair, dict(NO_BATCHES)) for pair in pairs]
     only_ours, only_theirs, different = set(), set(), {}
     answers = jax_answers("derivatives", lambda _: by_jax(pairs, dtype))
     for (subject, _), got, theirs in zip(pairs, ours, answers, strict=True):

@@ -3,6 +3,7 @@
 Two dtypes are tried, one of each narrow kind; with BINDAX_DIFFERENTIAL=all all of them are.
 """
 
+import functools
 import os
 import warnings
 
@@ -45,8 +46,9 @@ def called(name, module, arrays):
     return case.call(module, *arrays[: case.count])
 
 
+@functools.cache
 def evaluated(dtype):
-    """What bindax gives for each case that takes the dtype, evaluated."""
+    """What bindax gives for each case that takes the dtype, evaluated with 64-bit defaults."""
     arrays = [operand(dtype, number) for number in range(3)]
     found = {}
     for name in CASES:

@@ -34,7 +34,7 @@ BATCHED = [s for s in SAMPLES if s.operands and "float16" not in s.label]
 
 
 # The conformance kit has these checks, too, with other samples of all primitives.
-@pytest.mark.every(5)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("sample", BATCHED, ids=ids(BATCHED))
 def test_vmap_is_a_loop(sample):
     size = 3
@@ -72,7 +72,7 @@ SMOOTH = [
 SMOOTH = list({s.label: s for s in SMOOTH}.values())
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("sample", SMOOTH, ids=ids(SMOOTH))
 def test_jvp_is_the_limit_of_differences(sample):
     operands, tangents = sample.make(), sample.make(1)

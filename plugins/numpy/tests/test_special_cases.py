@@ -1,10 +1,14 @@
 """Values at the edges: no elements, zero divisors, nan, numbers without axes, huge arguments."""
 
+import copy
+
 import numpy as np
 import pytest
 
+import bindax_core as bx
 import bindax_numpy as jnp
 import bindax_transforms as bt
+from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import tree_leaves, typeof
 
 NAN, INF = np.nan, np.inf
@@ -148,3 +152,198 @@ def test_fits_of_several_columns_share_their_unscaled_covariance():
 def test_orders_of_differences_are_one_integer():
     with pytest.raises(TypeError, match=r"diff takes one integer for n, but got \(2,\)"):
         jnp.diff(A, n=(2,))
+
+
+# ------------------------------------------------------------------- traced numbers and structures
+
+
+def test_traced_numbers_where_shapes_do_not_depend_on_them():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for f, arg, wanted in (
+        (lambda k: jnp.eye(3, k=k), 1, np.eye(3, k=1)),
+        (lambda k: jnp.tri(2, 3, k), -1, np.tri(2, 3, -1)),
+        (lambda k: jnp.tril(x, k), 1, np.tril(x, 1)),
+        (lambda i: jnp.insert(A, i, 5), 1, np.insert(A, 1, 5)),
+        (lambda i: jnp.insert(A, i, 5), np.array([3, -1, 0]), np.insert(A, [3, -1, 0], 5)),
+        (lambda i: jnp.insert(x, i, A[:2], axis=1), 2, np.insert(x, 2, A[:2], axis=1)),
+        (lambda i: jnp.asarray(x)[:, [0, i]], 2, x[:, [0, 2]]),
+        (lambda i: jnp.unravel_index(i, (2, 3))[1], 4, 1),
+        (lambda r: jnp.repeat(A, r, total_repeat_length=6), 2, np.repeat(A, 2)[:6]),
+        (
+            lambda r: jnp.repeat(x, r, axis=1, total_repeat_length=4),
+            np.array([1, 0, 2]),
+            x[:, [0, 2, 2, 2]],
+        ),
+    ):
+        assert_close(bt.jit(f, backend="numpy")(arg), wanted)
+        assert_close(f(arg), wanted)
+
+
+@pytest.mark.parametrize(
+    ("f", "argument"),
+    [
+        (lambda x: jnp.repeat(A, x), "repeat: the size .* total_repeat_length"),
+        (lambda x: jnp.delete(A, x), "delete: obj must be known .*assume_unique_indices"),
+        (lambda x: jnp.trim_zeros(x), "trim_zeros: filt must be known while tracing"),
+        (lambda x: jnp.choose(x, [A] * 4), "choose: a must be known while tracing.* mode='clip'"),
+        (lambda x: jnp.ravel_multi_index((x,), (3,)), "multi_index must be known while tracing"),
+    ],
+)
+def test_what_must_be_known_says_so(f, argument):
+    with pytest.raises(ConcretizationTypeError, match=argument):
+        bt.jit(f)(np.arange(4))
+
+
+class Column:
+    def __jax_array__(self):
+        return jnp.arange(3)
+
+
+def test_objects_with_arrays_are_operands_of_operators_and_creation():
+    for made in (
+        jnp.asarray(Column()),
+        jnp.array([Column()])[0],
+        jnp.stack([Column()])[0],
+        jnp.zeros(3) + Column(),
+        Column() + jnp.zeros(3),
+    ):
+        assert_close(made, [0, 1, 2])
+    if_bytes = jnp.asarray(bytearray(b"ab"))
+    assert_close(if_bytes, [97, 98])
+
+
+def test_arrays_of_jax_are_operands_of_creation():
+    jax = pytest.importorskip("jax")
+    theirs = jax.numpy.arange(3)
+    for made in (jnp.asarray(theirs), jnp.array(theirs), jnp.array([theirs, theirs])[1]):
+        assert isinstance(made, bx.Array)
+        assert_close(made, [0, 1, 2])
+    assert_close(np.from_dlpack(jnp.arange(3)), [0, 1, 2])
+    assert_close(jnp.from_dlpack(theirs), [0, 1, 2])
+
+
+def test_types_and_lists_have_shapes_and_dtypes():
+    struct = bx.ShapeDtypeStruct((2, 3), np.dtype("float16"))
+    for x in (struct, np.zeros((2, 3)), [[1, 2, 3], [4, 5, 6]]):
+        assert (jnp.shape(x), jnp.ndim(x), jnp.size(x), jnp.size(x, (0, 1))) == ((2, 3), 2, 6, 6)
+    assert jnp.result_type(struct) == np.float16
+    assert jnp.result_type(struct, np.float32) == np.float32
+    assert jnp.iscomplexobj([1, 2j])
+    assert jnp.iscomplexobj(jnp.complex64)
+    assert not jnp.iscomplexobj(None)
+    assert jnp.array_equal([1, 2], [1, 2])
+    assert jnp.array_equiv([1, 2], [[1, 2]])
+
+
+def test_arrays_and_dtypes_have_classes():
+    seen = []
+    bt.jit(lambda x: seen.append(isinstance(x, jnp.ndarray)) or x)(1.0)
+    assert seen == [True]
+    assert isinstance(jnp.zeros(1), jnp.ndarray)
+    assert not isinstance(np.zeros(1), jnp.ndarray)
+    assert isinstance(jnp.zeros(1).dtype, jnp.dtype)
+    assert isinstance(np.dtype("int8"), jnp.dtype | None)
+    assert not isinstance(3, jnp.dtype)
+
+
+def test_complex_numbers_have_an_order():
+    x, y = jnp.array([1 + 2j, 1 + 1j, 2]), jnp.array([1 + 3j, 0, 2])
+    for name in ("less", "less_equal", "greater", "greater_equal"):
+        assert_close(getattr(jnp, name)(x, y), getattr(np, name)(np.asarray(x), np.asarray(y)))
+    assert_close(x >= 1.0, [True, True, True])
+
+
+def test_operators_of_python():
+    assert_close(abs(jnp.array([1, 2], "uint8")), [1, 2])
+    assert_close(abs(jnp.array([True, False])), [True, False])
+    assert_close(round(jnp.array([1.25, -3.75]), 1), [1.2, -3.8])
+    assert_close(round(jnp.array([15.0, 25.0]), -1), [20, 20])
+    assert_close(round(jnp.array([1.25 + 2.35j]), 1), [1.2 + 2.4j])
+    assert_close(round(jnp.array([15]), 1), [15])
+
+
+def test_booleans_are_summed_where_asked_for():
+    x = np.array([[0, 1, 2], [0, 0, 0]])
+    for name in ("sum", "prod", "cumsum", "cumprod"):
+        got = getattr(jnp, name)(x, axis=1, dtype=bool)
+        assert typeof(got).dtype == np.bool_
+        assert_close(got, getattr(np, name)(x, axis=1, dtype=bool))
+
+
+def test_norms_of_nothing():
+    nothing, empty = jnp.zeros(0), jnp.zeros((0, 3))
+    for order in (1, 2, INF, None):
+        assert jnp.linalg.norm(nothing, order) == 0
+    for order in (1, 2, INF, "nuc", "fro"):
+        assert jnp.linalg.norm(empty, order) == 0
+    assert jnp.linalg.vector_norm(nothing, ord=INF) == 0
+    assert jnp.ones((2, 2))[jnp.zeros((0, 0), bool)].shape == (0,)
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (3, 3), (4, 1), (0, 2), (2, 4, 3)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_raw_decompositions_are_those_of_lapack(shape, dtype):
+    x = np.random.default_rng(0).normal(size=shape) + 0j
+    x = x + 1j * np.random.default_rng(1).normal(size=shape)
+    x = (x if dtype == "complex128" else x.real).astype(dtype)
+    got = jnp.linalg.qr(x, mode="raw")
+    for a, b in zip(got, np.linalg.qr(x, mode="raw"), strict=True):
+        assert_close(a, b)
+
+
+def test_copies_have_bytes_of_their_own():
+    for copied in (
+        jnp.array,
+        jnp.copy,
+        lambda x: jnp.asarray(x, copy=True),
+        lambda x: x.copy(),
+        lambda x: x.astype("float32", copy=True),
+        copy.copy,
+        copy.deepcopy,
+    ):
+        for x in (jnp.arange(3.0), bt.jit(lambda v: v + 0)(np.arange(3, dtype=np.float32))):
+            y = copied(x)
+            y.delete()
+            assert_close(x, [0, 1, 2])
+            z = copied(x)
+            x.delete()
+            assert_close(z, [0, 1, 2])
+    x = jnp.arange(3.0)
+    assert jnp.asarray(x, copy=False) is x
+    with pytest.raises(ValueError, match=r"asarray: .* needs a copy"):
+        jnp.asarray(np.arange(3), copy=False)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: jnp.sum(A, where=A), ValueError, r"sum: where must be None or booleans"),
+        (lambda: jnp.nanmean(A, where=A), ValueError, r"nanmean: where must be None or boo"),
+        (lambda: jnp.max(A, initial=A), ValueError, r"max: initial must be a scalar"),
+        (lambda: jnp.nansum(A, initial=A), ValueError, r"nansum: initial must be a scalar"),
+        (lambda: jnp.arange(3j), ValueError, "arange takes real numbers"),
+        (lambda: jnp.take(A[:0], np.array([0])), IndexError, "take: there is nothing to take"),
+        (lambda: jnp.concatenate({"a": A}), TypeError, r"takes a sequence of arrays, but got \{"),
+        (lambda: jnp.stack("ab"), TypeError, "takes a sequence of arrays, but got 'ab'"),
+        (lambda: jnp.from_dlpack(None), TypeError, "from_dlpack takes an array with __dlpack__"),
+        (lambda: jnp.ones(2, device="cpu"), TypeError, "ones: device must be one of .*'cpu'"),
+        (lambda: jnp.vectorize(abs, signature=["()->()"]), TypeError, r"a text such as"),
+        (lambda: jnp.vectorize(jnp.ravel, signature="(n)->(n,m)")(A), ValueError, "1.* axes"),
+        (
+            lambda: jnp.vectorize(lambda v: v[:2], signature="(n)->(n)")(A),
+            ValueError,
+            r"shape \(2,\), whose axis 'n' has the size 2, but it is 4",
+        ),
+        (lambda: jnp.nanstd(A, 3), ValueError, "nanstd: axis 3"),
+        (lambda: jnp.nanstd("a"), TypeError, "nanstd takes arrays"),
+        (lambda: jnp.ptp(A, 3), ValueError, "ptp: axis 3"),
+        (lambda: jnp.std(A, 3), ValueError, "std: axis 3"),
+        (lambda: jnp.count_nonzero(A, 3), ValueError, "count_nonzero: axis 3"),
+        (lambda: jnp.average(A, 3), ValueError, "average: axis 3"),
+        (lambda: jnp.polymul("a", A), TypeError, "polymul takes"),
+        (lambda: jnp.sin([1]), TypeError, r"with bindax\.numpy\.asarray"),
+    ],
+)
+def test_errors_name_what_was_called(call, error, text):
+    with pytest.raises(error, match=text):
+        call()

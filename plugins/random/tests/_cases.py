@@ -103,3 +103,6 @@ KEYS: dict[str, tuple[str, tuple[Any, ...], str]] = {
     )
 }
 """Calls that give keys: ``function(key(42, impl=impl), *args)``."""
+
+SHAPE_PARAMETERS = np.array([0.3, 1.5, 8.0], np.float32)
+"""At which derivatives of gamma numbers are compared."""

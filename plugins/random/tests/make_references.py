@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from _cases import CASES, KEYS
+from _cases import CASES, KEYS, SHAPE_PARAMETERS
 
 
 def main() -> None:
@@ -24,6 +24,10 @@ def main() -> None:
     for name, (function, args, impl) in KEYS.items():
         out = getattr(jax.random, function)(jax.random.key(42, impl=impl), *args)
         answers[name] = np.asarray(jax.random.key_data(out))
+    for name in ("gamma", "loggamma"):
+        draw = getattr(jax.random, name)
+        total = jax.grad(lambda a, draw=draw: draw(jax.random.key(3), a).sum())
+        answers[f"grad_{name}"] = np.asarray(total(SHAPE_PARAMETERS))
     answers["jax_version"] = np.array(jax.__version__)
     np.savez_compressed(Path(__file__).parent / "references.npz", **answers)
 

@@ -38,13 +38,13 @@ LINALG = Table(
     circulant(V) circulant(T) leslie(V, D) leslie(C.T, V[:3]) companion(V) companion(I) companion(T)
     fiedler(V) fiedler(I) fiedler_companion(V) fiedler_companion(W) fiedler_companion(I[:2])
     convolution_matrix(V, 3) convolution_matrix(I, 5, 'same') convolution_matrix(V, 3, 'valid')
-    convolution_matrix(T, 2) hilbert(3) invhilbert(3) pascal(4) pascal(3, 'lower')
-    pascal(3, kind='upper') invpascal(4) invpascal(3, 'upper') helmert(3) helmert(4, full=True)
+    convolution_matrix(T, 2) hilbert(3) invhilbert(3)
+    invpascal(4) invpascal(3, 'upper') helmert(3) helmert(4, full=True)
     hadamard(4, 'int8') dft(4) dft(3, 'sqrtn') dft(3, scale='n', dtype='complex64')
     solve_sylvester(A, P, B) solve_sylvester(P, Z.real @ Z.real.T, B[:, :3]) solve_sylvester(Z, Z, Z)
     solve_sylvester(A, P, B, method='eigen') eigh_tridiagonal(V, D, eigvals_only=True)
     eigh_tridiagonal(V, D, eigvals_only=True, select='i', select_range=(1, 2))
-    abs(schur(P)[1]) schur(P)[0] abs(schur(Z)[0].diagonal())
+    abs(schur(P)[1]) schur(P)[0] abs(jnp.diagonal(schur(Z)[0]))
     """,
     """
     cholesky(A @ A.T + 3 * np.eye(4)) cho_solve((A, True), V) det(A) inv(A) solve(A, V) solve(P, A)

@@ -66,7 +66,7 @@ class ConformanceItem(pytest.Item):
     def runtest(self) -> None:
         """Run the check; fail with the report of what is wrong."""
         from bindax_testing import _conformance
-        from bindax_testing._results import EXPECTED, FAILED, NOT_RUN, SKIPPED
+        from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, SKIPPED
 
         plugin = self.parent.name if self.parent is not None else ""
         seed = self.config.getoption("bindax_seed")

@@ -9,8 +9,9 @@ from typing import Any
 from bindax_core import find_primitive
 from bindax_core.extend import Primitive
 from bindax_testing._cases import Case, cases_of
+from bindax_testing._outcomes import FAILED, RuleResult
 from bindax_testing._plan import Plan, make_plan
-from bindax_testing._results import FAILED, RuleReport, RuleResult
+from bindax_testing._results import RuleReport
 from bindax_testing._runner import (
     apply_expected,
     check_subject,

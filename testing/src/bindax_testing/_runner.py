@@ -19,16 +19,9 @@ from bindax_testing._checks import CHECKS, Check
 from bindax_testing._compare import Mismatch, NotApplicable
 from bindax_testing._consequences import mark_consequences
 from bindax_testing._limits import TimeLimitExceeded, run_limited
+from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, PASSED, SKIPPED, RuleResult
 from bindax_testing._plan import Plan, checking, make_plan
-from bindax_testing._results import (
-    EXPECTED,
-    FAILED,
-    NOT_RUN,
-    PASSED,
-    SKIPPED,
-    RuleReport,
-    RuleResult,
-)
+from bindax_testing._results import RuleReport
 from bindax_testing._samples import ExpectedFailure
 from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject

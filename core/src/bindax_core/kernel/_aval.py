@@ -122,7 +122,8 @@ def dtype_name(dtype: Any) -> str:
     """The name of a dtype as jaxprs and messages print it."""
     if dtype.names is not None:
         return "float0" if dtype == float0 else str(as_extended(dtype).name)
-    return dtype.name
+    name: str = dtype.name
+    return name
 
 
 _DIFFERENTIABLE: dict[np.dtype[Any], bool] = {}

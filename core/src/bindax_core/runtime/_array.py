@@ -215,8 +215,8 @@ class Array(ArrayOperators):
         return self._plain().tolist()
 
     def copy(self) -> Array:
-        """The array itself, which cannot change."""
-        return self
+        """An array with bytes of its own, which stay when those of this one are given away."""
+        return Array.from_numpy(self.numpy().copy(), self.aval)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         host = self._plain()
@@ -292,10 +292,10 @@ class Array(ArrayOperators):
         return (_rebuild, (self.numpy(), self.weak_type))
 
     def __copy__(self) -> Array:
-        return self
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return self
+        return self.copy()
 
 
 def _rebuild(host: NumPyArray, weak_type: bool) -> Array:

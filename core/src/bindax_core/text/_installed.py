@@ -1,4 +1,4 @@
-"""The distributions that a text names: versions, primitives, classes."""
+"""Versions, primitives and classes of the distributions that a text names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RELEASE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})*")
 
 
 def is_compatible(written: str, installed: str) -> bool:
-    """Tell whether what was written with one version of a distribution can be read with another.
+    """Tell whether what one version of a distribution wrote can be read with another.
 
     >>> is_compatible("1.2.0", "1.10"), is_compatible("1.2", "2.0"), is_compatible("0.1.3", "0.2")
     (True, False, False)

@@ -60,7 +60,7 @@ def shortest(number: np.ndarray[Any, Any]) -> bool | int | float | complex | Non
     0.1
     """
     exact = number.item()
-    candidates: list[Any] = [exact]
+    candidates: list[Any] = [exact] if isinstance(exact, bool | int) else []
     if isinstance(exact, complex):
         parts = [shortest(part) for part in (number.real, number.imag)]
         candidates = [complex(*parts)] if None not in parts else []  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ import numpy as np
 
 from bindax_core.errors import JaxprTextError, JaxprTypeError, TreeError
 from bindax_core.kernel._aval import AbstractValue, ShapedArray, float0, is_value, typeof
+from bindax_core.kernel._extended import ExtendedDType, as_extended
 from bindax_core.kernel._jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from bindax_core.kernel._jaxpr_check import typecheck_jaxpr
 from bindax_core.runtime._array import Array
@@ -87,7 +88,7 @@ class _Reader:
         return self._programs[-1]
 
     def _defined(self, earlier: list[Any]) -> Any:
-        """Return the definition under the mark that comes next."""
+        """Take the mark of an earlier definition; what was defined under it."""
         number = self.tokens.next.text[1:]
         if len(number) > 9 or int(number) >= len(earlier):
             self.tokens.fail("expected the mark of an earlier definition")
@@ -111,13 +112,16 @@ class _Reader:
                 raise self.tokens.error(f"expected a type, found a {type(found).__name__}")
             return found
         dtype = self._dtype()
+        return ShapedArray(self._shape(), dtype, self.tokens.has("~"))
+
+    def _shape(self) -> tuple[int, ...]:
         self.tokens.expect("[")
         shape: list[int] = []
         while not self.tokens.has("]"):
             if shape:
                 self.tokens.expect(",")
             shape.append(self._size())
-        return ShapedArray(tuple(shape), dtype, self.tokens.has("~"))
+        return tuple(shape)
 
     def _size(self) -> int:
         text = self.tokens.next.text
@@ -126,6 +130,24 @@ class _Reader:
         return int(self.tokens.take().text)
 
     def _dtype(self) -> np.dtype[Any]:
+        if self.tokens.has("extended"):
+            return self._extended().dtype
+        return self._plain_dtype()
+
+    def _extended(self) -> ExtendedDType:
+        """An extended dtype, of which the word was taken: its name, and the type of an element."""
+        self.tokens.expect("(")
+        name = self.tokens.take_string()
+        self.tokens.expect(",")
+        base, shape = self._plain_dtype(), self._shape()
+        self.tokens.expect(")")
+        made = _at(self.tokens, "an extended dtype is damaged: ", np.dtype, [(name, base, shape)])
+        found = as_extended(made)
+        if not isinstance(found, ExtendedDType) or found.name != name or not shape:
+            raise self.tokens.error(f"{name!r} is no extended dtype")
+        return found
+
+    def _plain_dtype(self) -> np.dtype[Any]:
         name = self.tokens.take_kind("name", "a dtype")
         found = find_dtype(name)
         if found is None:
@@ -332,7 +354,7 @@ class _Reader:
         return found
 
     def _find(self, name: str, find: Callable[[str, str], Any]) -> Any:
-        """Return the thing that a text names ``distribution/name``."""
+        """Find the primitive or form that a text calls ``distribution/name``."""
         key = (name, find is _installed.find_form)
         if key not in self._qualified:
             distribution, _, rest = name.partition("/")
@@ -394,6 +416,7 @@ _READERS: dict[str, Callable[[_Reader, int], Any]] = {
     "{": _Reader._dict,
     "bytes": lambda reader, depth: reader._one(reader._bytes),
     "dtype": lambda reader, depth: reader._one(reader._dtype),
+    "extended": lambda reader, depth: reader._extended(),
     "frozenset": _Reader._frozenset,
     "ndarray": lambda reader, depth: reader._one(reader._numpy),
     "numpy": lambda reader, depth: reader._one(reader._numpy_scalar),

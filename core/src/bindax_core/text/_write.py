@@ -14,6 +14,7 @@ import numpy as np
 
 from bindax_core.errors import JaxprTextError, TreeError
 from bindax_core.kernel._aval import ShapedArray, dtype_name, find_value_type
+from bindax_core.kernel._extended import ExtendedDType, is_extended
 from bindax_core.kernel._jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._site import Site
@@ -231,6 +232,11 @@ def _no_form(x: Any) -> str:
 
 
 def _dtype(dtype: np.dtype[Any]) -> str:
+    if is_extended(dtype):
+        element = dtype[0]
+        sizes = ",".join(map(str, element.shape))
+        name = json.dumps(dtype.names[0])  # type: ignore[index]
+        return _call("extended", name, f"{_dtype(element.base)}[{sizes}]")
     name = dtype_name(dtype)
     if find_dtype(name) != dtype:
         raise JaxprTextError(f"the dtype {dtype!r} has no text form.")
@@ -281,6 +287,7 @@ _WRITERS: dict[type, Callable[[Writer, Any, int], str]] = {
     dict: Writer._dict,
     frozenset: Writer._frozenset,
     slice: lambda w, x, depth: _call("slice", w._items((x.start, x.stop, x.step), depth)),
+    ExtendedDType: lambda w, x, depth: _dtype(x.dtype),
     ShapedArray: lambda w, x, depth: _call("type", w._type(x)),
     Array: lambda w, x, depth: w._operand(x),
     ClosedJaxpr: lambda w, x, depth: w._program(x),

@@ -11,19 +11,12 @@
 Array(5., dtype=float32)
 """
 
-from types import ModuleType as _ModuleType
-
 from bindax_callbacks import debug as debug
 from bindax_callbacks.debug import debug_callback_p as debug_callback_p
 from bindax_callbacks.io_callback import *
 from bindax_callbacks.pure_callback import *
+from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 
-# Type checkers know the names from the imports, and would take this for all that there is.
-vars()["__all__"] = [
-    name
-    for name, value in list(vars().items())
-    if not name.startswith("_") and (name == "debug" or not isinstance(value, _ModuleType))
-]
-
+vars()["__all__"] = [*_public_names(vars()), "debug"]
 _register_internal(__file__)

@@ -8,8 +8,6 @@
 4.0
 """
 
-from types import ModuleType as _ModuleType
-
 from bindax_control_flow.cond.cond import *
 from bindax_control_flow.cond.platform_dependent import *
 from bindax_control_flow.cond.primitive import *
@@ -22,13 +20,8 @@ from bindax_control_flow.solve.custom_root import *
 from bindax_control_flow.while_loop.fori_loop import *
 from bindax_control_flow.while_loop.primitive import *
 from bindax_control_flow.while_loop.while_loop import *
+from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 
-# Type checkers know the names from the imports, and would take this for all that there is.
-vars()["__all__"] = [
-    name
-    for name, value in list(vars().items())
-    if not name.startswith("_") and not isinstance(value, _ModuleType)
-]
-
+vars()["__all__"] = _public_names(vars())
 _register_internal(__file__)

@@ -98,17 +98,17 @@ def integer_limits(dtype: DType) -> tuple[int, int]:
 
 
 def is_inexact(dtype: DType) -> bool:
-    """Tell whether values of a dtype are real or complex floats, the ones that have derivatives."""
+    """Test for real or complex floats, the dtypes that have derivatives."""
     return _KINDS.get(dtype) in INEXACT
 
 
 def is_complex(dtype: DType) -> bool:
-    """Tell whether values of a dtype are complex."""
+    """Test for complex dtypes."""
     return dtype.kind == "c"
 
 
 def is_integer(dtype: DType) -> bool:
-    """Tell whether values of a dtype are signed or unsigned integers (booleans are not)."""
+    """Test for signed or unsigned integers (booleans are none)."""
     return _KINDS.get(dtype) in INTEGER
 
 
@@ -424,7 +424,7 @@ def _dtype_operand(x: Any) -> tuple[DType, bool]:
 
 
 def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:
-    """Tell whether a weak operand may adopt a dtype without a change of family (float to float)."""
+    """Test whether a weak operand may adopt a dtype within its family (float to float)."""
     return aval.weak_type and (
         _FAMILY_OF_KIND.get(kind_of(aval.dtype)) == _FAMILY_OF_KIND.get(kind_of(dtype))
     )

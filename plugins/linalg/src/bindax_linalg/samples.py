@@ -185,6 +185,6 @@ def linalg_samples() -> Iterator[Sample]:
 
 
 def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
-    """Sample inputs for the conformance kit, and mutants that it need not notice."""
+    """Every sample of the package, and the mistakes that no check can notice."""
     yield from _equivalent_mutants()
     yield from linalg_samples()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 
 def _value(x: Any) -> Any:
     return x.value if isinstance(x, VariableOperators) else x
@@ -162,7 +164,7 @@ class VariableOperators:
         return item in self.value
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self.value.__array__(dtype, copy)
+        return np.array(self.value, dtype) if copy else np.asarray(self.value, dtype)
 
     def __iadd__(self, other: Any) -> Any:
         self.value = self.value + _value(other)

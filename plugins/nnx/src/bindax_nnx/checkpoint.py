@@ -32,6 +32,7 @@ from bindax_nnx.functional import update
 from bindax_nnx.graph import iter_variables
 from bindax_nnx.object import Object
 from bindax_nnx.safetensors import decode, encode, write_atomically
+from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
 
 VERSION = 1
@@ -190,7 +191,8 @@ def load(path: str | os.PathLike[str], like: Any = None) -> Any:
     _check(Path(path), expected, arrays, notes)
     values = {name: _restored(arrays[name], notes[name]) for name, _ in expected}
     if isinstance(like, Object):
-        update(like, {path: values["/".join(map(str, path))] for path, _ in iter_variables(like)})
+        flat = {path: values["/".join(map(str, path))] for path, _ in iter_variables(like)}
+        update(like, State.from_flat_path(flat))
         return like
     return _tree(like, values)
 

@@ -36,7 +36,7 @@ from bindax_nnx._tokens import (
     seen,
     sequence_token,
 )
-from bindax_nnx.errors import GraphError
+from bindax_nnx.errors import ArrayOutsideError, GraphError
 from bindax_nnx.foreign import find_foreign, on_registration
 from bindax_nnx.object import List, Object
 from bindax_nnx.state import State
@@ -179,11 +179,7 @@ class Walk:
         elif role is _FOREIGN:
             self._foreign(value, find_foreign(kind))
         else:
-            raise GraphError(
-                f"{{place}} is an array ({typeof(value).str_short()}) outside of a Variable, so it "
-                f"could not be tracked through transformations; hold it in a Variable, such as "
-                f"Param, BatchStat or a kind of your own."
-            )
+            raise ArrayOutsideError(typeof(value).str_short())
 
     def _branch(self, value: Any, kind: type) -> None:
         children: Sequence[Any]
@@ -261,13 +257,17 @@ class Walk:
                 return
             for name in names:
                 self.trail = (*trail, path_key(node, name))
-                self.value(attributes[name])
+                self._attribute(attributes[name], name)
             self.trail = trail
-        except GraphError as error:
-            text = str(error)
-            if "{place}" in text:
-                place = f"{type(node).__name__}.{name}"
-                raise GraphError(text.replace("{place}", place)) from None
+        except ArrayOutsideError as error:
+            error.root = type(node).__name__
+            raise
+
+    def _attribute(self, value: Any, name: str) -> None:
+        try:
+            self.value(value)
+        except ArrayOutsideError as error:
+            error.path.insert(0, name)
             raise
 
     def _plain_attributes(self, attributes: Mapping[str, Any], names: Sequence[str]) -> None:
@@ -293,7 +293,7 @@ class Walk:
                 else:
                     self.variable(value)
             else:
-                self.value(value)
+                self._attribute(value, name)
 
     def variable(self, variable: Variable[Any]) -> None:
         """Take apart a variable."""

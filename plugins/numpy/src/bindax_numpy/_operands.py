@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, config, is_value, typeof
+from bindax_core import device_put
+from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
+from bindax_core.extend import Array, Tracer, config, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
@@ -35,13 +37,40 @@ def require_values(name: str, *operands: Any) -> None:
         if not is_value(x):
             raise TypeError(
                 f"{name} takes arrays and scalars, but argument {position} is {x!r:.60} of type "
-                f"{type(x).__name__}; make an array of it first with numpy.asarray of bindax."
+                f"{type(x).__name__}; make an array of it first with bindax.numpy.asarray."
             )
+
+
+def known(name: str, argument: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
+    """A value that decides a shape, as a NumPy array.
+
+    Raises:
+        ConcretizationTypeError: when it is traced.
+    """
+    try:
+        return np.asarray(x)
+    except TracerArrayConversionError:
+        raise ConcretizationTypeError(
+            f"{name}: {argument} must be known while tracing, but it is a traced "
+            f"{typeof(x).str_short()}; {remedy}."
+        ) from None
+
+
+def placed(name: str, x: Any, device: Any) -> Any:
+    """An array on the device that was asked for; where none was, as it is."""
+    if device is None:
+        return x
+    if isinstance(device, (str, bytes, int, float)):
+        raise TypeError(
+            f"{name}: device must be one of bindax.devices(), but it is {device!r}; for the first "
+            f"one give bindax.devices()[0]."
+        )
+    return device_put(x, device)
 
 
 def as_operand(x: Any) -> Any:
     """A legal operand with the operators of arrays, its dtype and weak type unchanged."""
-    if hasattr(x, "aval"):
+    if isinstance(x, (Array, Tracer)):
         return x
     if isinstance(x, PYTHON_SCALARS):
         return scalar_array(x, typeof(x).dtype)

@@ -205,7 +205,7 @@ def minimum(x1: Any, x2: Any, /) -> Array:
     return lax.min(*promoted("minimum", x1, x2))
 
 
-def clip(arr: Any, /, min: Any = None, max: Any = None) -> Array:
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     """The elements limited to between two bounds.
 
     Args:
@@ -216,7 +216,7 @@ def clip(arr: Any, /, min: Any = None, max: Any = None) -> Array:
     >>> jnp.clip(jnp.arange(5), 1, 3)
     Array([1, 1, 2, 3, 3], dtype=int32)
     """
-    given = [x for x in (arr, min, max) if x is not None]
+    given = [arr, *(x for x in (min, max) if x is not None)]
     require_values("clip", *given)
     require_real("clip", *given)
     out = as_operand(arr)

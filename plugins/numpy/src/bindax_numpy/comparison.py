@@ -10,10 +10,21 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, typeof
+from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import broadcast_to, convert
+from bindax_lax_basic.extend import broadcast_to, convert, operators
 from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
+from bindax_numpy.creation import asarray
+
+
+def _values(name: str, x1: Any, x2: Any) -> tuple[Any, Any]:
+    require_values(name, x1, x2)
+    return x1, x2
+
+
+def _array_like(x: Any) -> Any:
+    """An operand that may be a list."""
+    return x if is_value(x) else asarray(x)
 
 
 def equal(x1: Any, x2: Any, /) -> Array:
@@ -40,7 +51,7 @@ def less(x1: Any, x2: Any, /) -> Array:
     >>> jnp.less(jnp.arange(3), 1)
     Array([ True, False, False], dtype=bool)
     """
-    return lax.lt(*promoted("less", x1, x2))
+    return operators.less(*_values("less", x1, x2))
 
 
 def less_equal(x1: Any, x2: Any, /) -> Array:
@@ -49,7 +60,7 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.less_equal(jnp.arange(3), 1)
     Array([ True,  True, False], dtype=bool)
     """
-    return lax.le(*promoted("less_equal", x1, x2))
+    return operators.less_equal(*_values("less_equal", x1, x2))
 
 
 def greater(x1: Any, x2: Any, /) -> Array:
@@ -58,7 +69,7 @@ def greater(x1: Any, x2: Any, /) -> Array:
     >>> jnp.greater(jnp.arange(3), 1)
     Array([False, False,  True], dtype=bool)
     """
-    return lax.gt(*promoted("greater", x1, x2))
+    return operators.greater(*_values("greater", x1, x2))
 
 
 def greater_equal(x1: Any, x2: Any, /) -> Array:
@@ -67,7 +78,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.greater_equal(jnp.arange(3), 1)
     Array([False,  True,  True], dtype=bool)
     """
-    return lax.ge(*promoted("greater_equal", x1, x2))
+    return operators.greater_equal(*_values("greater_equal", x1, x2))
 
 
 def logical_and(x1: Any, x2: Any, /) -> Array:
@@ -204,23 +215,27 @@ def isinf(x: Any, /) -> Array:
     return lax.ne(x, x)
 
 
-def isposinf(x: Any, /) -> Array:
-    """Tell whether elements are plus infinity.
+def isposinf(x: Any, /, out: None = None) -> Array:
+    """Whether elements are plus infinity.
 
     >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
     Array([ True, False], dtype=bool)
     """
+    if out is not None:
+        raise TypeError("isposinf: arrays are immutable, so out must be None; use the result.")
     x = _checked("isposinf", x)
     require_real("isposinf", x)
     return lax.eq(x, math.inf) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
 
 
-def isneginf(x: Any, /) -> Array:
-    """Tell whether elements are minus infinity.
+def isneginf(x: Any, /, out: None = None) -> Array:
+    """Whether elements are minus infinity.
 
     >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
     Array([False,  True], dtype=bool)
     """
+    if out is not None:
+        raise TypeError("isneginf: arrays are immutable, so out must be None; use the result.")
     x = _checked("isneginf", x)
     require_real("isneginf", x)
     return lax.eq(x, -math.inf) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
@@ -325,7 +340,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     >>> jnp.array_equal(jnp.arange(3), jnp.arange(4))
     Array(False, dtype=bool)
     """
-    require_values("array_equal", a1, a2)
+    a1, a2 = _array_like(a1), _array_like(a2)
     if typeof(a1).shape != typeof(a2).shape:
         return Array.from_numpy(np.array(False))
     out = equal(a1, a2)
@@ -340,7 +355,7 @@ def array_equiv(a1: Any, a2: Any) -> Array:
     >>> jnp.array_equiv(jnp.ones(3), 1.0)
     Array(True, dtype=bool)
     """
-    require_values("array_equiv", a1, a2)
+    a1, a2 = _array_like(a1), _array_like(a2)
     try:
         lax.broadcast_shapes(typeof(a1).shape, typeof(a2).shape)
     except ValueError:

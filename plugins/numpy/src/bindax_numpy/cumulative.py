@@ -16,7 +16,7 @@ from bindax_numpy._operands import array_operand, inexact, require_real, strong_
 from bindax_numpy.arithmetic import absolute, remainder, subtract
 from bindax_numpy.comparison import isnan, not_equal, where
 from bindax_numpy.joining import concatenate
-from bindax_numpy.reductions import cumsum, refuse_out, sum
+from bindax_numpy.reductions import cumsum, refuse_out, running, sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
 
 
@@ -34,7 +34,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None
     elif own == dtypes.bool_:
         x = convert(x, summed_dtype(own), False)
     x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    return lax.cumprod(x, axis_argument("cumprod", axis, typeof(x).ndim))
+    return running("cumprod", lax.cumprod, x, axis)
 
 
 def _without_nan(name: str, a: Any, neutral: float) -> Any:
@@ -104,7 +104,7 @@ def _cumulative(name: str, a: Any, axis: int | None, dtype: Any, include_initial
     if include_initial:
         shape = [1 if i == place else n for i, n in enumerate(aval.shape)]
         x = concatenate([lax.full(shape, neutral, wanted), x], place)
-    return function(x, place)
+    return running(name, function, x, place)
 
 
 # ----------------------------------------------------------------------------------- differences

@@ -66,7 +66,7 @@ def bitwise_count(x: Any, /) -> Array:
     return convert(lax.population_count(v), np.dtype(np.uint8), False)
 
 
-def gcd(x1: Any, x2: Any, /) -> Array:
+def gcd(x1: Any, x2: Any) -> Array:
     """The greatest common divisors of integers, by Euclid's algorithm.
 
     >>> jnp.gcd(jnp.array([12, 0]), jnp.array([18, -5]))
@@ -85,7 +85,7 @@ def gcd(x1: Any, x2: Any, /) -> Array:
     return abs(x)
 
 
-def lcm(x1: Any, x2: Any, /) -> Array:
+def lcm(x1: Any, x2: Any) -> Array:
     """The least common multiples of integers.
 
     >>> jnp.lcm(jnp.array([4, 0]), jnp.array([6, 5]))

@@ -262,13 +262,14 @@ def searchsorted(
     return low
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Array:
+def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
     """The numbers of the intervals between sorted bounds in which elements are.
 
     Args:
         x: an array of real numbers.
         bins: a vector of bounds, ascending or descending.
         right: whether an interval holds its upper bound rather than its lower one.
+        method: accepted for compatibility.
 
     >>> jnp.digitize(jnp.array([0.5, 1.0, 9.0]), jnp.array([1.0, 2.0]))
     Array([0, 1, 2], dtype=int32)

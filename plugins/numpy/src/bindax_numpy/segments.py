@@ -93,6 +93,7 @@ def segment_sum(
 
     >>> from bindax_numpy.segments import segment_sum
     >>> segment_sum(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
+    Array([3., 3.], dtype=float32)
     """
     return _reduced(
         "segment_sum",
@@ -133,6 +134,7 @@ def segment_prod(
 
     >>> from bindax_numpy.segments import segment_prod
     >>> segment_prod(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
+    Array([2., 3.], dtype=float32)
     """
     return _reduced(
         "segment_prod",
@@ -173,6 +175,7 @@ def segment_max(
 
     >>> from bindax_numpy.segments import segment_max
     >>> segment_max(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
+    Array([2., 3.], dtype=float32)
     """
     return _reduced(
         "segment_max",
@@ -213,6 +216,7 @@ def segment_min(
 
     >>> from bindax_numpy.segments import segment_min
     >>> segment_min(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
+    Array([1., 3.], dtype=float32)
     """
     return _reduced(
         "segment_min",

@@ -259,7 +259,7 @@ def sinc(x: Any, /) -> Array:
     return choice(near, series, lax.sin(safe) / safe)
 
 
-def i0(x: Any, /) -> Array:
+def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind of order 0.
 
     >>> jnp.i0(jnp.array([0.0, 1.0]))
@@ -269,8 +269,8 @@ def i0(x: Any, /) -> Array:
     return lax.exp(lax.abs(x)) * bessel_i0e(x)
 
 
-def isreal(x: Any, /) -> Array:
-    """Tell whether elements have no imaginary part.
+def isreal(x: Any) -> Array:
+    """Whether elements have no imaginary part.
 
     >>> jnp.isreal(jnp.array([1.0, 1j]))
     Array([ True, False], dtype=bool)
@@ -281,8 +281,8 @@ def isreal(x: Any, /) -> Array:
     return lax.full_like(x, True, dtypes.bool_)
 
 
-def iscomplex(x: Any, /) -> Array:
-    """Tell whether elements have an imaginary part that is not 0.
+def iscomplex(x: Any) -> Array:
+    """Whether elements have an imaginary part that is not 0.
 
     >>> jnp.iscomplex(jnp.array([1.0, 1j]))
     Array([False,  True], dtype=bool)

@@ -12,8 +12,8 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, result_type
 from bindax_lax_basic.extend import axes_argument, broadcast_to, convert
-from bindax_numpy._operands import array_operand, constant, strong_operand
-from bindax_numpy.reductions import reduced, refuse_out, selected
+from bindax_numpy._operands import constant, strong_operand
+from bindax_numpy.reductions import mask_operand, reduced, refuse_out, selected
 from bindax_numpy.reductions import sum as array_sum
 
 _NARROW_FLOAT_BYTES = 2
@@ -35,7 +35,7 @@ def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
         for i in axes_argument(name, axis, aval.ndim, "axis"):
             count *= aval.shape[i]
         return float(count)
-    mask = broadcast_to(convert(array_operand(name, where), dtypes.bool_, False), aval.shape)
+    mask = broadcast_to(mask_operand(name, where), aval.shape)
     return convert(array_sum(mask, axis, keepdims=keepdims), aval.dtype, False)
 
 
@@ -149,6 +149,7 @@ def std(
     Array(1., dtype=float32)
     """
     refuse_out("std", out)
+    axis = axes_argument("std", axis, typeof(strong_operand("std", a)).ndim, "axis")
     variance = var(
         a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
     )
@@ -171,6 +172,8 @@ def average(
     Array(1.25, dtype=float32)
     """
     x = strong_operand("average", a)
+    if axis is not None:
+        axis = axes_argument("average", axis, typeof(x).ndim, "axis")
     if weights is None:
         result = mean(x, axis, keepdims=keepdims)
         count = _count("average", x, axis, keepdims, None)

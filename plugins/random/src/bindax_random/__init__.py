@@ -3,10 +3,11 @@
 >>> from bindax_random import key, normal, split
 >>> first, second = split(key(0))
 >>> normal(first, (2,))
-Array([1.0040143, -0.9063372], dtype=float32)
+Array([ 1.0040144 , -0.90633726], dtype=float32)
 """
 
-from bindax_core.extend import register_internal
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
 from bindax_random._prng import PRNG as PRNG
 from bindax_random._prng import prng_key as prng_key
 from bindax_random._prng import register_prng as register_prng
@@ -59,4 +60,6 @@ from bindax_random.uniform_numbers import rademacher as rademacher
 from bindax_random.uniform_numbers import randint as randint
 from bindax_random.uniform_numbers import uniform as uniform
 
-register_internal(__file__)
+vars()["__all__"] = _public_names(vars())
+
+_register_internal(__file__)

@@ -55,7 +55,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 
     >>> from bindax_random import exponential, key
     >>> exponential(key(42), (2,))
-    Array([0.6708175, 1.138801 ], dtype=float32)
+    Array([0.6708175, 1.1388006], dtype=float32)
     """
     typed = single_key("exponential", key)
     sizes, found = shape_argument("exponential", shape), float_dtype("exponential", dtype)
@@ -78,7 +78,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 
     >>> from bindax_random import cauchy, key
     >>> cauchy(key(42), (2,))
-    Array([-0.03548646,  0.6342077 ], dtype=float32)
+    Array([-0.03548463,  0.63372606], dtype=float32)
     """
     typed = single_key("cauchy", key)
     return _cauchy(typed, shape=shape_argument("cauchy", shape), dtype=float_dtype("cauchy", dtype))
@@ -100,7 +100,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 
     >>> from bindax_random import key, laplace
     >>> laplace(key(42), (2,))
-    Array([-0.02284077,  0.445654  ], dtype=float32)
+    Array([ 0.02283965, -0.44565356], dtype=float32)
     """
     typed = single_key("laplace", key)
     return _laplace(
@@ -125,7 +125,7 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 
     >>> from bindax_random import key, logistic
     >>> logistic(key(42), (2,))
-    Array([-0.04516949,  0.7528403 ], dtype=float32)
+    Array([-0.04516941,  0.7528398 ], dtype=float32)
     """
     typed = single_key("logistic", key)
     return _logistic(
@@ -151,7 +151,7 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
 
     >>> from bindax_random import key, pareto
     >>> pareto(key(42), 2.0, (2,))
-    Array([1.3985075, 1.767215 ], dtype=float32)
+    Array([1.398512 , 1.7672069], dtype=float32)
     """
     typed = single_key("pareto", key)
     found = float_dtype("pareto", dtype)
@@ -175,7 +175,7 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Arra
 
     >>> from bindax_random import key, rayleigh
     >>> rayleigh(key(42), 1.0, (2,))
-    Array([1.1966553, 0.8785907], dtype=float32)
+    Array([1.1966511, 0.8785907], dtype=float32)
     """
     typed = single_key("rayleigh", key)
     found = float_dtype("rayleigh", dtype)
@@ -205,7 +205,7 @@ def triangular(
 
     >>> from bindax_random import key, triangular
     >>> triangular(key(42), 0.0, 1.0, 2.0, (2,))
-    Array([0.9886451, 1.1997461], dtype=float32)
+    Array([0.9886451, 1.1997465], dtype=float32)
     """
     typed = single_key("triangular", key)
     found = float_dtype("triangular", dtype)
@@ -240,7 +240,7 @@ def weibull_min(
 
     >>> from bindax_random import key, weibull_min
     >>> weibull_min(key(42), 1.0, 2.0, (2,))
-    Array([0.819034 , 1.0671462], dtype=float32)
+    Array([0.8190345, 1.0671461], dtype=float32)
     """
     typed = single_key("weibull_min", key)
     sizes, found = shape_argument("weibull_min", shape), float_dtype("weibull_min", dtype)
@@ -266,7 +266,7 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
 
     >>> from bindax_random import geometric, key
     >>> geometric(key(42), 0.3, (4,))
-    Array([3, 2, 1, 1], dtype=int32)
+    Array([3, 2, 2, 2], dtype=int32)
     """
     typed = single_key("geometric", key)
     found = integer_dtype("geometric", dtype)

@@ -229,7 +229,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
 
     >>> from bindax_random import key, randint
     >>> randint(key(42), (4,), 0, 10)
-    Array([0, 5, 8, 8], dtype=int32)
+    Array([4, 4, 1, 9], dtype=int32)
     """
     typed = single_key("randint", key)
     found = integer_dtype("randint", dtype)

@@ -12,11 +12,12 @@ from ml_dtypes import finfo
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import typeof
-from bindax_numpy.extend import inexact
+from bindax_lax_basic.extend import promote_dtypes
+from bindax_numpy.extend import inexact, require_values
 
 
 def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
-    """Operands of one float or complex dtype, weak if all of them are.
+    """Operands of one float or complex dtype and one shape, weak if all of them are.
 
     Raises:
         TypeError: for what is neither array nor scalar.
@@ -27,6 +28,17 @@ def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
     return tuple(
         lax.convert_element_type(x, typeof(x).dtype) if typeof(x).weak_type else x for x in made
     )
+
+
+def one_dtype(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Operands of one float or complex dtype, and the shapes that they have.
+
+    Raises:
+        TypeError: for what is neither array nor scalar.
+    """
+    require_values(name, *operands)
+    made = [promoted(name, x)[0] for x in promote_dtypes(*operands)]
+    return tuple(promote_dtypes(*made))
 
 
 def aligned(*operands: Any) -> tuple[Any, ...]:

@@ -87,6 +87,7 @@ def dct(
         norm: ``"ortho"`` for an orthonormal transform, or ``"backward"``.
 
     >>> fft.dct(jnp.array([1.0, 1.0]))
+    Array([4., 0.], dtype=float32)
     """
     x = _operand("dct", x, type, norm)
     return _forward(_resized(x, n, axis % x.ndim), axis % x.ndim, norm == "ortho")
@@ -98,6 +99,7 @@ def idct(
     """The inverse of ``dct``; arguments as there.
 
     >>> fft.idct(fft.dct(jnp.array([1.0, 3.0])))
+    Array([1., 3.], dtype=float32)
     """
     x = _operand("idct", x, type, norm)
     return _inverse(_resized(x, n, axis % x.ndim), axis % x.ndim, norm == "ortho")
@@ -139,6 +141,8 @@ def dctn(
         norm: ``"ortho"`` for an orthonormal transform, or ``"backward"``.
 
     >>> fft.dctn(jnp.ones((2, 2)))
+    Array([[16.,  0.],
+           [ 0.,  0.]], dtype=float32)
     """
     x = _operand("dctn", x, type, norm)
     return _along_all("dctn", _forward, x, s, axes, norm == "ortho")
@@ -154,6 +158,8 @@ def idctn(
     """The inverse of ``dctn``; arguments as there.
 
     >>> fft.idctn(fft.dctn(jnp.ones((2, 2))))
+    Array([[1., 1.],
+           [1., 1.]], dtype=float32)
     """
     x = _operand("idctn", x, type, norm)
     return _along_all("idctn", _inverse, x, s, axes, norm == "ortho")

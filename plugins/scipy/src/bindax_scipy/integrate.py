@@ -22,5 +22,6 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
         axis: the axis of the samples.
 
     >>> integrate.trapezoid(jnp.array([1.0, 2.0, 3.0]))
+    Array(4., dtype=float32)
     """
     return jnp.trapezoid(y, x, dx, axis)

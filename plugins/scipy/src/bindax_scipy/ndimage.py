@@ -51,6 +51,7 @@ def map_coordinates(
         ValueError: for another order or mode, or when there is not an array for each axis.
 
     >>> ndimage.map_coordinates(jnp.array([0.0, 2.0]), [jnp.array([0.5])], order=1)
+    Array([1.], dtype=float32)
     """
     x = jnp.asarray(input)
     places = [jnp.asarray(c) for c in coordinates]

@@ -81,6 +81,7 @@ def odeint(
 
     >>> from bindax_scipy.ode import odeint
     >>> jnp.round(odeint(lambda y, t: -y, jnp.array(1.0), jnp.array([0.0, 1.0])), 4)
+    Array([1.    , 0.3679], dtype=float32)
     """
     times = jnp.asarray(t)
     if times.ndim != 1 or not jnp.issubdtype(times.dtype, np.floating):

@@ -3,7 +3,8 @@
 They use ``bindax_core.extend`` alone, and the kernel imports none of them.
 """
 
-from bindax_core.extend import register_internal
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
 from bindax_transforms._callables import check_function as check_function
 from bindax_transforms.autodiff.gradient import grad as grad
 from bindax_transforms.autodiff.gradient import hessian as hessian
@@ -51,4 +52,5 @@ from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
 from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
 from bindax_transforms.staging.trace import trace_to_jaxpr as trace_to_jaxpr
 
-register_internal(__file__)
+vars()["__all__"] = [*_public_names(vars()), "checkpoint_policies"]
+_register_internal(__file__)

@@ -1,4 +1,4 @@
-"""Parsing of an index ``x[...]``, entry by entry: new axes, slices, and positions."""
+"""Entries of an index ``x[...]``: new axes, slices, and positions."""
 
 from __future__ import annotations
 

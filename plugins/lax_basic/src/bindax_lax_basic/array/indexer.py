@@ -33,7 +33,7 @@ Shape = tuple[int, ...]
 
 
 class Indexer(NamedTuple):
-    """An index as a place to gather from, or to scatter to.
+    """Windows of an array that are gathered from, or scattered to.
 
     Attributes:
         indices: the index vectors, of shape ``(*batch, number of indexed axes)``.

@@ -34,7 +34,7 @@ CLIP = GatherScatterMode.CLIP
 
 
 class IndexedUpdates:
-    """The value of ``x.at``: index it to choose elements.
+    """The value of ``x.at``, which an index turns into an update of some elements.
 
     >>> import numpy as np
     >>> from bindax_core import Array
@@ -227,7 +227,7 @@ class IndexedUpdate:
         return _scattered(which, self._array, values, indexer, params)
 
     def _of_ones(self, values: Any, options: dict[str, Any]) -> Any:
-        """Return the operand for the whole array: ones, but for the chosen elements."""
+        """Divisors or exponents of the whole array: ones, but for the elements."""
         ones = IndexedUpdate(ones_like(self._array), self._index)
         return ones._update(scatter_mul_p, values, **options)
 

@@ -52,7 +52,7 @@ DimensionNumbers = tuple[tuple[Dims, Dims], tuple[Dims, Dims]]
 DotDimensionNumbers = tuple[
     tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
 ]
-"""The type of ``dimension_numbers`` of ``dot_general``."""
+"""Legal ``dimension_numbers`` of ``dot_general``."""
 
 
 def dot_general(

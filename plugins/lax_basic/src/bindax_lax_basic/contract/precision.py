@@ -1,4 +1,4 @@
-"""Precision of products: the dtypes and the precision of operands, and whole algorithms."""
+"""Precision of products: dtypes of operands, and whole algorithms."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -21,7 +21,7 @@ __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision", "PrecisionLike"]
 
 @register_text_form
 class Precision(enum.Enum):
-    """The precision with which a backend multiplies floats where it has a choice."""
+    """Precision with which a backend multiplies floats where it has a choice."""
 
     DEFAULT = 0
     HIGH = 1
@@ -95,7 +95,7 @@ PrecisionLike = (
     | DotAlgorithmPreset
     | None
 )
-"""The type of arguments called ``precision``."""
+"""Legal arguments ``precision``."""
 
 _PRECISIONS = {
     "default": Precision.DEFAULT,
@@ -139,7 +139,7 @@ def precision_argument(value: Any) -> PrecisionPair:
 
 
 def product_precision(value: Any, lhs: DType, rhs: DType, result: DType) -> ProductPrecision:
-    """Return the meaning of ``precision`` for operands and a result of these dtypes."""
+    """Interpret ``precision`` of a product for operands and a result of these dtypes."""
     if isinstance(value, str) and value in DotAlgorithmPreset.__members__:
         value = DotAlgorithmPreset[value]
     if value is DotAlgorithmPreset.DEFAULT:

@@ -1,4 +1,4 @@
-"""Sign, absolute value and rounding."""
+"""Rounding to integers: floor, ceil, and round."""
 
 # mypy: disable-error-code="no-any-return"
 

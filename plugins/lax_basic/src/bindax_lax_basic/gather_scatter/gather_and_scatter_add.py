@@ -100,7 +100,7 @@ def gather(
 
 
 def default_fill(dtype: Any) -> Any:
-    """Return the default value of reads out of bounds."""
+    """Default value of reads out of bounds."""
     if dtypes.is_inexact(dtype):
         return float("nan")
     if dtypes.kind_of(dtype) == "signed integer":

@@ -21,7 +21,7 @@ Dims = tuple[int, ...]
 
 @register_text_form
 class GatherScatterMode(enum.Enum):
-    """The treatment of windows that are not within the array.
+    """Treatment of windows that are not within the array.
 
     ``CLIP`` moves them to the nearest place that is; ``FILL_OR_DROP`` reads a fill value and drops
     what would be written; ``PROMISE_IN_BOUNDS`` says that there are none (and if there are, reads
@@ -75,7 +75,7 @@ def numbers_argument(name: str, kind: type[Any], value: Any) -> Any:
 
 @register_text_form
 class GatherDimensionNumbers(NamedTuple):
-    """The roles of the axes of a gather.
+    """Roles of the axes of a gather.
 
     Attributes:
         offset_dims: the axes of the result that run through a window.
@@ -96,7 +96,7 @@ class GatherDimensionNumbers(NamedTuple):
 
 @register_text_form
 class ScatterDimensionNumbers(NamedTuple):
-    """The roles of the axes of a scatter; the fields mirror ``GatherDimensionNumbers``.
+    """Roles of the axes of a scatter; the fields mirror ``GatherDimensionNumbers``.
 
     Attributes:
         update_window_dims: the axes of the updates that run through a window.
@@ -268,7 +268,7 @@ def gather(operand: NumPyArray, found: Windows) -> NumPyArray:
 
 
 def _whole_axes(operand: NumPyArray, found: Windows) -> int:
-    """Count the last axes that every window takes whole; NumPy copies these at once."""
+    """Number of last axes that every window takes whole; NumPy copies these at once."""
     count = 0
     while count < len(found.shape) - found.valid.ndim:
         places, size = found.indices[-1 - count], operand.shape[-1 - count]

@@ -29,7 +29,7 @@ Shape = tuple[int, ...]
 
 @register_text_form
 class RandomAlgorithm(enum.IntEnum):
-    """The algorithm of ``rng_bit_generator``; the default is Philox."""
+    """Algorithms of ``rng_bit_generator``; the default is Philox."""
 
     RNG_DEFAULT = 0
     RNG_THREE_FRY = 1

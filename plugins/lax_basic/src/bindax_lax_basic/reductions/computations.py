@@ -192,7 +192,7 @@ def computation_region(computation: ClosedJaxpr) -> Region:
 
 
 def is_identity(which: Primitive, value: Any) -> bool:
-    """Tell whether a known scalar is the neutral element of a monoid."""
+    """Test whether a known scalar is the identity of a monoid's operation."""
     if isinstance(value, Tracer):
         return False
     return bool(value == identity_of(which, typeof(value).dtype))

@@ -1,4 +1,4 @@
-"""Makers of ``jvp`` rules from partial derivatives."""
+"""``jvp`` rules made from partial derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operands of public functions, before they bind: weak ones adopt the others' dtype."""
+"""Preparation of operands before a primitive is bound: weak ones adopt the others' dtype."""
 
 from __future__ import annotations
 

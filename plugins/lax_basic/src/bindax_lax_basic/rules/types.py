@@ -1,4 +1,4 @@
-"""Makers of ``abstract_eval`` rules, and the checks that give errors their text."""
+"""``abstract_eval`` rules of families, and the checks that give errors their text."""
 
 from __future__ import annotations
 

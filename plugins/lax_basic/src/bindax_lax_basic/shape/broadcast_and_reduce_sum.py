@@ -1,4 +1,4 @@
-"""Permuting, adding and summing axes: the linear maps that the rules of all others are made of."""
+"""Repeating arrays along axes and summing over them; each is the transpose of the other."""
 
 # mypy: disable-error-code="no-any-return"
 

@@ -1,4 +1,4 @@
-"""Changing the shape of an array without changing its elements: reshape, squeeze, rev, and such."""
+"""Changing the shape of an array without changing its elements: reshape, squeeze, collapse."""
 
 # mypy: disable-error-code="no-any-return"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -176,14 +177,14 @@ class BatchNorm(_Affine):
         if self.axis_name is None:
             return mean
         try:
-            from bindax.lax import pmean
+            collectives = import_module("bindax_parallel")
         except ImportError:
             raise ImportError(
                 f"BatchNorm with axis_name={self.axis_name!r} takes means along a named axis, "
                 f"which needs the collectives of bindax-parallel; install it, or leave out "
                 f"axis_name."
             ) from None
-        return pmean(mean, self.axis_name)
+        return collectives.pmean(mean, self.axis_name)
 
 
 class LayerNorm(_Affine):

@@ -8,7 +8,7 @@ from typing import Any
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import promoted
+from bindax_scipy._operands import one_dtype
 
 __all__ = ["vq"]
 
@@ -28,8 +28,9 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Array, Arra
         ValueError: when the shapes do not fit together.
 
     >>> vq.vq(jnp.array([0.0, 2.0]), jnp.array([0.5, 1.5]))
+    (Array([0, 1], dtype=int32), Array([0.5, 0.5], dtype=float32))
     """
-    points, codes = promoted("vq", obs, code_book)
+    points, codes = one_dtype("vq", obs, code_book)
     if points.ndim != codes.ndim or points.ndim not in (1, 2):
         raise ValueError(
             f"vq: obs and code_book must both have one or two axes, but their shapes are "

@@ -11,7 +11,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_lax_basic import linalg as lax_linalg
-from bindax_scipy._operands import promoted
+from bindax_scipy._operands import one_dtype
 
 decompose = lax_linalg
 
@@ -22,7 +22,7 @@ def matrices(name: str, *operands: Any, square: bool = False) -> tuple[Any, ...]
     Raises:
         ValueError: when the first has fewer than two axes, or is not square where it must be.
     """
-    made = promoted(name, *(jnp.asarray(x) for x in operands))
+    made = one_dtype(name, *(jnp.asarray(x) for x in operands))
     a = made[0]
     if a.ndim < 2 or (square and a.shape[-1] != a.shape[-2]):
         kind = "square matrices" if square else "matrices"

@@ -10,3 +10,16 @@ from bindax_scipy.signal.spectra import csd as csd
 from bindax_scipy.signal.spectra import istft as istft
 from bindax_scipy.signal.spectra import stft as stft
 from bindax_scipy.signal.spectra import welch as welch
+
+__all__ = [
+    "convolve",
+    "convolve2d",
+    "correlate",
+    "correlate2d",
+    "csd",
+    "detrend",
+    "fftconvolve",
+    "istft",
+    "stft",
+    "welch",
+]

@@ -13,7 +13,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import promoted
+from bindax_scipy._operands import one_dtype, promoted
 
 _MODES = ("full", "same", "valid")
 _BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
@@ -22,7 +22,7 @@ _BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
 def _operands(name: str, in1: Any, in2: Any, mode: str) -> tuple[Any, Any]:
     if mode not in _MODES:
         raise ValueError(f"{name}: mode must be one of {_MODES}, but it is {mode!r:.60}.")
-    a, b = promoted(name, in1, in2)
+    a, b = one_dtype(name, in1, in2)
     if a.ndim != b.ndim:
         raise ValueError(
             f"{name}: in1 and in2 must have the same number of axes, but their shapes are "
@@ -85,6 +85,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Arr
         axes: the axes of the convolution; along others both have the same size.
 
     >>> jnp.round(signal.fftconvolve(jnp.array([1.0, 2.0]), jnp.array([1.0, 1.0])))
+    Array([1., 3., 2.], dtype=float32)
     """
     a, b = _operands("fftconvolve", in1, in2, mode)
     if axes is None:
@@ -123,6 +124,7 @@ def convolve(
         precision: the precision of the products; the highest by default.
 
     >>> signal.convolve(jnp.array([1.0, 2.0]), jnp.array([1.0, 1.0]))
+    Array([1., 3., 2.], dtype=float32)
     """
     if method == "fft":
         return fftconvolve(in1, in2, mode)
@@ -147,6 +149,7 @@ def correlate(
         precision: the precision of the products; the highest by default.
 
     >>> signal.correlate(jnp.array([1.0, 2.0]), jnp.array([1.0, 0.0]))
+    Array([0., 1., 2.], dtype=float32)
     """
     in2 = jnp.asarray(in2)
     return convolve(in1, jnp.flip(jnp.conj(in2)), mode, method, precision)
@@ -194,6 +197,8 @@ def convolve2d(
         precision: the precision of the products; the highest by default.
 
     >>> signal.convolve2d(jnp.ones((2, 2)), jnp.ones((1, 2)), "same")
+    Array([[1., 2.],
+           [1., 2.]], dtype=float32)
     """
     return _two_dimensional("convolve2d", in1, in2, mode, boundary, fillvalue, precision)
 
@@ -209,6 +214,8 @@ def correlate2d(
     """The correlation of two matrices; arguments as for ``convolve2d``.
 
     >>> signal.correlate2d(jnp.ones((2, 2)), jnp.ones((1, 2)), "valid")
+    Array([[2.],
+           [2.]], dtype=float32)
     """
     kernel = jnp.flip(jnp.conj(jnp.asarray(in2)))
     return _two_dimensional("correlate2d", in1, kernel, mode, boundary, fillvalue, precision)
@@ -227,6 +234,7 @@ def detrend(
         overwrite_data: must be None.
 
     >>> jnp.round(signal.detrend(jnp.array([1.0, 2.0, 3.0])), 3)
+    Array([ 0., -0.,  0.], dtype=float32)
     """
     if overwrite_data is not None:
         raise ValueError("detrend: overwrite_data must be None, as arrays are immutable.")

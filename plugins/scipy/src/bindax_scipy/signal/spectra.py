@@ -13,7 +13,7 @@ import numpy as np
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import promoted
+from bindax_scipy._operands import one_dtype
 from bindax_scipy.signal.convolution import detrend as remove_trend
 
 
@@ -155,7 +155,7 @@ def _spectrum(
     padded: bool = False,
 ) -> tuple[Any, Any, Any]:
     """Frequencies, times, and products of transforms with an axis of frames at the end."""
-    arrays = promoted(name, jnp.asarray(x), *(() if y is None else (jnp.asarray(y),)))
+    arrays = one_dtype(name, jnp.asarray(x), *(() if y is None else (jnp.asarray(y),)))
     signals = [jnp.moveaxis(v, axis, -1) for v in arrays]
     if y is not None:
         signals = list(_same_length(*signals))
@@ -235,6 +235,7 @@ def stft(
 
     >>> frequencies, times, values = signal.stft(jnp.ones(8), nperseg=4)
     >>> values.shape
+    (3, 5)
     """
     return _spectrum(
         "stft",
@@ -287,6 +288,7 @@ def csd(
         Frequencies and the spectrum.
 
     >>> signal.csd(jnp.arange(8.0), jnp.arange(8.0), nperseg=8)[1].shape
+    (5,)
     """
     if average not in ("mean", "median"):
         raise ValueError(f"csd: average must be 'mean' or 'median', but it is {average!r:.60}.")
@@ -321,6 +323,7 @@ def welch(
     """The spectrum of a signal, by Welch's method; arguments as for ``csd``.
 
     >>> signal.welch(jnp.arange(8.0), nperseg=8)[1].shape
+    (5,)
     """
     return csd(
         x,
@@ -369,6 +372,7 @@ def istft(
 
     >>> _, _, values = signal.stft(jnp.arange(8.0), nperseg=4)
     >>> jnp.round(signal.istft(values)[1], 4)
+    Array([0., 1., 2., 3., 4., 5., 6., 7.], dtype=float32)
     """
     z = jnp.asarray(Zxx)
     if z.ndim < 2 or time_axis % z.ndim == freq_axis % z.ndim:

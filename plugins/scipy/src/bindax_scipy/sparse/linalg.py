@@ -111,6 +111,7 @@ def cg(
         The solution and None.
 
     >>> sparse_linalg.cg(jnp.array([[2.0, 0.0], [0.0, 4.0]]), jnp.array([2.0, 8.0]))[0]
+    Array([1., 2.], dtype=float32)
     """
 
     def solve(matvec: Operator, b: Any, x0: Any, most: int, precondition: Operator) -> Any:
@@ -162,6 +163,7 @@ def bicgstab(
         The solution and None.
 
     >>> sparse_linalg.bicgstab(jnp.array([[2.0, 0.0], [0.0, 4.0]]), jnp.array([2.0, 8.0]))[0]
+    Array([1., 2.], dtype=float32)
     """
 
     def solve(matvec: Operator, b: Any, x0: Any, most: int, precondition: Operator) -> Any:
@@ -230,7 +232,8 @@ def gmres(
     Raises:
         ValueError: for another ``solve_method``.
 
-    >>> sparse_linalg.gmres(jnp.array([[2.0, 1.0], [0.0, 4.0]]), jnp.array([3.0, 4.0]))[0]
+    >>> jnp.round(sparse_linalg.gmres(jnp.array([[2.0, 1.0], [0.0, 4.0]]), jnp.array([3.0, 4.0]))[0], 3)
+    Array([1., 1.], dtype=float32)
     """
     if solve_method not in ("batched", "incremental"):
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import real
+from bindax_scipy._operands import one_dtype
 from bindax_scipy.special import gammaln, xlogy
 
 __all__ = [
@@ -34,7 +34,7 @@ def logpdf(x: Any, alpha: Any) -> Array:
     >>> stats.dirichlet.logpdf(jnp.array([0.25, 0.75]), jnp.array([2.0, 3.0]))
     Array(0.5232489, dtype=float32)
     """
-    x, alpha = real("dirichlet.logpdf", x, alpha)
+    x, alpha = one_dtype("dirichlet.logpdf", x, alpha)
     if alpha.ndim != 1 or x.ndim == 0 or x.shape[0] not in (alpha.shape[0], alpha.shape[0] - 1):
         raise ValueError(
             f"dirichlet.logpdf: alpha must be a vector, and x have as many elements along its "

@@ -14,7 +14,7 @@ import bindax_random as random
 from bindax_core.extend import Array
 from bindax_core.tree_util import register_dataclass
 from bindax_nn import logsumexp
-from bindax_scipy._operands import real
+from bindax_scipy._operands import one_dtype, real
 from bindax_scipy.linalg import cho_factor, cho_solve, cholesky
 from bindax_scipy.special import ndtr
 from bindax_transforms import vmap
@@ -65,7 +65,7 @@ class gaussian_kde:
         if weights is None:
             weights = jnp.full(n, 1.0 / n, dtype=points.dtype)
         else:
-            points, weights = real("gaussian_kde", points, jnp.atleast_1d(weights))
+            points, weights = one_dtype("gaussian_kde", points, jnp.atleast_1d(weights))
             if weights.shape != (n,):
                 raise ValueError(
                     f"gaussian_kde: weights must have shape {(n,)}, as there are {n} points, but "

@@ -9,7 +9,7 @@ from typing import Any
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import real
+from bindax_scipy._operands import one_dtype
 from bindax_scipy.linalg import solve_triangular
 
 __all__ = [
@@ -38,7 +38,7 @@ def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Array:
             f"multivariate_normal.logpdf: allow_singular must be None, but it is "
             f"{allow_singular!r:.60}; covariances must be positive definite."
         )
-    x, mean, cov = real("multivariate_normal.logpdf", x, mean, cov)
+    x, mean, cov = one_dtype("multivariate_normal.logpdf", x, mean, cov)
     y = x - mean
     constant = math.log(2 * math.pi)
     if mean.ndim == 0:

@@ -11,7 +11,7 @@ import numpy as np
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import real
+from bindax_scipy._operands import one_dtype, real
 from bindax_scipy.special import entr, gammaincc, gammaln, xlogy
 
 __all__ = [
@@ -62,7 +62,7 @@ def entropy(mu: Any, loc: Any = 0) -> Array:
     >>> stats.poisson.entropy(jnp.array([0.0, 2.0]))
     Array([0.       , 1.7048823], dtype=float32)
     """
-    mu, loc = real("poisson.entropy", mu, loc)
+    mu, loc = one_dtype("poisson.entropy", mu, loc)
     small = mu < 100
     k = jnp.expand_dims(jnp.arange(250, dtype=mu.dtype), tuple(range(1, mu.ndim + 1)))
     near = jnp.sum(entr(pmf(k, jnp.where(small, mu, 1.0))), axis=0)

@@ -1,4 +1,4 @@
-"""Evaluation of convolutions by NumPy: gathered windows, and one product of matrices."""
+"""Evaluation of a convolution by NumPy: gathered windows, and one product of matrices."""
 
 # mypy: disable-error-code="no-any-return"
 

@@ -1,4 +1,4 @@
-"""Arguments of convolutions: dimension numbers, paddings, sizes; and the result's type."""
+"""Arguments of a convolution: dimension numbers, paddings, sizes; and its type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Pads = tuple[tuple[int, int], ...]
 
 @register_text_form
 class ConvDimensionNumbers(NamedTuple):
-    """The roles of the axes of a convolution's operands and of its result.
+    """Roles of the axes of the operands of a convolution, and of its result.
 
     Attributes:
         lhs_spec: the axes of the input: batch, feature, then the spatial axes.
@@ -40,7 +40,7 @@ class ConvDimensionNumbers(NamedTuple):
 
 
 ConvGeneralDilatedDimensionNumbers = tuple[str, str, str] | ConvDimensionNumbers | None
-"""The type of ``dimension_numbers`` of convolutions."""
+"""Legal ``dimension_numbers`` of convolutions."""
 
 
 def conv_dimension_numbers(
