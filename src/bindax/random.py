@@ -7,4 +7,5 @@ Array((2,), dtype=key<fry>) overlaying:
  [ 928981903 3453687069]]
 """
 
-from bindax_random import *  # noqa: F403 -- everything there is public
+from bindax_random import *  # noqa: F403 -- the package says in __all__ what is public
+from bindax_random import __all__ as __all__

@@ -8,8 +8,10 @@ Array([ 1.0040144 , -0.90633726], dtype=float32)
 
 from bindax_core.extend import register_internal
 from bindax_random._prng import PRNG as PRNG
+from bindax_random._prng import find_prng as find_prng
 from bindax_random._prng import prng_key as prng_key
 from bindax_random._prng import register_prng as register_prng
+from bindax_random.checks import check_prng as check_prng
 from bindax_random.count_numbers import binomial as binomial
 from bindax_random.count_numbers import multinomial as multinomial
 from bindax_random.count_numbers import poisson as poisson
@@ -62,3 +64,61 @@ from bindax_random.uniform_numbers import randint as randint
 from bindax_random.uniform_numbers import uniform as uniform
 
 register_internal(__file__)
+
+__all__ = [
+    "KeyReuseError",
+    "PRNG",
+    "PRNGKey",
+    "ball",
+    "bernoulli",
+    "beta",
+    "binomial",
+    "bits",
+    "categorical",
+    "cauchy",
+    "check_prng",
+    "chisquare",
+    "choice",
+    "clone",
+    "debug_key_reuse",
+    "dirichlet",
+    "double_sided_maxwell",
+    "exponential",
+    "f",
+    "find_prng",
+    "fold_in",
+    "gamma",
+    "generalized_normal",
+    "geometric",
+    "gumbel",
+    "key",
+    "key_data",
+    "key_dtype",
+    "key_impl",
+    "laplace",
+    "loggamma",
+    "logistic",
+    "lognormal",
+    "maxwell",
+    "multinomial",
+    "multivariate_normal",
+    "normal",
+    "orthogonal",
+    "pareto",
+    "permutation",
+    "poisson",
+    "prng_key",
+    "rademacher",
+    "randint",
+    "random_gamma_p",
+    "rayleigh",
+    "register_prng",
+    "split",
+    "t",
+    "triangular",
+    "truncated_normal",
+    "uniform",
+    "wald",
+    "weibull_min",
+    "wrap_key_data",
+]
