@@ -114,12 +114,12 @@ def extended_dtype(
 
 
 def is_extended(dtype: Any) -> bool:
-    """Whether a dtype is extended."""
+    """Tell whether a dtype is extended."""
     return dtype.names is not None and len(dtype.names) == 1 and dtype.itemsize > 0
 
 
 def as_extended(dtype: Any) -> Any:
-    """What a NumPy dtype represents: the extended dtype, or itself where it represents nothing."""
+    """Return the extended dtype that a NumPy dtype represents, or the dtype itself."""
     if dtype.names is None or isinstance(dtype, ExtendedDType) or not is_extended(dtype):
         return dtype
     found = _KNOWN.get(dtype)

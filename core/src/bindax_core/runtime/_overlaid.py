@@ -14,7 +14,7 @@ from bindax_core.runtime._array import Array
 
 
 def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
-    """Whether any value in a program has an extended dtype."""
+    """Tell whether any value in a program has an extended dtype."""
     known = jaxpr.cache.get("has_extended_dtypes")
     if known is None:
         known = jaxpr.cache["has_extended_dtypes"] = _has_extended(jaxpr.jaxpr)

@@ -6,7 +6,8 @@
 Array([ 1.0040144 , -0.90633726], dtype=float32)
 """
 
-from bindax_core.extend import register_internal
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
 from bindax_random._prng import PRNG as PRNG
 from bindax_random._prng import find_prng as find_prng
 from bindax_random._prng import prng_key as prng_key
@@ -63,62 +64,6 @@ from bindax_random.uniform_numbers import rademacher as rademacher
 from bindax_random.uniform_numbers import randint as randint
 from bindax_random.uniform_numbers import uniform as uniform
 
-register_internal(__file__)
+vars()["__all__"] = _public_names(vars())
 
-__all__ = [
-    "KeyReuseError",
-    "PRNG",
-    "PRNGKey",
-    "ball",
-    "bernoulli",
-    "beta",
-    "binomial",
-    "bits",
-    "categorical",
-    "cauchy",
-    "check_prng",
-    "chisquare",
-    "choice",
-    "clone",
-    "debug_key_reuse",
-    "dirichlet",
-    "double_sided_maxwell",
-    "exponential",
-    "f",
-    "find_prng",
-    "fold_in",
-    "gamma",
-    "generalized_normal",
-    "geometric",
-    "gumbel",
-    "key",
-    "key_data",
-    "key_dtype",
-    "key_impl",
-    "laplace",
-    "loggamma",
-    "logistic",
-    "lognormal",
-    "maxwell",
-    "multinomial",
-    "multivariate_normal",
-    "normal",
-    "orthogonal",
-    "pareto",
-    "permutation",
-    "poisson",
-    "prng_key",
-    "rademacher",
-    "randint",
-    "random_gamma_p",
-    "rayleigh",
-    "register_prng",
-    "split",
-    "t",
-    "triangular",
-    "truncated_normal",
-    "uniform",
-    "wald",
-    "weibull_min",
-    "wrap_key_data",
-]
+_register_internal(__file__)

@@ -93,13 +93,13 @@ def _number(x: float, dtype: DType) -> Array:
 
 
 def is_key(x: Any) -> bool:
-    """Whether something is an array of typed keys."""
+    """Tell whether something is an array of typed keys."""
     dtype = getattr(getattr(x, "aval", None), "dtype", None)
     return dtype is not None and is_extended(dtype)
 
 
 def is_arraylike(x: Any) -> bool:
-    """Whether something is an array, but no typed key."""
+    """Tell whether something is an array, but no typed key."""
     return hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic))
 
 

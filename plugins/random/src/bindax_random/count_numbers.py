@@ -29,7 +29,6 @@ from bindax_lax_basic import (
     floor,
     full,
     full_like,
-    lgamma,
     log,
     log1p,
     ne,
@@ -37,8 +36,8 @@ from bindax_lax_basic import (
     select,
     sqrt,
 )
-from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype, integer_limits
+from bindax_lax_basic.extend import broadcast_to
 from bindax_numpy import clip, isinf, moveaxis, where
 from bindax_random._compiled import compiled
 from bindax_random._operands import (
@@ -51,6 +50,7 @@ from bindax_random._operands import (
 )
 from bindax_random.keys import random_split_p, single_key
 from bindax_random.uniform_numbers import split_in, uniform_floats
+from bindax_special import lgamma
 
 _FLOAT32 = np.dtype(np.float32)
 _KNUTH_BELOW = 10.0
@@ -97,7 +97,7 @@ def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
 
 
 def _rounds(dtype: DType) -> Any:
-    """How often a loop is tried: as often as its results can count."""
+    """Return the limit of a loop: as many rounds as its results can count."""
     return np.array(min(integer_limits(dtype)[1], integer_limits(np.dtype(np.int32))[1]), np.int32)
 
 
@@ -210,7 +210,7 @@ def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
 
 
 def _limit(dtype: DType) -> Any:
-    """How often a loop is tried: as often as its results can count."""
+    """Return the limit of a loop: as many rounds as its results can count."""
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     return np.int32(min(float(info.max), float(np.iinfo(np.int32).max)))
 

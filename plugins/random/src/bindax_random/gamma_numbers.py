@@ -41,7 +41,6 @@ from bindax_lax_basic import (
     log,
     mul,
     neg,
-    random_gamma_grad,
     reduce_max,
     reduce_sum,
     reshape,
@@ -53,9 +52,8 @@ from bindax_lax_basic import (
     max as maximum,
 )
 from bindax_lax_basic import pow as raised
-from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.dtypes import DType
-from bindax_lax_basic.extend import batch_first, zero_tangent
+from bindax_lax_basic.extend import batch_first, broadcast_to, zero_tangent
 from bindax_random._compiled import compiled
 from bindax_random._operands import (
     Shape,
@@ -69,6 +67,7 @@ from bindax_random.keys import random_split_p, single_key
 from bindax_random.normal_numbers import normal_floats
 from bindax_random.sampling import result_shape_of
 from bindax_random.uniform_numbers import split_in, uniform_floats
+from bindax_special import random_gamma_grad
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr, vmap
 
 _SQUEEZE = 0.0331

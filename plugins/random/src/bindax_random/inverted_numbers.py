@@ -26,9 +26,8 @@ from bindax_lax_basic import (
     sub,
     tan,
 )
-from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype
-from bindax_lax_basic.extend import shape_argument
+from bindax_lax_basic.extend import broadcast_to, shape_argument
 from bindax_numpy import power, where
 from bindax_random._compiled import compiled
 from bindax_random._operands import (

@@ -22,9 +22,8 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import convert_element_type, reshape
-from bindax_lax_basic.axes import moveaxis
 from bindax_lax_basic.dtypes import is_integer
-from bindax_lax_basic.extend import batch_first, no_derivative, shape_argument
+from bindax_lax_basic.extend import batch_first, moveaxis, no_derivative, shape_argument
 from bindax_random._operands import is_arraylike, is_key
 from bindax_random._prng import PRNG, find_prng, prng_of, register_prng
 from bindax_random._seeds import seed_array

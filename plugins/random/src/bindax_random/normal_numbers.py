@@ -25,9 +25,8 @@ from bindax_lax_basic import (
 )
 from bindax_lax_basic import max as maximum
 from bindax_lax_basic import min as minimum
-from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, is_inexact, real_dtype
-from bindax_lax_basic.extend import shape_argument
+from bindax_lax_basic.extend import broadcast_to, shape_argument
 from bindax_numpy import einsum
 from bindax_numpy.linalg import cholesky, eigh, svd
 from bindax_random._compiled import compiled

@@ -1,4 +1,4 @@
-"""What the registry loads: the primitives of this package."""
+"""The plugin that the registry loads: the primitives of this package."""
 
 from __future__ import annotations
 

@@ -28,8 +28,12 @@ from bindax_lax_basic import (
     shift_left,
     shift_right_logical,
 )
-from bindax_lax_basic.axes import moveaxis
-from bindax_lax_basic.extend import align_batch_axes, elementwise_type, shape_argument
+from bindax_lax_basic.extend import (
+    align_batch_axes,
+    elementwise_type,
+    moveaxis,
+    shape_argument,
+)
 from bindax_random import _threefry_numbers as numbers
 from bindax_random._prng import PRNG
 from bindax_random._seeds import seed_words

@@ -35,9 +35,14 @@ from bindax_lax_basic import (
 from bindax_lax_basic import (
     max as maximum,
 )
-from bindax_lax_basic.axes import broadcast_to
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, integer_limits, kind_of
-from bindax_lax_basic.extend import composition, no_derivative, same_dims, shape_argument
+from bindax_lax_basic.extend import (
+    broadcast_to,
+    composition,
+    no_derivative,
+    same_dims,
+    shape_argument,
+)
 from bindax_numpy import clip
 from bindax_random._compiled import compiled
 from bindax_random._operands import Shape, float_dtype, in_dtype, integer_dtype, result_shape
@@ -128,7 +133,7 @@ def _bounded(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) 
 
 
 def _is_unit(minval: Any, maxval: Any) -> bool:
-    """Whether bounds are 0 and 1, between which numbers need not be scaled."""
+    """Tell whether bounds are 0 and 1, between which numbers need not be scaled."""
     kinds = (int, float)
     return type(minval) in kinds and type(maxval) in kinds and minval == 0 and maxval == 1
 
