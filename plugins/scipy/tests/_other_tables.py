@@ -21,7 +21,7 @@ SIGNAL = Table(
     convolve2d(M, K) convolve2d(M, K, 'same') correlate2d(M, K) correlate2d(M, K, 'same')
     correlate2d(M, K, 'valid') fftconvolve(A, B) fftconvolve(M, K, 'same') fftconvolve(M, K, 'valid')
     fftconvolve(M, M[:, :2], axes=1) fftconvolve(Z, Z[:3]) detrend(A) detrend(M, 0)
-    detrend(A, type='constant') detrend(A, bp=4) detrend(M, bp=[2, 4]) detrend(I) welch(A)
+    detrend(A, type='constant') detrend(A, bp=4) detrend(I) welch(A)
     welch(L, nperseg=8) welch(L, 10.0, nperseg=8, noverlap=2, scaling='spectrum')
     welch(L, nperseg=16, average='median') welch(L, nperseg=8, detrend='linear', nfft=12)
     csd(L[0], L[1], nperseg=8) csd(L, L[::-1], nperseg=10, average='median')
