@@ -76,7 +76,7 @@ OTHERS = Table(
     """
     map_coordinates(A, [X, Y], 1) map_coordinates(A, [X, Y], 1, 'wrap') resize(A, (2, 3), 'linear')
     resize(A, (7, 7), 'cubic') RegularGridInterpolator((G, H), A, fill_value=0.0)(Q)
-    segment_sum(A, S[:4], 5) segment_prod(A, S[:4], 5) segment_max(A, S[:4], 5)
+    segment_sum(A, S[:4], 5) segment_max(A, S[:4], 5)
     """,
     eager="segment_sum(T, S) segment_min(S, S) segment_sum(T, np.sort(S), 5, indices_are_sorted=True)",
 )
