@@ -48,14 +48,6 @@ def test_a_plugin_without_rules_has_nothing_to_check(name: str) -> None:
     assert ("check_pytree" in ran.output) == (name == "containers")
 
 
-def test_rules_for_primitives_of_the_kernel_are_checked() -> None:
-    pytest.importorskip("bindax_xla_backend")
-    ran = CliRunner().invoke(main, ["check", "xla_backend", "--budget", "20"])
-
-    assert ran.exit_code == 0, ran.output
-    assert "2 checks: 2 passed" in ran.output
-
-
 def test_nothing_run_is_a_failure() -> None:
     ran = CliRunner().invoke(main, ["check", PLUGIN, "--budget", "0"])
 

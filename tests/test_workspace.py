@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PROJECTS = [ROOT, ROOT / "core", *sorted((ROOT / "plugins").iterdir())]
+PROJECTS = [ROOT, ROOT / "core", ROOT / "testing", *sorted((ROOT / "plugins").iterdir())]
 
 
 def project(directory: Path) -> dict[str, Any]:
@@ -39,11 +39,24 @@ def test_contract_on_public_doors_names_every_private_module() -> None:
     contracts = project(ROOT)["tool"]["importlinter"]["contracts"]
     (contract,) = (c for c in contracts if c["id"] == "public-doors")
     package = ROOT / "core/src/bindax_core"
-    private = {path.stem for path in package.glob("_*") if not path.name.startswith("__")}
-    assert set(contract["forbidden_modules"]) == {f"bindax_core.{name}" for name in private}
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")} - {"tree"}
+    private = {f"bindax_core.{room}" for room in rooms} | {"bindax_core.tree.*"}
+    assert set(contract["forbidden_modules"]) == private
+    assert not list(package.glob("_[!_]*.py"))
 
 
 def test_sources_name_no_registry() -> None:
     for directory in PROJECTS:
         text = (directory / "pyproject.toml").read_text(encoding="utf-8")
         assert not re.search(r"https?://\S*(simple|pypi)|\[\[tool\.uv\.index\]\]", text)
+
+
+def test_no_file_takes_part_in_an_import_circle() -> None:
+    grimp = pytest.importorskip("grimp")
+    packages = project(ROOT)["tool"]["importlinter"]["root_packages"]
+    graph = grimp.build_graph(*packages, exclude_type_checking_imports=True, cache_dir=None)
+    imports = {one: set(graph.find_modules_directly_imported_by(one)) for one in graph.modules}
+    while free := {one for one, imported in imports.items() if not imported & imports.keys()}:
+        for one in free:
+            del imports[one]
+    assert sorted(imports) == []

@@ -4,3 +4,5 @@ from bindax_numpy.segments import segment_max as segment_max
 from bindax_numpy.segments import segment_min as segment_min
 from bindax_numpy.segments import segment_prod as segment_prod
 from bindax_numpy.segments import segment_sum as segment_sum
+
+__all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]

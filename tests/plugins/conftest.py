@@ -83,11 +83,10 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """Build wheels of everything, and install them as a user would."""
     base = tmp_path_factory.mktemp("environment")
     wheels = base / "wheels"
-    names = ("lax_basic", "callbacks", "control_flow", "numpy")
-    plugins = (ROOT / "plugins" / name for name in names)
-    packages = [ROOT, ROOT / "core", *plugins]
-    if HAS_JAXLIB:
-        packages.append(ROOT / "plugins/xla_backend")
+    plugins = (path.parent for path in sorted(ROOT.glob("plugins/*/pyproject.toml")))
+    absent = {"containers"} if HAS_JAXLIB else {"containers", "xla_backend"}
+    packages = [ROOT, ROOT / "core", ROOT / "testing"]
+    packages += [plugin for plugin in plugins if plugin.name not in absent]
     examples = ("softsign", "intervals", "onnx_target", "broken", "clashing")
     for package in (*packages, *(EXAMPLES / name for name in examples)):
         _uv("build", "--wheel", "--out-dir", str(wheels), str(package))

@@ -8,12 +8,12 @@ import _jax_reference
 import jax
 import numpy as np
 
-import bindax_lax_basic as lax
 import bindax_transforms as bt
+from bindax import lax
 from bindax_core.extend import ShapedArray
-from bindax_lax_basic.contraction_samples import CONTRACTIONS
-from bindax_lax_basic.reduction_samples import Call
-from bindax_lax_basic.samples import SAMPLES, Numbers, Operand, Sample
+from bindax_lax_basic.samples.calls import SAMPLES, Numbers, Operand, Sample
+from bindax_lax_basic.samples.contractions import CONTRACTIONS
+from bindax_lax_basic.samples.reductions import Call
 
 DTYPES = tuple(
     lax.dtype(name)

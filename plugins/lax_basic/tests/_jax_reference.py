@@ -5,7 +5,7 @@ from typing import Any
 import jax
 from jax._src.lax import windowed_reductions
 
-from bindax_lax_basic._sliding import geometry
+from bindax_lax_basic.window.geometry import geometry
 
 
 def clamp(low: Any, x: Any, high: Any) -> Any:

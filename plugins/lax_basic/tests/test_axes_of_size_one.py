@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bindax_lax_basic as lax
 import bindax_transforms
+from bindax import lax
 
 SHAPES = [((1, 3), (2, 3)), ((2, 1), (1, 3)), ((1,), (4,)), ((1, 3), (0, 3)), ((1, 1), (1, 1))]
 FUNCTIONS = {

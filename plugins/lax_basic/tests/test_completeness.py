@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import bindax_lax_basic as lax
+from bindax import lax
 from bindax_core import find_primitive
 from bindax_core.extend import jvp
-from bindax_lax_basic._conformance import conformance_samples
 from bindax_lax_basic.formulas import DERIVATIVES
+from bindax_lax_basic.samples.conformance import conformance_samples
 from bindax_testing import Sample
 from bindax_transforms import make_jaxpr
 

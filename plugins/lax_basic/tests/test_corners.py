@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import bindax_lax_basic as lax
 import bindax_transforms
+from bindax import lax
 
 BOTH = pytest.mark.parametrize(
     "run", [lambda f: f, bindax_transforms.jit], ids=["eager", "compiled"]

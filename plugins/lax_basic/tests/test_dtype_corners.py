@@ -8,8 +8,8 @@ import pytest
 from _dtype_cases import NARROW_FLOATS, NARROW_INTEGERS, UNSIGNED_FLOATS
 
 import bindax_core as bx
-import bindax_lax_basic as lax
 import bindax_transforms as bt
+from bindax import lax
 from bindax_lax_basic.dtypes import canonical_dtype
 
 DOT = (((1,), (1,)), ((), ()))
@@ -197,6 +197,7 @@ REDUCTIONS = {
 }
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("name", [n for n in NARROW_FLOATS if n not in UNSIGNED_FLOATS])
 @pytest.mark.parametrize("backend", ["numpy", "xla"])
 @pytest.mark.parametrize("reduction", REDUCTIONS)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
-import bindax_lax_basic as lax
 import bindax_transforms as bt
+from bindax import lax
 
 BACKENDS = ["numpy", "xla"]
 

@@ -7,7 +7,7 @@ import bindax_core as bx
 import bindax_lax_basic as lax
 import bindax_transforms as bt
 from bindax_core.extend import tree_leaves
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 F = np.zeros((2, 3), np.float32)
 I = np.zeros((2, 3), np.int32)
@@ -109,6 +109,7 @@ def test_refused(call, error, text):
         call()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("sample", REDUCTION_SAMPLES, ids=[s.label for s in REDUCTION_SAMPLES])
 def test_batches_are_stacked_results(sample):
     batches = [np.stack(pair) for pair in zip(sample.make(), sample.make(1), strict=True)]

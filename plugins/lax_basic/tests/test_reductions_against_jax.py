@@ -16,12 +16,14 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 jax = pytest.importorskip("jax")
 
 from jax._src.lax import windowed_reductions  # noqa: E402 -- what jax.lax has no name for
 
+# Ordinary runs compare all of these samples with stored answers in test_differential.py.
+pytestmark = pytest.mark.nightly
 TOLERANCE = {2: 3e-2, 4: 2e-5, 8: 1e-11, 16: 1e-11}
 
 
@@ -33,7 +35,7 @@ def gather_add(t, x, which, window, strides, padding, base=None, dilation=None):
 
 
 def pads(x, window, strides, padding, base=None, dilation=None):
-    from bindax_lax_basic._sliding import geometry
+    from bindax_lax_basic.window.geometry import geometry
 
     return geometry("test", x.shape, window, strides, padding, base, dilation).padding
 

@@ -7,10 +7,12 @@ import bindax_core as bx
 import bindax_lax_basic as lax
 import bindax_transforms as bt
 from bindax_core.extend import is_differentiable, tree_leaves, typeof
-from bindax_lax_basic.reduction_samples import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 pytest.importorskip("bindax_xla_backend")
 pytest.importorskip("jaxlib")
+# Ordinary runs compile a part of these samples in test_differential.py.
+pytestmark = pytest.mark.nightly
 
 GROUP = 12
 GROUPS = [REDUCTION_SAMPLES[i : i + GROUP] for i in range(0, len(REDUCTION_SAMPLES), GROUP)]

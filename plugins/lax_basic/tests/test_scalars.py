@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import bindax_lax_basic as lax
+from bindax import lax
+
+pytestmark = pytest.mark.smoke
 
 REAL = """
 abs acos acosh asin asinh atan atanh bessel_i0e bessel_i1e cbrt ceil cos cosh digamma erf erf_inv

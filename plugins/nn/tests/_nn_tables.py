@@ -118,10 +118,18 @@ attention = Table(
     tolerances={8: 1e-5},
 )
 SIZES = "(random.key(0), (3, 4))", "(random.key(1), (2, 3, 4), 'float32')"
-SCALED = (
-    "glorot_normal glorot_uniform he_normal he_uniform kaiming_normal kaiming_uniform "
-    "lecun_normal lecun_uniform xavier_normal xavier_uniform"
-).split()
+SCALED = [
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "kaiming_normal",
+    "kaiming_uniform",
+    "lecun_normal",
+    "lecun_uniform",
+    "xavier_normal",
+    "xavier_uniform",
+]
 initializers = Table(
     "nn.initializers random",
     {"A": np.ones((2,), np.float32)},

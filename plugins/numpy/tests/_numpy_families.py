@@ -1,13 +1,12 @@
 """Families of calls that are made with bindax and with JAX, in the same words, and compared.
 
-All calls of one family are one compiled program of JAX, which is much faster than one for each. The
-calls are made with operands of 32 bits, and again with operands and defaults of 64.
+JAX's results are stored in `references.npz`, which `make_references.py` writes. The calls are made
+with operands of 32 bits, and again with operands and defaults of 64.
 """
 
 import functools
 import math
 import re
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,10 +17,6 @@ import bindax_numpy as jnp
 import bindax_transforms as bt
 from bindax_core.extend import tree_leaves, typeof
 
-FAST_COMPILER = {
-    "xla_backend_optimization_level": 0,
-    "xla_llvm_disable_expensive_passes": True,
-}
 # Relative to the largest element, as errors of decompositions are.
 TOLERANCE = {2: 1e-2, 4: 1e-4, 8: 1e-10}
 WIDER = {"float32": "float64", "int32": "int64", "complex64": "complex128"}
@@ -53,7 +48,7 @@ def split_calls(text: str) -> list[str]:
 
 
 class Family:
-    """Calls, the operands that they name, and what JAX makes of them.
+    """Calls, and the operands that they name.
 
     Args:
         calls: the calls, with the names of the namespace and of the operands.
@@ -72,9 +67,7 @@ class Family:
         everything = dict.fromkeys([*self.calls, *self.gradients])
         self.mapped = [c for c in everything if re.search(r"\bA\b", c) and c not in skipped]
         self._operands = operands
-        self.expected = functools.cache(self._expected)
         self.staged = functools.cache(self._staged)
-        self.expected_gradients = functools.cache(self._expected_gradients)
 
     def operands(self, bits: int = 32) -> dict[str, Any]:
         """The operands, wider ones for 64 bits."""
@@ -82,32 +75,11 @@ class Family:
             return self._operands
         return {k: v.astype(WIDER.get(v.dtype.name, v.dtype)) for k, v in self._operands.items()}
 
-    def _expected(self, bits: int) -> dict[str, Any]:
-        import jax
-
-        with jax.enable_x64(bits == 64), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            program = functools.partial(make, self.calls, jax.numpy)
-            found = jax.jit(program, compiler_options=FAST_COMPILER)(self.operands(bits))
-        return dict(zip(self.calls, found, strict=True))
-
     def _staged(self, backend: str | None) -> dict[str, Any]:
         """The results of one staged program."""
         program = functools.partial(make, self.calls, jnp)
         staged = bt.jit(program, backend=backend) if backend else bt.jit(program)
         return dict(zip(self.calls, staged(self.operands()), strict=True))
-
-    def _expected_gradients(self) -> dict[str, Any]:
-        import jax
-
-        def program(operands: dict[str, Any]) -> list[Any]:
-            return [
-                jax.grad(loss(call, jax.numpy, operands))(operands["A"]) for call in self.gradients
-            ]
-
-        with jax.enable_x64(True):
-            found = jax.jit(program, compiler_options=FAST_COMPILER)(self.operands(64))
-        return dict(zip(self.gradients, found, strict=True))
 
     def gradient(self, call: str) -> Any:
         """The derivative of a call with respect to A, in 64 bits."""

@@ -57,7 +57,11 @@ for name, (functions, shapes) in PLAIN.items():
         gradients += [f"{name}.{f}(A, {shapes})"]
 for name, shapes in COUNTS.items():
     for f in ("logpmf", "pmf"):
-        calls += [f"{name}.{f}(K, {shapes})", f"{name}.{f}(K, {shapes}, 1)", f"{name}.{f}(2, {shapes})"]
+        calls += [
+            f"{name}.{f}(K, {shapes})",
+            f"{name}.{f}(K, {shapes}, 1)",
+            f"{name}.{f}(2, {shapes})",
+        ]
 for name in ("norm", "cauchy", "expon", "gumbel_l", "gumbel_r", "uniform", "logistic"):
     calls += [f"{name}.ppf(U)", f"{name}.ppf(U, L, 2.0)"]
 for name in ("norm", "cauchy", "logistic"):

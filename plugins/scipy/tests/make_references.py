@@ -9,8 +9,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[2] / "nn" / "tests"))
 
-from _calls import store  # noqa: E402 -- the path is made first
-from _tables import TABLES  # noqa: E402
+from _calls import store
+from _tables import TABLES
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or TABLES:

@@ -10,7 +10,10 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from bindax_core.extend import public_names as _public_names
 from bindax_nn import *  # noqa: F403 -- everything there is public
+
+vars()["__all__"] = [*_public_names(vars()), "initializers"]
 
 if _TYPE_CHECKING:
     from bindax.nn import initializers as initializers

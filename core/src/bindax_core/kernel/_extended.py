@@ -39,7 +39,9 @@ class ExtendedDType:
     kind = "V"
     isnative = True
 
-    def __init__(self, dtype: np.dtype[Any], type: type[extended] = extended) -> None:
+    name: str
+
+    def __init__(self, dtype: np.dtype[Any], type: type[Any] = extended) -> None:
         (self.name,) = dtype.names or ("",)
         field = dtype[0]
         self.dtype = dtype
@@ -76,7 +78,7 @@ _KNOWN: dict[np.dtype[Any], ExtendedDType] = {}
 
 
 def extended_dtype(
-    name: str, base: Any, element_shape: tuple[int, ...], type: type[extended] = extended
+    name: str, base: Any, element_shape: tuple[int, ...], type: type[Any] = extended
 ) -> ExtendedDType:
     """Define a dtype whose elements are represented by small arrays.
 
@@ -112,12 +114,12 @@ def extended_dtype(
 
 
 def is_extended(dtype: Any) -> bool:
-    """Whether a dtype is extended."""
+    """Tell whether a dtype is extended."""
     return dtype.names is not None and len(dtype.names) == 1 and dtype.itemsize > 0
 
 
 def as_extended(dtype: Any) -> Any:
-    """What a NumPy dtype represents: the extended dtype, or itself where it represents nothing."""
+    """Return the extended dtype that a NumPy dtype represents, or the dtype itself."""
     if dtype.names is None or isinstance(dtype, ExtendedDType) or not is_extended(dtype):
         return dtype
     found = _KNOWN.get(dtype)
@@ -126,7 +128,9 @@ def as_extended(dtype: Any) -> Any:
 
 def physical_array(array: NumPyArray) -> NumPyArray:
     """The array that represents an array of an extended dtype, sharing its memory."""
-    return array[array.dtype.names[0]]  # type: ignore[index]
+    (name,) = array.dtype.names or ("",)
+    physical: NumPyArray = array[name]
+    return physical
 
 
 def logical_array(array: NumPyArray, dtype: np.dtype[Any]) -> NumPyArray:

@@ -137,6 +137,10 @@ class Array(ArrayOperators):
         self._host = host
         return self._buffer
 
+    def _is_within_reach(self) -> bool:
+        """Tell whether NumPy can read the bytes where they are."""
+        return self._buffer is None or bool(self._backend.host_accessible)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of the axes."""
@@ -150,7 +154,7 @@ class Array(ArrayOperators):
 
     @property
     def weak_type(self) -> bool:
-        """Whether the dtype came from Python scalars and yields to that of others."""
+        """True if the dtype came from Python scalars and yields to that of others."""
         return self.aval.weak_type
 
     @property
@@ -175,7 +179,7 @@ class Array(ArrayOperators):
 
     @property
     def on_host(self) -> bool:
-        """Whether the bytes can be read without waiting for a device."""
+        """True if the bytes can be read without waiting for a device."""
         return self._host is not None
 
     def block_until_ready(self) -> Array:
@@ -191,7 +195,7 @@ class Array(ArrayOperators):
         return set() if self._buffer is None else set(self._backend.devices_of(self._buffer))
 
     def is_deleted(self) -> bool:
-        """Whether the bytes were given away by donation or ``delete``."""
+        """Tell whether the bytes were given away by donation or ``delete``."""
         if self._buffer is None:
             return self._host is None
         return self._host is None and self._backend.is_deleted(self._buffer)
@@ -211,8 +215,8 @@ class Array(ArrayOperators):
         return self._plain().tolist()
 
     def copy(self) -> Array:
-        """The array itself, which cannot change."""
-        return self
+        """An array with bytes of its own, which stay when those of this one are given away."""
+        return Array.from_numpy(self.numpy().copy(), self.aval)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         host = self._plain()
@@ -288,10 +292,10 @@ class Array(ArrayOperators):
         return (_rebuild, (self.numpy(), self.weak_type))
 
     def __copy__(self) -> Array:
-        return self
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return self
+        return self.copy()
 
 
 def _rebuild(host: NumPyArray, weak_type: bool) -> Array:

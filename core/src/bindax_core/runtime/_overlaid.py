@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 
+from bindax_core.kernel._aval import float0
 from bindax_core.kernel._extended import is_extended
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, subjaxprs
 from bindax_core.runtime._array import Array
 
 
 def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
-    """Whether any value in a program has an extended dtype."""
+    """Tell whether any value in a program has an extended dtype."""
     known = jaxpr.cache.get("has_extended_dtypes")
     if known is None:
         known = jaxpr.cache["has_extended_dtypes"] = _has_extended(jaxpr.jaxpr)
@@ -30,26 +31,43 @@ def _has_extended(jaxpr: Jaxpr) -> bool:
     return any(dtype is not None and is_extended(dtype) for dtype in dtypes)
 
 
-@attrs.frozen
 class Overlaid:
     """An executable on arrays of extended dtypes, from one on the arrays that represent them."""
 
-    jaxpr: ClosedJaxpr
-    physical: Any
-    donated: Sequence[bool]
+    def __init__(self, jaxpr: ClosedJaxpr, physical: Any, donated: Sequence[bool]) -> None:
+        self.physical = physical
+        self._run = getattr(physical, "run_unchecked", lambda operands: physical(*operands))
+        self._operands = _extended_places(jaxpr.in_avals)
+        self._results = [(i, jaxpr.out_avals[i]) for i in _extended_places(jaxpr.out_avals)]
+        self._donated = [i for i in self._operands if donated[i]]
 
     def __call__(self, *operands: Any) -> list[Array]:
-        given = [x.physical() if isinstance(x, Array) else x for x in operands]
-        outs = self.physical(*given)
-        for x, y, is_donated in zip(operands, given, self.donated, strict=True):
-            if is_donated and isinstance(x, Array) and x is not y and y.is_deleted():
-                x.delete()
-        return [Array.of_physical(a, x) for a, x in zip(self.jaxpr.out_avals, outs, strict=True)]
+        return self._overlay(operands, lambda given: self.physical(*given))
+
+    def run_unchecked(self, operands: Sequence[Any]) -> list[Array]:
+        """Run on operands whose types are known to be right."""
+        return self._overlay(operands, self._run)
+
+    def _overlay(self, operands: Sequence[Any], run: Callable[[list[Any]], Any]) -> list[Array]:
+        given = list(operands)
+        for i in self._operands:
+            given[i] = operands[i].physical()
+        outs = list(run(given))
+        for i in self._operands:
+            if operands[i]._buffer is None:  # the next call finds it on the device
+                operands[i]._buffer, operands[i]._backend = given[i]._buffer, given[i]._backend
+        for i in self._donated:
+            operands[i].delete()
+        for i, aval in self._results:
+            outs[i] = Array.of_physical(aval, outs[i])
+        return outs
 
     def __getattr__(self, name: str) -> Any:
-        if name == "run_unchecked":  # it would not see the arrays as they are
-            raise AttributeError(name)
         return getattr(self.physical, name)
+
+
+def _extended_places(avals: Sequence[Any]) -> list[int]:
+    return [i for i, aval in enumerate(avals) if is_extended(getattr(aval, "dtype", float0))]
 
 
 @attrs.frozen

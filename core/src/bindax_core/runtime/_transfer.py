@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from bindax_core.kernel._aval import typeof
-from bindax_core.kernel._primitive import as_array
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import find_backend
+from bindax_core.runtime._operands import as_array
 from bindax_core.tree._flatten import tree_leaves
 from bindax_core.tree._map import tree_map
 

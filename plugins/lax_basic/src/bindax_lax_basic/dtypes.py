@@ -15,14 +15,17 @@ import ml_dtypes
 import numpy as np
 
 from bindax_core.extend import (
-    Array,
     ShapedArray,
     config,
     dtype_name,
     float0,
     is_extended,
+    is_value,
     typeof,
 )
+
+__all__ = ["promote_types", "result_type"]
+
 
 DType = np.dtype[Any]
 
@@ -95,17 +98,17 @@ def integer_limits(dtype: DType) -> tuple[int, int]:
 
 
 def is_inexact(dtype: DType) -> bool:
-    """Whether values of a dtype are real or complex floats, the ones that have derivatives."""
+    """Test for real or complex floats, the dtypes that have derivatives."""
     return _KINDS.get(dtype) in INEXACT
 
 
 def is_complex(dtype: DType) -> bool:
-    """Whether values of a dtype are complex."""
+    """Test for complex dtypes."""
     return dtype.kind == "c"
 
 
 def is_integer(dtype: DType) -> bool:
-    """Whether values of a dtype are signed or unsigned integers (booleans are not)."""
+    """Test for signed or unsigned integers (booleans are none)."""
     return _KINDS.get(dtype) in INTEGER
 
 
@@ -393,7 +396,7 @@ def result_type(*operands: Any) -> DType:
     """The dtype that an operation on arrays, scalars and dtypes promotes to.
 
     Args:
-        *operands: arrays, tracers, Python or NumPy scalars, or dtypes; at least one.
+        *operands: arrays, scalars, dtypes, or what has a shape and a dtype; at least one.
 
     Raises:
         TypeError: when there is no common dtype.
@@ -416,46 +419,18 @@ def _dtype_operand(x: Any) -> tuple[DType, bool]:
         return canonical_dtype(x), False
     if isinstance(x, type):
         return canonical_dtype(x), x in (int, float, complex)
-    aval = typeof(x)
-    return aval.dtype, aval.weak_type
+    aval = typeof(x) if is_value(x) or not hasattr(x, "dtype") else x
+    return aval.dtype, getattr(aval, "weak_type", False)
 
 
 def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:
-    """Whether a weak operand may adopt a dtype without a change of family (float to float)."""
+    """Test whether a weak operand may adopt a dtype within its family (float to float)."""
     return aval.weak_type and (
         _FAMILY_OF_KIND.get(kind_of(aval.dtype)) == _FAMILY_OF_KIND.get(kind_of(dtype))
     )
 
 
 # ----------------------------------------------------------------------------------- scalars
-
-_SCALAR_CACHE_LIMIT: Final = 4096
-_scalars: dict[tuple[type, Any, DType], Array] = {}
-
-
-def scalar_array(value: Any, dtype: DType) -> Array:
-    """A Python scalar as a weakly typed array of a dtype, cached.
-
-    Raises:
-        OverflowError: when an integer does not fit into an integer dtype.
-    """
-    key = (type(value), value, dtype)
-    found = _scalars.get(key)
-    if found is None:
-        try:
-            host = np.asarray(value, dtype)
-        except OverflowError:
-            raise OverflowError(
-                f"the Python integer {value} does not fit into {dtype.name}; convert the array "
-                f"it meets to a wider dtype first."
-            ) from None
-        found = Array.from_numpy(host, ShapedArray((), dtype, weak_type=dtype != bool_))
-        # 0.0 equals -0.0 and nan nothing, so these three would be confused or never found.
-        if value == value and (value != 0 or type(value) is int):
-            if len(_scalars) >= _SCALAR_CACHE_LIMIT:
-                _scalars.clear()
-            _scalars[key] = found
-    return found
 
 
 def families(dtypes: Iterable[DType]) -> set[str]:

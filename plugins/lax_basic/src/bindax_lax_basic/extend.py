@@ -1,4 +1,4 @@
-"""Words for the cards of primitives, for packages that bring array primitives of their own.
+"""Parts of the cards of primitives, for packages that bring array primitives of their own.
 
 >>> import numpy as np
 >>> from bindax_core.extend import lowering, primitive, transpose
@@ -15,41 +15,7 @@
 Array(0.5, dtype=float32)
 """
 
-from bindax_lax_basic._batching import align_batch_axes as align_batch_axes
-from bindax_lax_basic._batching import batch_first as batch_first
-from bindax_lax_basic._batching import elementwise_batch as elementwise_batch
-from bindax_lax_basic._batching import reduction_batch as reduction_batch
-from bindax_lax_basic._derivatives import derivative as derivative
-from bindax_lax_basic._derivatives import partials as partials
-from bindax_lax_basic._elementwise import composition as composition
-from bindax_lax_basic._elementwise import elementwise as elementwise
-from bindax_lax_basic._linear import linear as linear
-from bindax_lax_basic._linear import multilinear as multilinear
-from bindax_lax_basic._linear import no_derivative as no_derivative
-from bindax_lax_basic._linear import zero_tangent as zero_tangent
-from bindax_lax_basic._lowering import booleans as booleans
-from bindax_lax_basic._lowering import full as full
-from bindax_lax_basic._lowering import integers as integers
-from bindax_lax_basic._lowering import operation as operation
-from bindax_lax_basic._lowering import same_shape as same_shape
-from bindax_lax_basic._numpy import exact as exact
-from bindax_lax_basic._numpy import quiet as quiet
-from bindax_lax_basic._operands import adopt_dtype as adopt_dtype
-from bindax_lax_basic._operands import adopt_type as adopt_type
-from bindax_lax_basic._operands import broadcast_arrays as broadcast_arrays
-from bindax_lax_basic._operands import constant as constant
-from bindax_lax_basic._operands import promote_dtypes as promote_dtypes
-from bindax_lax_basic._types import axes_argument as axes_argument
-from bindax_lax_basic._types import axis_argument as axis_argument
-from bindax_lax_basic._types import common_shape as common_shape
-from bindax_lax_basic._types import elementwise_type as elementwise_type
-from bindax_lax_basic._types import require_kind as require_kind
-from bindax_lax_basic._types import require_same_dtype as require_same_dtype
-from bindax_lax_basic._types import shape_argument as shape_argument
-from bindax_lax_basic._types import static_ints as static_ints
-from bindax_lax_basic.arithmetic import unbroadcast as unbroadcast
-from bindax_lax_basic.axes import reduction_lowering as reduction_lowering
-from bindax_lax_basic.conversion import same_dims as same_dims
+from bindax_lax_basic.array import operators as operators
 from bindax_lax_basic.dtypes import ANY as ANY
 from bindax_lax_basic.dtypes import BITS as BITS
 from bindax_lax_basic.dtypes import BOOL as BOOL
@@ -59,3 +25,61 @@ from bindax_lax_basic.dtypes import INEXACT as INEXACT
 from bindax_lax_basic.dtypes import INTEGER as INTEGER
 from bindax_lax_basic.dtypes import NUMBER as NUMBER
 from bindax_lax_basic.dtypes import ORDERED as ORDERED
+from bindax_lax_basic.elementwise.arithmetic import unbroadcast as unbroadcast
+from bindax_lax_basic.elementwise.conversion import compare as compare
+from bindax_lax_basic.elementwise.conversion import convert as convert
+from bindax_lax_basic.elementwise.conversion import same_dims as same_dims
+from bindax_lax_basic.elementwise.selection import select_scalars as select_scalars
+from bindax_lax_basic.rules.batching import align_batch_axes as align_batch_axes
+from bindax_lax_basic.rules.batching import batch_first as batch_first
+from bindax_lax_basic.rules.batching import elementwise_batch as elementwise_batch
+from bindax_lax_basic.rules.batching import reduction_batch as reduction_batch
+from bindax_lax_basic.rules.composites import composite_batch as composite_batch
+from bindax_lax_basic.rules.composites import composite_impl as composite_impl
+from bindax_lax_basic.rules.composites import composite_tangents as composite_tangents
+from bindax_lax_basic.rules.derivatives import derivative as derivative
+from bindax_lax_basic.rules.derivatives import partials as partials
+from bindax_lax_basic.rules.elementwise import composition as composition
+from bindax_lax_basic.rules.elementwise import elementwise as elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray as NumPyArray
+from bindax_lax_basic.rules.evaluation import choose as choose
+from bindax_lax_basic.rules.evaluation import exact as exact
+from bindax_lax_basic.rules.evaluation import in_double as in_double
+from bindax_lax_basic.rules.evaluation import polynomial as polynomial
+from bindax_lax_basic.rules.evaluation import quiet as quiet
+from bindax_lax_basic.rules.linear import linear as linear
+from bindax_lax_basic.rules.linear import multilinear as multilinear
+from bindax_lax_basic.rules.linear import no_derivative as no_derivative
+from bindax_lax_basic.rules.linear import zero_tangent as zero_tangent
+from bindax_lax_basic.rules.lowering import Lowering as Lowering
+from bindax_lax_basic.rules.lowering import booleans as booleans
+from bindax_lax_basic.rules.lowering import full as full
+from bindax_lax_basic.rules.lowering import integers as integers
+from bindax_lax_basic.rules.lowering import operation as operation
+from bindax_lax_basic.rules.lowering import same_shape as same_shape
+from bindax_lax_basic.rules.operands import adopt_dtype as adopt_dtype
+from bindax_lax_basic.rules.operands import adopt_type as adopt_type
+from bindax_lax_basic.rules.operands import broadcast_arrays as broadcast_arrays
+from bindax_lax_basic.rules.operands import constant as constant
+from bindax_lax_basic.rules.operands import promote_dtypes as promote_dtypes
+from bindax_lax_basic.rules.types import axes_argument as axes_argument
+from bindax_lax_basic.rules.types import axis_argument as axis_argument
+from bindax_lax_basic.rules.types import common_shape as common_shape
+from bindax_lax_basic.rules.types import describe as describe
+from bindax_lax_basic.rules.types import elementwise_type as elementwise_type
+from bindax_lax_basic.rules.types import rank_of as rank_of
+from bindax_lax_basic.rules.types import require_kind as require_kind
+from bindax_lax_basic.rules.types import require_same_dtype as require_same_dtype
+from bindax_lax_basic.rules.types import shape_argument as shape_argument
+from bindax_lax_basic.rules.types import static_int as static_int
+from bindax_lax_basic.rules.types import static_ints as static_ints
+from bindax_lax_basic.rules.wider_types import in_wider as in_wider
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis as broadcast_axis
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to as broadcast_to
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduction_lowering as reduction_lowering
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import sum_axes as sum_axes
+from bindax_lax_basic.shape.creation import filled as filled
+from bindax_lax_basic.shape.creation import scalar as scalar
+from bindax_lax_basic.shape.transpose import moveaxis as moveaxis
+
+__all__ = [name for name in list(vars()) if not name.startswith("_")]

@@ -22,30 +22,32 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    abstract_eval,
-    impl,
-    lowering,
     primitive,
-    transpose,
+    register_text_form,
+    rules,
     typeof,
-    vmap,
 )
-from bindax_lax_basic import _lowering as lower
 from bindax_lax_basic import dtypes
-from bindax_lax_basic._linear import linear
-from bindax_lax_basic._numpy import NumPyArray, quiet
-from bindax_lax_basic._operands import constant
-from bindax_lax_basic._types import static_ints
-from bindax_lax_basic.arithmetic import mul_p
-from bindax_lax_basic.axes import broadcast_in_dim_p, moveaxis
-from bindax_lax_basic.complex_numbers import conj, real
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.creation import filled
-from bindax_lax_basic.slicing import pad_p
+from bindax_lax_basic.elementwise.arithmetic import mul_p
+from bindax_lax_basic.elementwise.complex_numbers import conj, real
+from bindax_lax_basic.elementwise.conversion import convert
+from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.linear import linear
+from bindax_lax_basic.rules.operands import constant
+from bindax_lax_basic.rules.types import static_ints
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
+from bindax_lax_basic.shape.creation import filled
+from bindax_lax_basic.shape.slice_and_pad import pad_p
+from bindax_lax_basic.shape.transpose import moveaxis
+
+__all__ = ["FftType", "fft", "fft_p"]
+
 
 Lengths = tuple[int, ...]
 
 
+@register_text_form
 class FftType(enum.IntEnum):
     """The kinds of Fourier transforms."""
 
@@ -193,10 +195,10 @@ def _fft_lowering(ctx: LoweringContext, x: Any, *, fft_type: FftType, fft_length
 
 fft_p: Primitive = primitive(
     "fft",
-    impl(_fft_impl),
-    abstract_eval(_fft_type),
+    rules.impl(_fft_impl),
+    rules.abstract_eval(_fft_type),
     linear(_bind),
-    vmap(_fft_vmap),
-    transpose(_fft_transpose),
-    lowering["stablehlo"](_fft_lowering),
+    rules.vmap(_fft_vmap),
+    rules.transpose(_fft_transpose),
+    rules.lowering["stablehlo"](_fft_lowering),
 )

@@ -9,9 +9,9 @@ from typing import Any
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_transforms import custom_jvp
 from bindax_core.extend import Array
 from bindax_numpy.extend import as_operand, inexact, inexact_operand, require_values
+from bindax_transforms import custom_jvp
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946

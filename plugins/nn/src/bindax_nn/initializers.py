@@ -15,10 +15,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-import bindax_random as random
 import numpy as np
 
 import bindax_numpy as jnp
+import bindax_random as random
 from bindax_core.extend import Array
 
 __all__ = [

@@ -12,9 +12,9 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_transforms import custom_jvp
 from bindax_core.extend import Array
 from bindax_numpy.extend import as_operand, inexact, require_values
+from bindax_transforms import custom_jvp
 
 
 def _optional(name: str, *values: Any) -> None:

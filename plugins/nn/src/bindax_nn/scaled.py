@@ -15,8 +15,8 @@ from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_transforms import custom_vjp
 from bindax_core.extend import Array
+from bindax_transforms import custom_vjp
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

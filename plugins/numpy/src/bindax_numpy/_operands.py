@@ -1,7 +1,9 @@
-"""What functions do with their operands first: refuse what is no array, promote, broadcast.
+"""Operands of functions: those that are no arrays are refused, others promoted and broadcast.
 
 Python scalars carry double precision among themselves, as under the operators of arrays. Where a
 function makes an array of them, or chooses or reduces, they *settle*: they take the default dtype.
+A weak number without axes is taken for the Python scalar that it was before it was traced or
+computed with. Arrays with axes keep their dtype, weak or not.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -12,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, config, is_value, typeof
+from bindax_core import device_put
+from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
+from bindax_core.extend import Array, Tracer, config, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.dtypes import default_dtype, scalar_array
-from bindax_lax_basic.extend import broadcast_arrays, promote_dtypes
+from bindax_lax_basic.dtypes import default_dtype
+from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
+from bindax_lax_basic.rules.scalars import scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
 _FAMILIES = {
@@ -33,13 +37,40 @@ def require_values(name: str, *operands: Any) -> None:
         if not is_value(x):
             raise TypeError(
                 f"{name} takes arrays and scalars, but argument {position} is {x!r:.60} of type "
-                f"{type(x).__name__}; make an array of it first with numpy.asarray of bindax."
+                f"{type(x).__name__}; make an array of it first with bindax.numpy.asarray."
             )
+
+
+def known(name: str, argument: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
+    """A value that decides a shape, as a NumPy array.
+
+    Raises:
+        ConcretizationTypeError: when it is traced.
+    """
+    try:
+        return np.asarray(x)
+    except TracerArrayConversionError:
+        raise ConcretizationTypeError(
+            f"{name}: {argument} must be known while tracing, but it is a traced "
+            f"{typeof(x).str_short()}; {remedy}."
+        ) from None
+
+
+def placed(name: str, x: Any, device: Any) -> Any:
+    """An array on the device that was asked for; where none was, as it is."""
+    if device is None:
+        return x
+    if isinstance(device, (str, bytes, int, float)):
+        raise TypeError(
+            f"{name}: device must be one of bindax.devices(), but it is {device!r}; for the first "
+            f"one give bindax.devices()[0]."
+        )
+    return device_put(x, device)
 
 
 def as_operand(x: Any) -> Any:
     """A legal operand with the operators of arrays, its dtype and weak type unchanged."""
-    if hasattr(x, "aval"):
+    if isinstance(x, (Array, Tracer)):
         return x
     if isinstance(x, PYTHON_SCALARS):
         return scalar_array(x, typeof(x).dtype)
@@ -48,9 +79,9 @@ def as_operand(x: Any) -> Any:
 
 
 def settled(x: Any) -> Any:
-    """An operand as an array; a weak one of double precision takes the default dtype."""
+    """An operand as an array; a weak scalar of double precision takes the default dtype."""
     aval = typeof(x)
-    if aval.weak_type and config.default_dtype_bits == 32:
+    if aval.weak_type and not aval.shape and config.default_dtype_bits == 32:
         family = _FAMILIES[dtypes.kind_of(aval.dtype)]
         wanted = default_dtype(family)
         if wanted.itemsize < aval.dtype.itemsize:

@@ -11,9 +11,8 @@ from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import dtypes, operators
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.extend import broadcast_to, convert, operators
 from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
 
 
@@ -103,7 +102,7 @@ def fmod(x1: Any, x2: Any, /) -> Array:
     >>> jnp.fmod(jnp.array([7, -7]), 4)
     Array([ 3, -3], dtype=int32)
     """
-    return lax.rem(*promoted("fmod", x1, x2))
+    return operators.truncated_remainder(*promoted("fmod", x1, x2))
 
 
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
@@ -206,7 +205,7 @@ def minimum(x1: Any, x2: Any, /) -> Array:
     return lax.min(*promoted("minimum", x1, x2))
 
 
-def clip(arr: Any, /, min: Any = None, max: Any = None) -> Array:
+def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     """The elements limited to between two bounds.
 
     Args:
@@ -217,7 +216,7 @@ def clip(arr: Any, /, min: Any = None, max: Any = None) -> Array:
     >>> jnp.clip(jnp.arange(5), 1, 3)
     Array([1, 1, 2, 3, 3], dtype=int32)
     """
-    given = [x for x in (arr, min, max) if x is not None]
+    given = [arr, *(x for x in (min, max) if x is not None)]
     require_values("clip", *given)
     require_real("clip", *given)
     out = as_operand(arr)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import axis_argument, shape_argument
-from bindax_numpy._operands import array_operand
+from bindax_lax_basic.extend import axes_argument, axis_argument, shape_argument
+from bindax_numpy._operands import array_operand, known
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate, split
 from bindax_numpy.reshaping import broadcast_to, moveaxis, ravel, reshape, squeeze
@@ -131,11 +131,17 @@ def resize(a: Any, new_shape: Any) -> Array:
     return reshape(concatenate([x] * (-(-total // size)))[:total], shape)
 
 
+_REMEDIES = {
+    "delete": "give assume_unique_indices=True for integers that are distinct",
+    "insert": "give integers, which may be traced, in the place of booleans",
+}
+
+
 def _positions(name: str, obj: Any, size: int) -> np.ndarray[Any, Any]:
     """Places along an axis, known while tracing: integers, booleans or a slice."""
     if isinstance(obj, slice):
         return np.arange(size)[obj]
-    places = np.asarray(obj)
+    places = known(name, "obj", obj, _REMEDIES[name])
     if places.dtype.kind == "b":
         places = np.flatnonzero(places)
     if places.dtype.kind not in "iu" and places.size:
@@ -184,7 +190,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 
     Args:
         arr: an array.
-        obj: before which slices: integers, booleans or a slice, known while tracing.
+        obj: before which slices: integers, booleans or a slice. Integers may be traced; those out
+            of bounds then give no error.
         values: the new slices; they broadcast, and are converted to the dtype of the array.
         axis: the axis; None inserts among all elements, in order.
 
@@ -199,15 +206,19 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     place = axis_argument("insert", axis, typeof(x).ndim)
     shape = list(typeof(x).shape)
     size = shape[place]
-    at = _positions("insert", obj, size)
+    traced = isinstance(obj, Tracer) and dtypes.is_integer(typeof(obj).dtype)
+    at = obj if traced else _positions("insert", obj, size)
     new = lax.convert_element_type(new, typeof(x).dtype)
     new = lax.expand_dims(new, tuple(range(len(shape) - typeof(new).ndim)))
     if at.size == 1:
         # One place, to which all values go; the first axis counts them if obj is a scalar.
         new = moveaxis(new, 0, place) if at.ndim == 0 else new
-        at = np.full(typeof(new).shape[place], at.item())
-    shape[place] = len(at)
+        repeats = (typeof(new).shape[place],)
+        at = broadcast_to(reshape(at, (1,)), repeats) if traced else np.full(repeats, at.item())
+    shape[place] = at.shape[0]
     new = broadcast_to(new, shape)
+    if traced:
+        return take(concatenate([x, new], place), _places_after(at, size), place, mode="clip")
     order = np.argsort(at, kind="stable")
     target = np.empty(len(at), np.int64)
     target[order] = at[order] + np.arange(len(at))
@@ -218,22 +229,49 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     return take(both, index, place)
 
 
-def trim_zeros(filt: Any, trim: str = "fb") -> Array:
-    """A vector without the zeros at its ends, which must be known while tracing.
+def _places_after(at: Any, size: int) -> Any:
+    """Where each slice of the result of ``insert`` comes from: the old slices, then the new."""
+    (count,) = typeof(at).shape
+    at = lax.convert_element_type(at, np.int32)
+    at = lax.select(at < 0, at + size, at)
+    order = lax.sort_key_val(at, lax.iota(np.int32, count), 0)[1]
+    target = (
+        lax.full((count,), 0, np.int32)
+        .at[order]
+        .set(take(at, order) + lax.iota(np.int32, count), unique_indices=True)
+    )
+    is_new = lax.full((size + count,), 0, np.int32).at[target].set(1, mode="drop")
+    old = lax.cumsum(1 - is_new, 0) - 1
+    return old.at[target].set(size + lax.iota(np.int32, count), mode="drop")
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+    """An array without the zeros at its ends, which must be known while tracing.
 
     Args:
-        filt: a vector.
+        filt: an array.
         trim: "f" for the front, "b" for the back, "fb" for both.
+        axis: the axes that are made shorter; by default all.
+
+    Raises:
+        ValueError: for any other ``trim``.
 
     >>> jnp.trim_zeros(jnp.array([0, 1, 0, 2, 0]))
     Array([1, 0, 2], dtype=int32)
     """
     x = array_operand("trim_zeros", filt)
-    if typeof(x).ndim != 1:
-        raise ValueError(f"trim_zeros takes a vector, but got {typeof(x).str_short()}.")
-    places = np.flatnonzero(np.asarray(x))
-    if not len(places):
-        return x[:0]
-    start = int(places[0]) if "f" in trim.lower() else 0
-    stop = int(places[-1]) + 1 if "b" in trim.lower() else typeof(x).size
-    return x[start:stop]
+    ends = trim.lower() if isinstance(trim, str) else ""
+    if ends not in ("f", "b", "fb", "bf"):
+        raise ValueError(f"trim_zeros: trim must be 'f', 'b' or 'fb', but it is {trim!r}.")
+    axes = axes_argument("trim_zeros", axis, typeof(x).ndim, "axis")
+    host = known("trim_zeros", "filt", x, "cut it outside of the transformation") != 0
+    index: list[Any] = [slice(None)] * typeof(x).ndim
+    for i in axes:
+        others = tuple(j for j in range(host.ndim) if j != i)
+        places = np.flatnonzero(host.any(others))
+        if not len(places):
+            index[i] = slice(0, 0)
+            continue
+        start = int(places[0]) if "f" in ends else 0
+        index[i] = slice(start, int(places[-1]) + 1 if "b" in ends else None)
+    return x[tuple(index)]

@@ -10,11 +10,21 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, typeof
+from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.extend import broadcast_to, convert, operators
 from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
+from bindax_numpy.creation import asarray
+
+
+def _values(name: str, x1: Any, x2: Any) -> tuple[Any, Any]:
+    require_values(name, x1, x2)
+    return x1, x2
+
+
+def _array_like(x: Any) -> Any:
+    """An operand that may be a list."""
+    return x if is_value(x) else asarray(x)
 
 
 def equal(x1: Any, x2: Any, /) -> Array:
@@ -41,7 +51,7 @@ def less(x1: Any, x2: Any, /) -> Array:
     >>> jnp.less(jnp.arange(3), 1)
     Array([ True, False, False], dtype=bool)
     """
-    return lax.lt(*promoted("less", x1, x2))
+    return operators.less(*_values("less", x1, x2))
 
 
 def less_equal(x1: Any, x2: Any, /) -> Array:
@@ -50,7 +60,7 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.less_equal(jnp.arange(3), 1)
     Array([ True,  True, False], dtype=bool)
     """
-    return lax.le(*promoted("less_equal", x1, x2))
+    return operators.less_equal(*_values("less_equal", x1, x2))
 
 
 def greater(x1: Any, x2: Any, /) -> Array:
@@ -59,7 +69,7 @@ def greater(x1: Any, x2: Any, /) -> Array:
     >>> jnp.greater(jnp.arange(3), 1)
     Array([False, False,  True], dtype=bool)
     """
-    return lax.gt(*promoted("greater", x1, x2))
+    return operators.greater(*_values("greater", x1, x2))
 
 
 def greater_equal(x1: Any, x2: Any, /) -> Array:
@@ -68,11 +78,11 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.greater_equal(jnp.arange(3), 1)
     Array([False,  True,  True], dtype=bool)
     """
-    return lax.ge(*promoted("greater_equal", x1, x2))
+    return operators.greater_equal(*_values("greater_equal", x1, x2))
 
 
 def logical_and(x1: Any, x2: Any, /) -> Array:
-    """Whether both elements are true, that is, not zero.
+    """Tell whether both elements are true, that is, not zero.
 
     >>> jnp.logical_and(jnp.array([0, 1, 2]), True)
     Array([False,  True,  True], dtype=bool)
@@ -81,7 +91,7 @@ def logical_and(x1: Any, x2: Any, /) -> Array:
 
 
 def logical_or(x1: Any, x2: Any, /) -> Array:
-    """Whether either element is true, that is, not zero.
+    """Tell whether either element is true, that is, not zero.
 
     >>> jnp.logical_or(jnp.array([0, 1, 2]), True)
     Array([ True,  True,  True], dtype=bool)
@@ -90,7 +100,7 @@ def logical_or(x1: Any, x2: Any, /) -> Array:
 
 
 def logical_xor(x1: Any, x2: Any, /) -> Array:
-    """Whether one element of the two is true, that is, not zero.
+    """Tell whether one element of the two is true, that is, not zero.
 
     >>> jnp.logical_xor(jnp.array([0, 1, 2]), True)
     Array([ True, False, False], dtype=bool)
@@ -99,7 +109,7 @@ def logical_xor(x1: Any, x2: Any, /) -> Array:
 
 
 def logical_not(x: Any, /) -> Array:
-    """Whether an element is false, that is, zero.
+    """Tell whether an element is false, that is, zero.
 
     >>> jnp.logical_not(jnp.array([0, 1, 2]))
     Array([ True, False, False], dtype=bool)
@@ -166,7 +176,7 @@ def _truths(name: str, *operands: Any) -> tuple[Any, ...]:
 
 
 def isnan(x: Any, /) -> Array:
-    """Whether elements are nan.
+    """Tell whether elements are nan.
 
     >>> jnp.isnan(jnp.array([1.0, jnp.nan]))
     Array([False,  True], dtype=bool)
@@ -176,7 +186,7 @@ def isnan(x: Any, /) -> Array:
 
 
 def isfinite(x: Any, /) -> Array:
-    """Whether elements are neither infinite nor nan.
+    """Tell whether elements are neither infinite nor nan.
 
     >>> jnp.isfinite(jnp.array([1.0, jnp.nan, jnp.inf]))
     Array([ True, False, False], dtype=bool)
@@ -191,7 +201,7 @@ def isfinite(x: Any, /) -> Array:
 
 
 def isinf(x: Any, /) -> Array:
-    """Whether elements are infinite.
+    """Tell whether elements are infinite.
 
     >>> jnp.isinf(jnp.array([1.0, jnp.nan, -jnp.inf]))
     Array([False, False,  True], dtype=bool)
@@ -205,23 +215,27 @@ def isinf(x: Any, /) -> Array:
     return lax.ne(x, x)
 
 
-def isposinf(x: Any, /) -> Array:
+def isposinf(x: Any, /, out: None = None) -> Array:
     """Whether elements are plus infinity.
 
     >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
     Array([ True, False], dtype=bool)
     """
+    if out is not None:
+        raise TypeError("isposinf: arrays are immutable, so out must be None; use the result.")
     x = _checked("isposinf", x)
     require_real("isposinf", x)
     return lax.eq(x, math.inf) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
 
 
-def isneginf(x: Any, /) -> Array:
+def isneginf(x: Any, /, out: None = None) -> Array:
     """Whether elements are minus infinity.
 
     >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
     Array([False,  True], dtype=bool)
     """
+    if out is not None:
+        raise TypeError("isneginf: arrays are immutable, so out must be None; use the result.")
     x = _checked("isneginf", x)
     require_real("isneginf", x)
     return lax.eq(x, -math.inf) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
@@ -264,14 +278,19 @@ def where(
         )
     if size is not None or fill_value is not None:
         raise ValueError("where with x and y has their shape; it takes no size and fill_value.")
+    return choice(condition, array_operand("where", x), array_operand("where", y))
+
+
+def choice(condition: Any, x: Any, y: Any) -> Any:
+    """``where`` inside of formulas, whose numbers of double precision do not settle."""
     (holds,) = _truths("where", condition)
-    x, y = promoted("where", array_operand("where", x), array_operand("where", y))
+    x, y = promoted("where", x, y)
     shape = lax.broadcast_shapes(*(typeof(v).shape for v in (holds, x, y)))
     return lax.select(*(broadcast_to(v, shape) for v in (holds, x, y)))
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Whether elements differ by no more than ``atol + rtol * abs(b)``.
+    """Tell whether elements differ by no more than ``atol + rtol * abs(b)``.
 
     Args:
         a: an array.
@@ -302,7 +321,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 def allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether all elements are close to each other; arguments as for ``isclose``.
+    """Tell whether all elements are close to each other; arguments as for ``isclose``.
 
     >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.0000001]))
     Array(True, dtype=bool)
@@ -311,7 +330,7 @@ def allclose(
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
-    """Whether two arrays have one shape and equal elements.
+    """Tell whether two arrays have one shape and equal elements.
 
     Args:
         a1: an array.
@@ -321,7 +340,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     >>> jnp.array_equal(jnp.arange(3), jnp.arange(4))
     Array(False, dtype=bool)
     """
-    require_values("array_equal", a1, a2)
+    a1, a2 = _array_like(a1), _array_like(a2)
     if typeof(a1).shape != typeof(a2).shape:
         return Array.from_numpy(np.array(False))
     out = equal(a1, a2)
@@ -331,12 +350,12 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
 
 
 def array_equiv(a1: Any, a2: Any) -> Array:
-    """Whether two arrays broadcast together and have equal elements then.
+    """Tell whether two arrays broadcast together and have equal elements then.
 
     >>> jnp.array_equiv(jnp.ones(3), 1.0)
     Array(True, dtype=bool)
     """
-    require_values("array_equiv", a1, a2)
+    a1, a2 = _array_like(a1), _array_like(a2)
     try:
         lax.broadcast_shapes(typeof(a1).shape, typeof(a2).shape)
     except ValueError:

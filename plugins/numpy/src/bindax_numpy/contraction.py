@@ -8,10 +8,14 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, promote_dtypes, static_ints
+from bindax_lax_basic.extend import (
+    axis_argument,
+    broadcast_to,
+    convert,
+    promote_dtypes,
+    static_ints,
+)
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import multiply
 from bindax_numpy.reshaping import ravel

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import device_put
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import copy as lax_copy
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_numpy._operands import array_operand, require_values
+from bindax_lax_basic.extend import convert
+from bindax_numpy._operands import array_operand, placed
 from bindax_numpy.creation import asarray
 from bindax_numpy.index_grids import indices
 
@@ -36,7 +35,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     Args:
         x: an array.
         dtype: the dtype; None for the default float.
-        copy: accepted for compatibility; arrays are immutable.
+        copy: whether the result has bytes of its own even where nothing changes.
         device: where the result is to be.
 
     >>> jnp.astype(jnp.array([1.7, -1.7]), int)
@@ -45,7 +44,9 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     operand = array_operand("astype", x)
     wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)
     out = convert(operand, wanted, False)
-    return out if device is None else device_put(out, device)
+    if copy and out is operand:
+        out = lax_copy(out)
+    return placed("astype", out, device)
 
 
 def copy(a: Any, order: str | None = None) -> Array:
@@ -79,8 +80,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     """
     if copy is False:
         raise ValueError("from_dlpack always copies, as others may write to their arrays.")
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise TypeError(
+            f"from_dlpack takes an array with __dlpack__ and __dlpack_device__, but got {x!r:.60} "
+            f"of type {type(x).__name__}."
+        )
     out = Array.from_numpy(np.array(np.from_dlpack(x)))
-    return out if device is None else device_put(out, device)
+    return placed("from_dlpack", out, device)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
@@ -120,7 +126,7 @@ def fromfunction(
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind.
+    """Tell whether a dtype is of a kind.
 
     Args:
         dtype: the dtype, or what names it.
@@ -141,7 +147,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Whether values of one dtype can be converted to another one.
+    """Tell whether values of one dtype can be converted to another one.
 
     Args:
         from_: a dtype, or an array.
@@ -157,7 +163,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether something is a number, or an array without axes.
+    """Tell whether something is a number, or an array without axes.
 
     >>> jnp.isscalar(1.0), jnp.isscalar(jnp.zeros(1))
     (True, False)
@@ -166,19 +172,31 @@ def isscalar(element: Any) -> bool:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype of an array is complex.
+    """Whether the dtype of an array, a list of numbers, or the dtype itself is complex.
 
     >>> jnp.iscomplexobj(jnp.array([1.0])), jnp.iscomplexobj(1j)
     (False, True)
     """
-    require_values("iscomplexobj", x)
-    return dtypes.is_complex(typeof(x).dtype)
+    if x is None or isinstance(x, (str, bytes)):
+        return False
+    if isinstance(x, (type, np.dtype)):
+        return dtypes.is_complex(canonical_dtype(x))
+    return dtypes.is_complex(typeof(x if is_value(x) else asarray(x)).dtype)
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the dtype of an array is not complex.
+    """Tell whether the dtype of an array is not complex.
 
     >>> jnp.isrealobj(jnp.array([1.0])), jnp.isrealobj(1j)
     (True, False)
     """
     return not iscomplexobj(x)
+
+
+def iterable(y: Any) -> bool:
+    """Whether something can be iterated over; an array without axes cannot.
+
+    >>> jnp.iterable(jnp.zeros(2)), jnp.iterable(jnp.zeros(()))
+    (True, False)
+    """
+    return np.iterable(y) and (not is_value(y) or bool(typeof(y).shape))

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import promote_dtypes
+from bindax_lax_basic.extend import convert, promote_dtypes
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.contraction import dot
@@ -64,7 +64,7 @@ def cov(
         weights = importance if weights is None else weights * importance
     if weights is None:
         center = sum(x, 1, keepdims=True) / n
-        freedom: Any = n - less
+        freedom: Any = n - less if n else math.nan
     else:
         total = sum(weights)
         center = sum(x * weights, 1, keepdims=True) / total

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core import device_put
-from bindax_core.extend import Array, is_extended, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.creation import scalar as scalar_of_dtype
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype
-from bindax_lax_basic.extend import shape_argument
+from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
+from bindax_lax_basic.extend import convert, shape_argument
+from bindax_lax_basic.extend import scalar as scalar_of_dtype
 from bindax_numpy._operands import (
     PYTHON_SCALARS,
     array_operand,
     from_scalar,
     overflow,
+    placed,
     settled,
 )
 
@@ -45,8 +44,8 @@ def array(
         dtype: the dtype of the result. By default that of ``object``: NumPy arrays and scalars
             keep theirs, Python scalars have the default dtype and, unless in a sequence, give a
             weak type.
-        copy: accepted for compatibility; arrays are immutable, and never share bytes with what
-            could be written to.
+        copy: whether an array gets bytes of its own, which stay when those of ``object`` are
+            deleted or donated. What could be written to is copied always.
         order: accepted for compatibility; the layout in memory is the backend's business.
         ndmin: the least number of axes; missing ones are added in front.
         device: where the bytes are put; by default they stay on the host until they are needed.
@@ -63,10 +62,12 @@ def array(
            [3, 4]], dtype=int64)
     """
     made = _from_object(object, None if dtype is None else canonical_dtype(dtype))
+    if copy and made is object:
+        made = lax.copy(made)
     missing = ndmin - typeof(made).ndim
     if missing > 0:
         made = lax.reshape(made, (*(1,) * missing, *typeof(made).shape))
-    return made if device is None else device_put(made, device)
+    return placed("array", made, device)
 
 
 def asarray(
@@ -83,19 +84,28 @@ def asarray(
         a: a scalar, an array, or nested sequences of either.
         dtype: the dtype of the result; by default that of ``a``.
         order: accepted for compatibility.
-        copy: accepted for compatibility.
+        copy: True for bytes of its own, as for ``array``; False where none may be copied.
         device: where the bytes are put.
+
+    Raises:
+        ValueError: when ``copy`` is False, and ``a`` is not an array of the dtype already.
 
     >>> jnp.asarray(1.0)
     Array(1., dtype=float32, weak_type=True)
     >>> jnp.asarray(np.arange(3))
     Array([0, 1, 2], dtype=int64)
     """
-    return array(a, dtype, device=device)
+    made = placed("asarray", array(a, dtype, bool(copy)), device)
+    if copy is False and made is not a:
+        raise ValueError(
+            f"asarray: an array of {a!r:.60} needs a copy, as others may write to it, or as its "
+            f"dtype or device is another; give copy=None."
+        )
+    return made
 
 
 def _from_object(value: Any, dtype: DType | None) -> Any:
-    if hasattr(value, "aval"):
+    if isinstance(value, (Array, Tracer)):
         return settled(value) if dtype is None else convert(value, dtype, False)
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(np.array(value), dtype)
@@ -105,9 +115,24 @@ def _from_object(value: Any, dtype: DType | None) -> Any:
         return _from_sequence(value, dtype)
     if is_value(value):
         return value if dtype is None else convert(value, dtype, False)
-    if hasattr(value, "__array__") or isinstance(value, (memoryview, bytearray)):
-        return _from_numpy(np.array(value), dtype)
+    if hasattr(value, "__jax_array__"):
+        return _from_object(value.__jax_array__(), dtype)
+    host = _foreign(value)
+    if host is not None:
+        return _from_numpy(host, dtype)
     raise _not_a_number(value, "")
+
+
+def _foreign(value: Any) -> np.ndarray[Any, Any] | None:
+    """A copy of the array of another library, or of a buffer; None where it is neither."""
+    if hasattr(value, "__array__"):
+        return np.array(value)
+    if hasattr(value, "__dlpack__"):
+        return np.array(np.from_dlpack(value))
+    try:
+        return np.array(memoryview(value))
+    except TypeError:
+        return None
 
 
 def _not_a_number(value: Any, path: str) -> Exception:
@@ -144,7 +169,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
     leaves: list[Any] = []
     shape = _nested_shape(value, "", leaves)
     wanted = _common_dtype(leaves) if dtype is None else dtype
-    if any(hasattr(leaf, "aval") for leaf in leaves):
+    if any(isinstance(leaf, (Array, Tracer)) or not is_value(leaf) for leaf in leaves):
         return _stacked(value, wanted)
     try:
         host = np.array(value, wanted) if leaves else np.zeros(shape, wanted)
@@ -159,7 +184,9 @@ def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
     """The shape of nested sequences; what is no sequence is added to the leaves."""
     if not isinstance(value, _SEQUENCES):
         if not is_value(value):
-            raise _not_a_number(value, path)
+            if not _is_foreign(value):
+                raise _not_a_number(value, path)
+            value = _from_object(value, None)
         leaves.append(value)
         return () if isinstance(value, PYTHON_SCALARS) else typeof(value).shape
     shapes = [_nested_shape(child, f"{path}[{i}]", leaves) for i, child in enumerate(value)]
@@ -170,6 +197,10 @@ def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
                 f"{path}[{i}] has the shape {shape}."
             )
     return (len(value), *(shapes[0] if shapes else ()))
+
+
+def _is_foreign(value: Any) -> bool:
+    return any(hasattr(value, name) for name in ("__jax_array__", "__array__", "__dlpack__"))
 
 
 def _common_dtype(leaves: Sequence[Any]) -> DType:
@@ -208,7 +239,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     else:
         value = _in_dtype("full", fill_value, canonical_dtype(dtype), False)
     made = lax_broadcast_to(value, shape_argument("full", shape))
-    return made if device is None else device_put(made, device)
+    return placed("full", made, device)
 
 
 def _in_dtype(name: str, value: Any, dtype: DType, weak_type: bool) -> Any:
@@ -229,7 +260,7 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     >>> jnp.zeros(2)
     Array([0., 0.], dtype=float32)
     """
-    return full(shape, 0, float if dtype is None else dtype, device=device)
+    return placed("zeros", full(shape, 0, float if dtype is None else dtype), device)
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
@@ -238,7 +269,7 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     >>> jnp.ones((1, 2), dtype=int)
     Array([[1, 1]], dtype=int32)
     """
-    return full(shape, 1, float if dtype is None else dtype, device=device)
+    return placed("ones", full(shape, 1, float if dtype is None else dtype), device)
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
@@ -247,7 +278,7 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
     >>> jnp.empty((0, 3)).shape
     (0, 3)
     """
-    return zeros(shape, dtype, device=device)
+    return placed("empty", zeros(shape, dtype), device)
 
 
 def full_like(
@@ -274,7 +305,7 @@ def full_like(
         wanted, weak = canonical_dtype(dtype), False
     value = _in_dtype("full_like", fill_value, wanted, weak)
     made = lax_broadcast_to(value, shape_argument("full_like", sizes if shape is None else shape))
-    return made if device is None else device_put(made, device)
+    return placed("full_like", made, device)
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
@@ -283,7 +314,7 @@ def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = No
     >>> jnp.zeros_like(jnp.ones(2))
     Array([0., 0.], dtype=float32)
     """
-    return full_like(a, 0, dtype, shape, device=device)
+    return placed("zeros_like", full_like(a, 0, dtype, shape), device)
 
 
 def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
@@ -292,13 +323,15 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = Non
     >>> jnp.ones_like(jnp.arange(2))
     Array([1, 1], dtype=int32)
     """
-    return full_like(a, 1, dtype, shape, device=device)
+    return placed("ones_like", full_like(a, 1, dtype, shape), device)
 
 
-def empty_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def empty_like(
+    prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
+) -> Array:
     """An array like another, whose elements nobody relies on; they are zeros.
 
     >>> jnp.empty_like(jnp.ones((2, 0))).shape
     (2, 0)
     """
-    return full_like(a, 0, dtype, shape, device=device)
+    return placed("empty_like", full_like(prototype, 0, dtype, shape), device)

@@ -10,15 +10,13 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, result_type, summed_dtype
-from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_ints
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import absolute, remainder, subtract
 from bindax_numpy.comparison import isnan, not_equal, where
 from bindax_numpy.joining import concatenate
-from bindax_numpy.reductions import cumsum, refuse_out, sum
+from bindax_numpy.reductions import cumsum, refuse_out, running, sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
 
 
@@ -36,7 +34,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None
     elif own == dtypes.bool_:
         x = convert(x, summed_dtype(own), False)
     x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    return lax.cumprod(x, axis_argument("cumprod", axis, typeof(x).ndim))
+    return running("cumprod", lax.cumprod, x, axis)
 
 
 def _without_nan(name: str, a: Any, neutral: float) -> Any:
@@ -106,7 +104,7 @@ def _cumulative(name: str, a: Any, axis: int | None, dtype: Any, include_initial
     if include_initial:
         shape = [1 if i == place else n for i, n in enumerate(aval.shape)]
         x = concatenate([lax.full(shape, neutral, wanted), x], place)
-    return function(x, place)
+    return running(name, function, x, place)
 
 
 # ----------------------------------------------------------------------------------- differences
@@ -129,7 +127,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     Array([3, 5], dtype=int32)
     """
     x = array_operand("diff", a)
-    (order,) = static_ints("diff", "n", n)
+    order = _order("diff", n)
     if order < 0 or not typeof(x).shape:
         raise ValueError(
             f"diff takes an array with axes and an n that is not negative, but got "
@@ -141,12 +139,22 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     parts = [_edge(prepend, x, place), [x], _edge(append, x, place)]
     joined = [part for group in parts for part in group]
     x = concatenate(joined, place) if len(joined) > 1 else x
+    size = typeof(x).shape[place]
+    if order >= size:
+        # Nothing is left; the number of steps may be huge.
+        return lax.slice_in_dim(x, 0, 0, axis=place)
     compare = not_equal if typeof(x).dtype == dtypes.bool_ else subtract
     for _ in range(order):
         size = typeof(x).shape[place]
-        later = lax.slice_in_dim(x, min(1, size), size, axis=place)
-        x = compare(later, lax.slice_in_dim(x, 0, max(size - 1, 0), axis=place))
+        later = lax.slice_in_dim(x, 1, size, axis=place)
+        x = compare(later, lax.slice_in_dim(x, 0, size - 1, axis=place))
     return x
+
+
+def _order(name: str, n: Any) -> int:
+    if isinstance(n, (tuple, list)):
+        raise TypeError(f"{name} takes one integer for n, but got {n!r:.60}.")
+    return static_ints(name, "n", n)[0]
 
 
 def _edge(value: Any, x: Any, axis: int) -> list[Any]:
@@ -241,7 +249,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     Args:
         y: the values.
         x: the places of the samples: a vector, or an array of the shape of ``y``.
-        dx: their distance where ``x`` is not given.
+        dx: their distance where ``x`` is not given; an array broadcasts with the pairs of
+            neighbours.
         axis: the axis.
 
     >>> jnp.trapezoid(jnp.array([1.0, 2.0, 3.0]))
@@ -249,12 +258,16 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     """
     (values,) = inexact("trapezoid", strong_operand("trapezoid", y))
     place = axis_argument("trapezoid", axis, typeof(values).ndim)
-    values = moveaxis(values, place, -1)
+    size, ndim = typeof(values).shape[place], typeof(values).ndim
+    left = lax.slice_in_dim(values, 0, max(size - 1, 0), axis=place)
+    right = lax.slice_in_dim(values, min(1, size), size, axis=place)
     width = dx
     if x is not None:
         (places,) = inexact("trapezoid", x)
-        width = diff(places if typeof(places).ndim == 1 else moveaxis(places, place, -1))
-    return 0.5 * sum(width * (values[..., 1:] + values[..., :-1]), -1)
+        width = diff(places, axis=0 if typeof(places).ndim == 1 else place)
+        if typeof(places).ndim == 1:
+            width = reshape(width, (-1, *(1,) * (ndim - 1 - place)))
+    return 0.5 * sum(width * (left + right), place)
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Array:

@@ -10,12 +10,22 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array, as_extended, extended, is_extended, typeof
+from bindax_core.extend import (
+    Array,
+    Tracer,
+    as_extended,
+    config,
+    extended,
+    is_extended,
+    is_value,
+    typeof,
+)
 from bindax_lax_basic import dtypes as lax_dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_lax_basic.dtypes import promote_types as promote_types
 from bindax_lax_basic.dtypes import result_type as result_type
-from bindax_numpy._operands import array_operand
+from bindax_lax_basic.extend import axes_argument
+from bindax_numpy._operands import require_values
 from bindax_numpy.creation import array
 
 pi: Final = math.pi
@@ -25,8 +35,28 @@ inf: Final = math.inf
 nan: Final = math.nan
 newaxis: Final = None
 
-ndarray = Array
-"""The type of arrays, under the name that it has in NumPy."""
+
+class _ArrayClass(type):
+    """Makes the class below answer for arrays, traced or not."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, (Array, Tracer))
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, (Array, Tracer)) or super().__subclasscheck__(subclass)
+
+
+class ndarray(metaclass=_ArrayClass):
+    """The type of arrays under the name that it has in NumPy; traced ones are instances, too.
+
+    >>> isinstance(jnp.zeros(2), jnp.ndarray), isinstance(np.zeros(2), jnp.ndarray)
+    (True, False)
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Raise: arrays are made by functions."""
+        raise TypeError("ndarray is a type to ask for; make arrays with array, zeros and the like.")
+
 
 # ------------------------------------------------------------------------------------- dtypes
 
@@ -71,6 +101,8 @@ class DefaultScalarType(ScalarType):
     @property
     def dtype(cls) -> np.dtype[Any]:
         """The NumPy dtype that it stands for now."""
+        if cls._name == "uint":
+            return canonical_dtype(f"uint{config.default_dtype_bits}")
         return default_dtype(cls._name)
 
 
@@ -118,7 +150,11 @@ int_ = _default_type("int")
 float_ = _default_type("float")
 complex_ = _default_type("complex")
 
+uint = _default_type("uint")
 generic = np.generic
+character = np.character
+flexible = np.flexible
+object_ = np.object_
 number = np.number
 integer = np.integer
 signedinteger = np.signedinteger
@@ -136,17 +172,34 @@ _ABSTRACT: Final[dict[str, Any]] = {
 }
 
 
-def dtype(obj: Any) -> np.dtype[Any]:
+class _DTypeClass(type):
+    """Makes the class below answer for the dtypes of NumPy, which it does not derive."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, np.dtype)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, np.dtype)
+
+
+class dtype(metaclass=_DTypeClass):
     """The NumPy dtype that something names; Python's types name the default dtypes.
+
+    Every dtype is an instance of it.
 
     >>> jnp.dtype(float), jnp.dtype("bfloat16")
     (dtype('float32'), dtype(bfloat16))
+    >>> isinstance(jnp.zeros(1).dtype, jnp.dtype | None)
+    True
     """
-    return canonical_dtype(obj)
+
+    def __new__(cls, obj: Any = float, align: bool = False, copy: bool = False) -> Any:
+        """The dtype; other arguments are accepted for compatibility."""
+        return canonical_dtype(obj)
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Whether a dtype is another one, or belongs to an abstract one such as ``floating``.
+    """Tell whether a dtype is another one, or belongs to an abstract one such as ``floating``.
 
     Args:
         arg1: a dtype, or what names one.
@@ -222,7 +275,7 @@ def shape(a: Any) -> tuple[int, ...]:
     >>> jnp.shape(jnp.zeros((2, 3)))
     (2, 3)
     """
-    return typeof(array_operand("shape", a)).shape
+    return _described("shape", a).shape
 
 
 def ndim(a: Any) -> int:
@@ -231,14 +284,26 @@ def ndim(a: Any) -> int:
     >>> jnp.ndim(1.0)
     0
     """
-    return typeof(array_operand("ndim", a)).ndim
+    return len(_described("ndim", a).shape)
 
 
-def size(a: Any, axis: int | None = None) -> int:
-    """The number of elements of an array, or along one axis.
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements of an array, or along an axis or several.
 
     >>> jnp.size(jnp.zeros((2, 3))), jnp.size(jnp.zeros((2, 3)), 1)
     (6, 3)
     """
-    aval = typeof(array_operand("size", a))
-    return aval.size if axis is None else aval.shape[axis]
+    sizes = tuple(_described("size", a).shape)
+    axes = axes_argument("size", axis, len(sizes), "axis")
+    return math.prod(sizes[i] for i in axes)
+
+
+def _described(name: str, a: Any) -> Any:
+    """What has the shape of an operand, which may be a list or a type of arrays."""
+    if is_value(a):
+        return typeof(a)
+    if hasattr(a, "shape") and hasattr(a, "dtype"):
+        return a
+    if not isinstance(a, (list, tuple)):
+        require_values(name, a)
+    return typeof(array(a))

@@ -6,6 +6,7 @@
 ('float32[2]', 'float32[]')
 """
 
+from bindax_core.extend import public_names as _public_names
 from bindax_numpy._operands import array_operand as array_operand
 from bindax_numpy._operands import as_operand as as_operand
 from bindax_numpy._operands import constant as constant
@@ -15,3 +16,5 @@ from bindax_numpy._operands import promoted as promoted
 from bindax_numpy._operands import require_real as require_real
 from bindax_numpy._operands import require_values as require_values
 from bindax_numpy._operands import strong_operand as strong_operand
+
+vars()["__all__"] = _public_names(vars())

@@ -9,7 +9,8 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.axes import broadcast_to
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.extend import broadcast_to, convert
 from bindax_numpy._operands import constant, inexact, inexact_operand, require_real
 
 # --------------------------------------------------- exponentials, logarithms, roots
@@ -198,8 +199,7 @@ def log2(x: Any, /) -> Array:
     >>> jnp.log2(jnp.array([1.0, 8.0]))
     Array([0., 3.], dtype=float32)
     """
-    (x,) = inexact("log2", x)
-    return lax.log(x) / math.log(2.0)
+    return _log_to_base("log2", 2.0, x)
 
 
 def log10(x: Any, /) -> Array:
@@ -208,8 +208,16 @@ def log10(x: Any, /) -> Array:
     >>> jnp.log10(jnp.array([1.0, 100.0]))
     Array([0., 2.], dtype=float32)
     """
-    (x,) = inexact("log10", x)
-    return lax.log(x) / math.log(10.0)
+    return _log_to_base("log10", 10.0, x)
+
+
+def _log_to_base(name: str, base: float, x: Any) -> Any:
+    (x,) = inexact(name, x)
+    found = lax.log(x)
+    if not dtypes.is_complex(typeof(x).dtype):
+        return found / math.log(base)
+    # Part by part, as complex division makes nan of the infinite one.
+    return lax.complex(found.real / math.log(base), found.imag / math.log(base))
 
 
 def reciprocal(x: Any, /) -> Array:
@@ -265,7 +273,8 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     ratio = short / _choose(is_zero, one, long)
     length = long * lax.sqrt(1.0 + ratio * ratio)
     infinite = lax.bitwise_or(lax.eq(x, math.inf), lax.eq(y, math.inf))
-    return _choose(infinite, constant(math.inf, long), _choose(is_zero, long, length))
+    out = _choose(infinite, constant(math.inf, long), _choose(is_zero, long, length))
+    return convert(out, typeof(out).dtype, False)
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:
@@ -294,7 +303,7 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     require_real("heaviside", x, y)
     zero, one = constant(0.0, x), constant(1.0, x)
     step = _choose(lax.lt(x, zero), zero, _choose(lax.gt(x, zero), one, x))
-    return _choose(lax.eq(x, zero), y, step)
+    return convert(_choose(lax.eq(x, zero), y, step), typeof(step).dtype, False)
 
 
 def _choose(condition: Any, on_true: Any, on_false: Any) -> Any:

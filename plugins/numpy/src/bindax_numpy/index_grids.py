@@ -13,10 +13,9 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import promote_dtypes, shape_argument
-from bindax_numpy._operands import array_operand
+from bindax_lax_basic.extend import convert, promote_dtypes, shape_argument
+from bindax_numpy._operands import array_operand, known
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.indexing import index_operand
 from bindax_numpy.joining import stack
@@ -85,7 +84,12 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
 
 
 def ravel_multi_index(
-    multi_index: Any, dims: Sequence[int], mode: str = "raise", order: str = "C"
+    multi_index: Any,
+    dims: Sequence[int],
+    mode: str = "raise",
+    order: str = "C",
+    *,
+    dtype: Any = None,
 ) -> Array:
     """The places of elements counted in order, from their indices along each axis.
 
@@ -95,6 +99,7 @@ def ravel_multi_index(
         mode: what happens out of bounds: "clip", "wrap", or "raise", which needs indices that are
             known while tracing.
         order: "C" counts the last axis first, "F" the first one.
+        dtype: the dtype of the result; by default that of the indices.
 
     Raises:
         ValueError: for indices out of bounds with "raise", and other modes and orders.
@@ -115,7 +120,11 @@ def ravel_multi_index(
         )
     pairs = list(zip(given, sizes, strict=True))
     if mode == "raise" and any(
-        np.any((np.asarray(i) < 0) | (np.asarray(i) >= n)) for i, n in pairs
+        np.any((host < 0) | (host >= n))
+        for host, n in (
+            (known("ravel_multi_index", "multi_index", i, "give mode='clip' or mode='wrap'"), n)
+            for i, n in pairs
+        )
     ):
         raise ValueError(f"ravel_multi_index: an index is out of bounds for dims {sizes}.")
     if mode == "clip":
@@ -125,7 +134,9 @@ def ravel_multi_index(
     out: Any = 0
     for i, n in pairs if order == "C" else reversed(pairs):
         out = out * n + i
-    return array_operand("ravel_multi_index", out)
+    made = array_operand("ravel_multi_index", out)
+    wanted = typeof(made).dtype if dtype is None else canonical_dtype(dtype)
+    return convert(made, wanted, False)
 
 
 # ----------------------------------------------------------------------- functions along axes
@@ -156,7 +167,7 @@ def apply_along_axis(
 
     # From the inside: first over the axes behind, which become the last ones of the result.
     for _ in range(ndim - 1 - place):
-        call = vmap(call, in_axes=1, out_axes=-1)
+        call = vmap(call, in_axes=-1, out_axes=-1)
     for _ in range(place):
         call = vmap(call)
     return call(x)

@@ -13,10 +13,9 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import axis_argument, static_ints
-from bindax_numpy._operands import array_operand
+from bindax_lax_basic.extend import axis_argument, convert, static_ints
+from bindax_numpy._operands import array_operand, known
 from bindax_numpy.reductions import refuse_out, sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
 
@@ -56,8 +55,8 @@ def take(
         axis: the axis; None takes from all elements, in order.
         out: None.
         mode: what is read out of bounds: "fill", the default, for ``fill_value``; "clip" for the
-            nearest slice; "wrap" to count on from the start. With "fill" negative indices count
-            from the end.
+            nearest slice; "wrap" to count on from the start; "raise" for an error, which takes
+            indices that are known while tracing. With "fill" negative indices count from the end.
         unique_indices: a promise that may help a compiler.
         indices_are_sorted: likewise.
         fill_value: by default nan for floats, the least value of signed and the greatest of
@@ -70,10 +69,18 @@ def take(
     x, index = array_operand("take", a), index_operand("take", indices)
     x, axis = (ravel(x), 0) if axis is None else (x, axis)
     place = axis_argument("take", axis, typeof(x).ndim)
+    if mode == "raise":
+        _require_inside(index, typeof(x).shape[place])
+        mode = None
     chosen = _mode_argument("take", mode)
     size = typeof(x).shape[place]
+    if not size and typeof(index).size:
+        raise IndexError(
+            f"take: there is nothing to take along axis {place} of {typeof(x).str_short()}, but "
+            f"the indices are {typeof(index).str_short()}."
+        )
     if chosen == "wrap":
-        index, chosen = index % size, "clip"
+        index, chosen = index % max(size, 1), "clip"
     return x.at[(*[slice(None)] * place, index)].get(
         mode=chosen,
         fill_value=fill_value,
@@ -81,6 +88,13 @@ def take(
         indices_are_sorted=indices_are_sorted,
         wrap_negative_indices=mode != "clip",
     )
+
+
+def _require_inside(index: Any, size: int) -> None:
+    """Raise for indices out of bounds, which must be known while tracing."""
+    host = known("take", "indices", index, "give another mode than 'raise'")
+    if ((host < -size) | (host >= size)).any():
+        raise IndexError(f"take: an index is out of bounds for an axis of size {size}.")
 
 
 def _places_along(name: str, x: Any, index: Any, axis: int) -> tuple[Any, ...]:
@@ -115,6 +129,8 @@ def take_along_axis(
     axis: int | None = -1,
     mode: str | None = None,
     fill_value: Any = None,
+    *,
+    wrap_negative_indices: bool | None = None,
 ) -> Array:
     """Elements along an axis, by an index for each element of the result.
 
@@ -122,8 +138,10 @@ def take_along_axis(
         arr: an array.
         indices: integers, with as many axes, of which the others broadcast.
         axis: the axis; None takes from all elements, in order.
-        mode: as for ``take``; negative indices count from the end with "clip", too.
+        mode: as for ``take``; negative indices count from the end with "clip", too. "one_hot" for
+            sums with an array that is one at the index and zero elsewhere.
         fill_value: as for ``take``.
+        wrap_negative_indices: whether negative indices count from the end; they do by default.
 
     Raises:
         ValueError: when the numbers of axes differ.
@@ -141,12 +159,26 @@ def take_along_axis(
             )
         x, axis = ravel(x), 0
     place = axis_argument("take_along_axis", axis, typeof(x).ndim)
+    wraps = wrap_negative_indices is not False
+    if mode == "one_hot":
+        return _by_one_hot(x, index, place, wraps)
     chosen = _mode_argument("take_along_axis", mode)
     if chosen == "wrap":
         index, chosen = index % typeof(x).shape[place], "clip"
     x = _spread(x, index, place)
     places = _places_along("take_along_axis", x, index, place)
-    return x.at[places].get(mode=chosen, fill_value=fill_value)
+    return x.at[places].get(mode=chosen, fill_value=fill_value, wrap_negative_indices=wraps)
+
+
+def _by_one_hot(x: Any, index: Any, axis: int, wraps: bool) -> Any:
+    """Elements along an axis as sums; those out of bounds are 0."""
+    size, ndim = typeof(x).shape[axis], typeof(x).ndim
+    index = index + convert(index < 0, typeof(index).dtype, False) * size if wraps else index
+    # The axis that is summed over comes last.
+    shape = (1,) * ndim + (size,)
+    hot = lax.expand_dims(index, (ndim,)) == lax.reshape(lax.iota(typeof(index).dtype, size), shape)
+    values = lax.expand_dims(moveaxis(x, axis, -1), (axis,))
+    return sum(convert(hot, typeof(x).dtype, False) * values, -1, dtype=typeof(x).dtype)
 
 
 def put_along_axis(

@@ -10,13 +10,12 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import dtypes, operators
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import integer_limits
-from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, operators, static_ints
 from bindax_numpy._operands import array_operand, promoted
 from bindax_numpy.arithmetic import abs
-from bindax_numpy.comparison import where
+from bindax_numpy.comparison import choice
 from bindax_numpy.joining import concatenate
 from bindax_numpy.reductions import sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
@@ -67,7 +66,7 @@ def bitwise_count(x: Any, /) -> Array:
     return convert(lax.population_count(v), np.dtype(np.uint8), False)
 
 
-def gcd(x1: Any, x2: Any, /) -> Array:
+def gcd(x1: Any, x2: Any) -> Array:
     """The greatest common divisors of integers, by Euclid's algorithm.
 
     >>> jnp.gcd(jnp.array([12, 0]), jnp.array([18, -5]))
@@ -86,7 +85,7 @@ def gcd(x1: Any, x2: Any, /) -> Array:
     return abs(x)
 
 
-def lcm(x1: Any, x2: Any, /) -> Array:
+def lcm(x1: Any, x2: Any) -> Array:
     """The least common multiples of integers.
 
     >>> jnp.lcm(jnp.array([4, 0]), jnp.array([6, 5]))
@@ -94,7 +93,7 @@ def lcm(x1: Any, x2: Any, /) -> Array:
     """
     x, y = promoted("lcm", *_integers("lcm", x1, x2))
     divisor = gcd(x, y)
-    return abs(where(divisor == 0, 0, x // where(divisor == 0, 1, divisor) * y))
+    return choice(divisor == 0, 0, abs(x) * (abs(y) // choice(divisor == 0, 1, divisor)))
 
 
 def _bit_order(name: str, bitorder: str) -> Any:

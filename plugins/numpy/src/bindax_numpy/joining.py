@@ -4,18 +4,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, is_value, typeof
-from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.conversion import convert
+from bindax_core.errors import ConcretizationTypeError
+from bindax_core.extend import Array, Tracer, is_value, typeof
+from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, promote_dtypes, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_ints
+from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, require_values
+from bindax_numpy.creation import asarray
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
 
@@ -29,7 +32,11 @@ def _arrays(name: str, arrays: Any) -> list[Any]:
                 f"put them into a list."
             )
         arrays = list(array_operand(name, arrays))
-    operands = list(arrays)
+    if not isinstance(arrays, (list, tuple)) and (
+        isinstance(arrays, (Mapping, str)) or not isinstance(arrays, Iterable)
+    ):
+        raise TypeError(f"{name} takes a sequence of arrays, but got {arrays!r:.60}.")
+    operands = [asarray(x) if hasattr(x, "__jax_array__") else x for x in arrays]
     if not operands:
         raise ValueError(f"{name} needs at least one array.")
     require_values(name, *operands)
@@ -62,7 +69,13 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
     return operands[0] if len(operands) == 1 else lax.concatenate(operands, place)
 
 
-concat = concatenate
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
+    """``concatenate``, as the array API standard calls it.
+
+    >>> jnp.concat([jnp.array([1, 2]), jnp.array([3])])
+    Array([1, 2, 3], dtype=int32)
+    """
+    return concatenate(arrays, axis)
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
@@ -220,7 +233,8 @@ def repeat(
 
     Args:
         a: an array.
-        repeats: how often: an integer, or one for each slice, known while tracing.
+        repeats: how often: an integer, or one for each slice. With ``total_repeat_length`` they
+            may be traced.
         axis: the axis; None repeats all elements, in order.
         total_repeat_length: the size of the axis in the result: what is over is cut off, and the
             last slice fills what is missing.
@@ -234,6 +248,8 @@ def repeat(
     x, axis = (ravel(x), 0) if axis is None else (x, axis)
     place = axis_argument("repeat", axis, typeof(x).ndim)
     size = typeof(x).shape[place]
+    if isinstance(repeats, Tracer):
+        return _repeat_traced(x, repeats, place, total_repeat_length)
     counts = static_ints("repeat", "repeats", repeats)
     if min(counts, default=0) < 0:
         raise ValueError(f"repeat: repeats must not be negative, but they are {counts}.")
@@ -244,8 +260,29 @@ def repeat(
         )
     index = np.repeat(np.arange(size), counts if len(counts) == size else counts[0])
     if total_repeat_length is not None:
-        missing = max(0, total_repeat_length - len(index))
-        index = np.pad(index, (0, missing), "edge")[:total_repeat_length]
+        missing = max(0, total_repeat_length - len(index)) if size else 0
+        index = np.pad(index, (0, missing), constant_values=size - 1)[:total_repeat_length]
     if not len(index):
         return lax.slice_in_dim(x, 0, 0, axis=place)
     return lax.take(x, index.astype(np.int32), place)
+
+
+def _repeat_traced(x: Any, repeats: Any, axis: int, total: int | None) -> Any:
+    """``repeat`` a traced number of times: each place looks for the slice that it belongs to."""
+    counts = array_operand("repeat", repeats)
+    aval, size = typeof(counts), typeof(x).shape[axis]
+    if total is None:
+        raise ConcretizationTypeError(
+            f"repeat: the size of the result depends on repeats, which are a traced "
+            f"{aval.str_short()}; say how large it is with total_repeat_length."
+        )
+    if not dtypes.is_integer(aval.dtype) or aval.shape not in ((), (1,), (size,)):
+        raise TypeError(
+            f"repeat: repeats must be one integer, or one for each of the {size} slices along axis "
+            f"{axis}, but they are {aval.str_short()}."
+        )
+    ends = lax.cumsum(lax_broadcast_to(counts, (size,)), 0)
+    places = lax.iota(typeof(ends).dtype, total)
+    passed = lax.le(lax.expand_dims(ends, (0,)), lax.expand_dims(places, (1,)))
+    index = lax.reduce_sum(convert(passed, dtypes.default_dtype("int"), False), (1,))
+    return lax.take(x, lax.min(index, lax.full_like(index, size - 1)), axis)

@@ -10,8 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import axes_argument, axis_argument, static_ints
+from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_ints
 from bindax_numpy._operands import array_operand
 from bindax_numpy.reshaping import ravel, reshape, swapaxes
 

@@ -7,19 +7,32 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import largest, smallest
+from bindax_lax_basic.extend import axes_argument
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.comparison import isnan, logical_and, logical_not, where
-from bindax_numpy.reductions import all, argmax, argmin, max, min, prod, refuse_out, sum
-from bindax_numpy.statistics import mean, var
+from bindax_numpy.reductions import (
+    all,
+    argmax,
+    argmin,
+    initial_operand,
+    mask_operand,
+    max,
+    min,
+    prod,
+    refuse_out,
+    sum,
+)
+from bindax_numpy.statistics import mean, std, var
 
 
-def _known(name: str, a: Any, chosen: Any) -> tuple[Any, Any]:
+def _known(name: str, a: Any, axis: Any, chosen: Any) -> tuple[Any, Any]:
     """The operand, and the elements that count; None where all do."""
     x = strong_operand(name, a)
+    axes_argument(name, axis, typeof(x).ndim, "axis")
+    chosen = None if chosen is None else mask_operand(name, chosen)
     if not dtypes.is_inexact(typeof(x).dtype):
         return x, chosen
     known = logical_not(isnan(x))
@@ -40,7 +53,8 @@ def nansum(
     >>> jnp.nansum(jnp.array([1.0, jnp.nan, 3.0]))
     Array(4., dtype=float32)
     """
-    x, known = _known("nansum", a, where)
+    x, known = _known("nansum", a, axis, where)
+    initial = None if initial is None else initial_operand("nansum", initial)
     return sum(x, axis, dtype, out, keepdims, initial, known)
 
 
@@ -58,7 +72,8 @@ def nanprod(
     >>> jnp.nanprod(jnp.array([2.0, jnp.nan, 3.0]))
     Array(6., dtype=float32)
     """
-    x, known = _known("nanprod", a, where)
+    x, known = _known("nanprod", a, axis, where)
+    initial = None if initial is None else initial_operand("nanprod", initial)
     return prod(x, axis, dtype, out, keepdims, initial, known)
 
 
@@ -75,7 +90,7 @@ def nanmean(
     >>> jnp.nanmean(jnp.array([1.0, jnp.nan, 3.0]))
     Array(2., dtype=float32)
     """
-    x, known = _known("nanmean", a, where)
+    x, known = _known("nanmean", a, axis, where)
     return mean(x, axis, dtype, out, keepdims, where=known)
 
 
@@ -87,22 +102,15 @@ def nanvar(
     ddof: int = 0,
     keepdims: bool = False,
     where: Any = None,
+    mean: Any = None,
 ) -> Array:
     """``var`` of the elements that are not nan; nan where they are not more than ``ddof``.
 
     >>> jnp.nanvar(jnp.array([1.0, jnp.nan, 3.0]))
     Array(1., dtype=float32)
     """
-    x, known = _known("nanvar", a, where)
-    found = var(x, axis, dtype, out, ddof, keepdims, where=known)
-    return _nan_unless_more(found, x, known, axis, ddof, keepdims)
-
-
-def _nan_unless_more(found: Any, x: Any, known: Any, axis: Any, ddof: int, keepdims: bool) -> Any:
-    if known is None:
-        return found
-    count = sum(lax.full_like(x, 1, "int32"), axis, keepdims=keepdims, where=known)
-    return where(count > ddof, found, math.nan)
+    x, known = _known("nanvar", a, axis, where)
+    return var(x, axis, dtype, out, ddof, keepdims, where=known, mean=mean)
 
 
 def nanstd(
@@ -113,13 +121,15 @@ def nanstd(
     ddof: int = 0,
     keepdims: bool = False,
     where: Any = None,
+    mean: Any = None,
 ) -> Array:
     """``std`` of the elements that are not nan.
 
     >>> jnp.nanstd(jnp.array([1.0, jnp.nan, 3.0]))
     Array(1., dtype=float32)
     """
-    return lax.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where))
+    x, known = _known("nanstd", a, axis, where)
+    return std(x, axis, dtype, out, ddof, keepdims, where=known, mean=mean)
 
 
 def nanmax(
@@ -166,6 +176,7 @@ def _extremum(
     chosen: Any,
 ) -> Any:
     x = strong_operand(name, a)
+    axes_argument(name, axis, typeof(x).ndim, "axis")
     if not dtypes.is_inexact(typeof(x).dtype):
         return function(x, axis, out, keepdims, initial, chosen)
     unknown = isnan(x)

@@ -11,17 +11,16 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import axes_argument
-from bindax_numpy._operands import require_real, strong_operand
+from bindax_lax_basic.extend import axes_argument, convert
+from bindax_numpy._operands import constant, require_real, strong_operand
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import take_along_axis
-from bindax_numpy.reductions import refuse_out, sum
+from bindax_numpy.reductions import all, any, argmax, refuse_out, sum
 from bindax_numpy.reshaping import broadcast_to, expand_dims, ravel, reshape, transpose
-from bindax_numpy.sorting import sort
+from bindax_numpy.sorting import argsort, sort
 
-_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+_METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
 
 def quantile(
@@ -32,6 +31,8 @@ def quantile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> Array:
     """The values below which given parts of the elements over axes are; nan if one is.
 
@@ -42,8 +43,10 @@ def quantile(
         out: None.
         overwrite_input: accepted for compatibility; arrays are immutable.
         method: what is between two elements: "linear" interpolation, the "lower" or the "higher"
-            one, their "midpoint", or the "nearest".
+            one, their "midpoint", or the "nearest"; or "inverted_cdf" for the first element up to
+            which there is that part of the elements, or of their weights.
         keepdims: whether the axes stay, with size 1.
+        weights: for "inverted_cdf", of the shape of ``a`` or of its axes that are reduced.
 
     Returns:
         The values; those for each of several parts are along a new first axis.
@@ -55,7 +58,7 @@ def quantile(
     Array([1. , 2.5], dtype=float32)
     """
     refuse_out("quantile", out)
-    return _quantile("quantile", a, q, axis, method, keepdims, ignore_nan=False)
+    return _quantile("quantile", a, q, axis, method, keepdims, ignore_nan=False, weights=weights)
 
 
 def nanquantile(
@@ -66,6 +69,8 @@ def nanquantile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> Array:
     """``quantile`` of the elements that are not nan.
 
@@ -73,7 +78,7 @@ def nanquantile(
     Array(2., dtype=float32)
     """
     refuse_out("nanquantile", out)
-    return _quantile("nanquantile", a, q, axis, method, keepdims, ignore_nan=True)
+    return _quantile("nanquantile", a, q, axis, method, keepdims, ignore_nan=True, weights=weights)
 
 
 def percentile(
@@ -84,6 +89,8 @@ def percentile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> Array:
     """``quantile`` with parts of a hundred.
 
@@ -91,7 +98,9 @@ def percentile(
     Array(2., dtype=float32)
     """
     refuse_out("percentile", out)
-    return _quantile("percentile", a, _hundredth(q), axis, method, keepdims, ignore_nan=False)
+    return _quantile(
+        "percentile", a, _hundredth(q), axis, method, keepdims, ignore_nan=False, weights=weights
+    )
 
 
 def nanpercentile(
@@ -102,6 +111,8 @@ def nanpercentile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> Array:
     """``percentile`` of the elements that are not nan.
 
@@ -109,7 +120,9 @@ def nanpercentile(
     Array(2., dtype=float32)
     """
     refuse_out("nanpercentile", out)
-    return _quantile("nanpercentile", a, _hundredth(q), axis, method, keepdims, ignore_nan=True)
+    return _quantile(
+        "nanpercentile", a, _hundredth(q), axis, method, keepdims, ignore_nan=True, weights=weights
+    )
 
 
 def _hundredth(q: Any) -> Any:
@@ -156,7 +169,15 @@ def nanmedian(
 
 
 def _quantile(
-    name: str, a: Any, q: Any, axis: Any, method: str, keepdims: bool, *, ignore_nan: bool
+    name: str,
+    a: Any,
+    q: Any,
+    axis: Any,
+    method: str,
+    keepdims: bool,
+    *,
+    ignore_nan: bool,
+    weights: Any = None,
 ) -> Any:
     if method not in _METHODS:
         raise ValueError(f"{name}: method must be one of {_METHODS}, but it is {method!r}.")
@@ -169,6 +190,7 @@ def _quantile(
     dtype = dtypes.inexact_dtype(dtype)
     axes = axes_argument(name, axis, typeof(x).ndim, "axis")
     rows = _rows(convert(x, dtype, False), axes)
+    heavy = None if weights is None else _weights(name, weights, x, axes, method)
     if not typeof(rows).shape[-1]:
         raise ValueError(
             f"{name} over axes {axes} of {typeof(x).str_short()}: there are no elements."
@@ -176,7 +198,10 @@ def _quantile(
     # Places in a long vector are not exact in 16 bits.
     wide = dtypes.float32 if dtype.itemsize < 4 else dtype
     parts = ravel(convert(part, wide, False))
-    found = _at_parts(rows, parts, method, ignore_nan)
+    if method == "inverted_cdf":
+        found = _inverted(rows, heavy, parts, ignore_nan)
+    else:
+        found = _at_parts(sort(rows), parts, method, ignore_nan)
     if keepdims:
         shape = [1 if i in axes else n for i, n in enumerate(typeof(x).shape)]
         found = reshape(found, (typeof(parts).size, *shape))
@@ -184,15 +209,47 @@ def _quantile(
 
 
 def _rows(x: Any, axes: tuple[int, ...]) -> Any:
-    """The elements over axes along the last axis, sorted."""
+    """The elements over axes along the last axis."""
     shape = typeof(x).shape
     kept = [i for i in range(len(shape)) if i not in axes]
     sizes = tuple(shape[i] for i in kept)
     count = 1
     for i in axes:
         count *= shape[i]
-    flat = reshape(transpose(x, (*kept, *axes)), (*sizes, count))
-    return sort(flat) if count else flat
+    return reshape(transpose(x, (*kept, *axes)), (*sizes, count))
+
+
+def _weights(name: str, weights: Any, x: Any, axes: tuple[int, ...], method: str) -> Any:
+    """The weights of the elements, as their rows."""
+    heavy = strong_operand(name, weights)
+    require_real(name, heavy)
+    if method != "inverted_cdf":
+        raise ValueError(f"{name}: only the method 'inverted_cdf' has weights, not {method!r}.")
+    shape = typeof(x).shape
+    if typeof(heavy).shape != shape:
+        if typeof(heavy).shape != tuple(shape[i] for i in axes):
+            raise ValueError(
+                f"{name}: weights must have the shape of the array or of its axes {axes}, but are "
+                f"{typeof(heavy).str_short()} beside {typeof(x).str_short()}."
+            )
+        heavy = lax.broadcast_in_dim(heavy, shape, axes)
+    return _rows(heavy, axes)
+
+
+def _inverted(rows: Any, weights: Any, parts: Any, ignore_nan: bool) -> Any:
+    """The first elements up to which there are the parts of the weights."""
+    order = argsort(rows)
+    ordered, unknown = take_along_axis(rows, order), isnan(rows)
+    wide = typeof(parts).dtype
+    heavy = lax.full_like(rows, 1, wide) if weights is None else convert(weights, wide, False)
+    heavy = take_along_axis(where(unknown | (heavy < 0), 0.0, heavy), order)
+    total = lax.cumsum(heavy, typeof(heavy).ndim - 1)
+    column = reshape(parts, (typeof(parts).size, *(1,) * typeof(rows).ndim))
+    reached = (total >= column * total[..., -1:]) & (total > 0)
+    place = argmax(reached, -1)
+    found = _elements(ordered, convert(place, np.dtype(np.int32), False), typeof(rows).shape[-1])
+    spoiled = all(unknown, -1) if ignore_nan else any(unknown, -1)
+    return where(broadcast_to(spoiled, typeof(found).shape), np.nan, found)
 
 
 def _at_parts(rows: Any, parts: Any, method: str, ignore_nan: bool) -> Any:
@@ -202,6 +259,8 @@ def _at_parts(rows: Any, parts: Any, method: str, ignore_nan: bool) -> Any:
     missing = sum(convert(isnan(rows), np.dtype(np.int32), False), -1)
     last = convert(n - 1 - missing, wide, False) if ignore_nan else lax.full(sizes, n - 1, wide)
     column = reshape(parts, (typeof(parts).size, *(1,) * len(sizes)))
+    # Parts beyond the ends are taken to them, before they can point at what is nan.
+    column = lax.clamp(constant(0.0, parts), column, constant(1.0, parts))
     place = column * lax.max(last, lax.full_like(last, 0))
     low = lax.floor(place)
     weight = place - low

@@ -12,8 +12,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import axis_argument
+from bindax_lax_basic.extend import axis_argument, convert
 from bindax_numpy._operands import array_operand
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate

@@ -1,21 +1,15 @@
-"""What the registry loads: arrays know the namespace of functions that apply to them."""
+"""What the registry loads: the methods of arrays that functions of this package supply."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping
-from types import ModuleType
+from collections.abc import Mapping
 from typing import Any
 
 from bindax_core.extend import hookimpl
-
-
-def _array_namespace(self: Any, /, *, api_version: str | None = None) -> ModuleType:
-    """The functions for this array, as the Python array API standard says."""
-    return importlib.import_module("bindax_numpy")
+from bindax_numpy._methods import METHODS
 
 
 @hookimpl
-def bindax_array_attributes() -> Mapping[str, Callable[..., ModuleType]]:
-    """The method by which other libraries find the functions for an array."""
-    return {"__array_namespace__": _array_namespace}
+def bindax_array_attributes() -> Mapping[str, Any]:
+    """The methods and properties of arrays and tracers."""
+    return METHODS

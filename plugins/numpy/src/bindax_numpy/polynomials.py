@@ -12,9 +12,8 @@ from ml_dtypes import finfo
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import promote_dtypes, static_ints
+from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
 from bindax_numpy._operands import array_operand, inexact, strong_operand
 from bindax_numpy.creation import zeros
 from bindax_numpy.indexing import diagflat
@@ -314,14 +313,14 @@ def polyfit(
     if not cov:
         return found
     spread = inv(left.T @ left)
-    if cov == "unscaled":
-        return found, spread
+    if isinstance(cov, str) and cov == "unscaled":
+        return found, spread[:, :, None] if b.ndim == 2 else spread
     factors = _squared_errors_per_freedom(left, residuals)
     return found, spread[:, :, None] * factors if b.ndim == 2 else spread * factors[0]
 
 
 def _squared_errors_per_freedom(left: Any, residuals: Any) -> Any:
-    """What scales covariances: the squared errors by the number of spare points."""
+    """Return the scale of covariances: the squared errors by the number of spare points."""
     points, coefficients = typeof(left).shape
     if points <= coefficients:
         raise ValueError(

@@ -10,9 +10,8 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, promote_dtypes
+from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes
 from bindax_numpy._operands import array_operand, inexact_operand
 from bindax_numpy.arithmetic import multiply
 from bindax_numpy.contraction import matmul

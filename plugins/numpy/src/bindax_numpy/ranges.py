@@ -12,17 +12,18 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, result_type
-from bindax_lax_basic.extend import axis_argument, static_ints
-from bindax_numpy._operands import array_operand, constant, require_values
+from bindax_lax_basic.extend import axis_argument, convert, static_ints
+from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
+from bindax_numpy._operands import array_operand, constant, placed, require_values
 from bindax_numpy.creation import array
 
 # -------------------------------------------------------------------------------------- ranges
 
 
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Array:
+def arange(
+    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None
+) -> Array:
     """Numbers from ``start`` up to, not including, ``stop``, evenly spaced by ``step``.
 
     Args:
@@ -30,6 +31,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
         stop: the bound.
         step: the distance of neighbours; by default 1.
         dtype: the dtype of the result; by default what the arguments promote to.
+        device: where the bytes are put.
 
     All of them decide the shape, so they must be known while tracing.
 
@@ -38,9 +40,15 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     >>> jnp.arange(0, 1, 0.25)
     Array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
     """
+    return placed("arange", _arange(start, stop, step, dtype), device)
+
+
+def _arange(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     given = [x for x in (start, stop, step) if x is not None]
     for x in given:
         _require_known("arange", x)
+    if any(dtypes.is_complex(typeof(x).dtype) for x in given):
+        raise ValueError(f"arange takes real numbers, but got {given}.")
     wanted = result_type(*given) if dtype is None else canonical_dtype(dtype)
     if stop is None:
         start, stop = 0, start
@@ -85,6 +93,8 @@ def linspace(
     retstep: bool = False,
     dtype: Any = None,
     axis: int = 0,
+    *,
+    device: Any = None,
 ) -> Any:
     """Evenly spaced numbers from ``start`` to ``stop``.
 
@@ -96,6 +106,7 @@ def linspace(
         retstep: whether the distance of neighbours is returned, too.
         dtype: the dtype of the result; by default a float.
         axis: where the new axis is in the result.
+        device: where the bytes are put.
 
     >>> jnp.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
@@ -125,7 +136,7 @@ def linspace(
         out = lax.transpose(out, order)
     if dtypes.is_integer(wanted):
         out = lax.floor(out)
-    out = convert(out, wanted, False)
+    out = placed("linspace", convert(out, wanted, False), device)
     return (out, step) if retstep else out
 
 
@@ -166,20 +177,24 @@ def meshgrid(
 # ------------------------------------------------------------------------------------ patterns
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+def eye(
+    N: int, M: int | None = None, k: Any = 0, dtype: Any = None, *, device: Any = None
+) -> Array:
     """A matrix with ones on a diagonal and zeros elsewhere.
 
     Args:
         N: the number of rows.
         M: the number of columns; by default ``N``.
-        k: which diagonal: 0 the main one, positive above it, negative below.
+        k: which diagonal: 0 the main one, positive above it, negative below. It may be traced.
         dtype: the dtype of the result; by default the default float.
+        device: where the bytes are put.
 
     >>> jnp.eye(2, 3, k=1)
     Array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    return convert(_offsets("eye", N, M, lax.eq, k), _dtype_or_float(dtype), False)
+    made = convert(_offsets("eye", N, M, lax.eq, k), _dtype_or_float(dtype), False)
+    return placed("eye", made, device)
 
 
 def identity(n: int, dtype: Any = None) -> Array:
@@ -235,7 +250,16 @@ def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: int) -> Any:
     """Compare the column minus the row of each element of a matrix with ``k``."""
     shape = static_ints(name, "N and M", (rows, rows if columns is None else columns))
     row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (0, 1))
-    return compare(column - row, np.int32(static_ints(name, "k", k)[0]))
+    offset = np.int32(static_ints(name, "k", k)[0]) if isinstance(k, int) else _offset(name, k)
+    return compare(column - row, offset)
+
+
+def _offset(name: str, k: Any) -> Any:
+    """A diagonal, traced or not, as the offset of its columns."""
+    x = array_operand(name, k)
+    if typeof(x).shape or not dtypes.is_integer(typeof(x).dtype):
+        raise TypeError(f"{name} takes an integer for k, but got {typeof(x).str_short()}.")
+    return convert(x, np.dtype(np.int32), False)
 
 
 def _triangle(name: str, m: Any, compare: Any, k: int) -> Any:

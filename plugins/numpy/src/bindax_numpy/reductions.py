@@ -14,10 +14,8 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, largest, smallest, summed_dtype
-from bindax_lax_basic.extend import axes_argument, axis_argument
+from bindax_lax_basic.extend import axes_argument, axis_argument, broadcast_to, convert
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.arithmetic import add as elementwise_add
 from bindax_numpy.arithmetic import maximum, minimum, multiply, subtract
@@ -29,12 +27,33 @@ def refuse_out(name: str, out: Any) -> None:
         raise TypeError(f"{name}: arrays are immutable, so out must be None; use the result.")
 
 
+def mask_operand(name: str, where: Any) -> Any:
+    """The argument ``where`` of a reduction: booleans."""
+    mask = array_operand(name, where)
+    if typeof(mask).dtype != dtypes.bool_:
+        raise ValueError(
+            f"{name}: where must be None or booleans, but it is {typeof(mask).str_short()}; "
+            f"compare it, for example with where != 0."
+        )
+    return mask
+
+
+def initial_operand(name: str, initial: Any) -> Any:
+    """The argument ``initial`` of a reduction: a scalar."""
+    start = array_operand(name, initial)
+    if typeof(start).shape:
+        raise ValueError(
+            f"{name}: initial must be a scalar, but it is {typeof(start).str_short()}."
+        )
+    return start
+
+
 def selected(name: str, x: Any, where: Any, neutral: Any) -> Any:
     """The operand with a neutral element where it is not to be reduced."""
     if where is None:
         return x
     aval = typeof(x)
-    mask = convert(array_operand(name, where), dtypes.bool_, False)
+    mask = mask_operand(name, where)
     filler = lax.full_like(x, neutral, shape=())
     shape = lax.broadcast_shapes(aval.shape, typeof(mask).shape)
     return lax.select(*(broadcast_to(v, shape) for v in (mask, x, filler)))
@@ -85,8 +104,10 @@ def sum(
     """
     refuse_out("sum", out)
     x = selected("sum", _summands("sum", a, dtype, promote_integers), where, 0)
-    total = reduced("sum", lax.reduce_sum, x, axis, keepdims)
-    return total if initial is None else elementwise_add(total, initial)
+    # Booleans, where they are asked for, are joined by "or".
+    add = lax.reduce_or if typeof(x).dtype == dtypes.bool_ else lax.reduce_sum
+    total = reduced("sum", add, x, axis, keepdims)
+    return total if initial is None else elementwise_add(total, initial_operand("sum", initial))
 
 
 def prod(
@@ -106,8 +127,9 @@ def prod(
     """
     refuse_out("prod", out)
     x = selected("prod", _summands("prod", a, dtype, promote_integers), where, 1)
-    product = reduced("prod", lax.reduce_prod, x, axis, keepdims)
-    return product if initial is None else multiply(product, initial)
+    combine = lax.reduce_and if typeof(x).dtype == dtypes.bool_ else lax.reduce_prod
+    product = reduced("prod", combine, x, axis, keepdims)
+    return product if initial is None else multiply(product, initial_operand("prod", initial))
 
 
 def max(
@@ -182,7 +204,7 @@ def _extremum(
     result = reduced(name, reduce, x, axes, keepdims)
     if initial is None:
         return result
-    return convert(combine(result, initial), aval.dtype, False)
+    return convert(combine(result, initial_operand(name, initial)), aval.dtype, False)
 
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
@@ -192,7 +214,9 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     Array(6., dtype=float32)
     """
     refuse_out("ptp", out)
-    return subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
+    x = strong_operand("ptp", a)
+    axes = axes_argument("ptp", axis, typeof(x).ndim, "axis")
+    return subtract(max(x, axes, keepdims=keepdims), min(x, axes, keepdims=keepdims))
 
 
 # --------------------------------------------------------------------------------------- logic
@@ -201,7 +225,7 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
 def all(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether all elements over axes are true, that is, not zero.
+    """Tell whether all elements over axes are true, that is, not zero.
 
     >>> jnp.all(jnp.array([[True, False], [True, True]]), axis=1)
     Array([False,  True], dtype=bool)
@@ -214,7 +238,7 @@ def all(
 def any(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether any element over axes is true, that is, not zero.
+    """Tell whether any element over axes is true, that is, not zero.
 
     >>> jnp.any(jnp.array([[True, False], [False, False]]), axis=1)
     Array([ True, False], dtype=bool)
@@ -231,7 +255,8 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Array:
     Array(2, dtype=int32)
     """
     x = convert(array_operand("count_nonzero", a), dtypes.bool_, False)
-    return sum(x, axis, keepdims=keepdims)
+    axes = axes_argument("count_nonzero", axis, typeof(x).ndim, "axis")
+    return sum(x, axes, keepdims=keepdims)
 
 
 # ----------------------------------------------------------------------------- where, cumulative
@@ -297,8 +322,16 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
     refuse_out("cumsum", out)
     x = _summands("cumsum", a, dtype, promote_integers=False)
     if axis is None:
-        return lax.cumsum(lax.reshape(x, (typeof(x).size,)), 0)
-    return lax.cumsum(x, axis_argument("cumsum", axis, typeof(x).ndim))
+        x, axis = lax.reshape(x, (typeof(x).size,)), 0
+    return running("cumsum", lax.cumsum, x, axis)
+
+
+def running(name: str, function: Callable[..., Any], x: Any, axis: int) -> Any:
+    """Sums or products up to each element; of booleans, whether any or all of them hold."""
+    place = axis_argument(name, axis, typeof(x).ndim)
+    if typeof(x).dtype != dtypes.bool_:
+        return function(x, place)
+    return convert(function(convert(x, dtypes.default_dtype("int"), False), place), "bool", False)
 
 
 amax = max

@@ -11,18 +11,19 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import broadcast_shapes as lax_broadcast_shapes
-from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
 from bindax_lax_basic.extend import axis_argument, shape_argument, static_ints
+from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand
 
 
-def reshape(a: Any, shape: Any, order: str = "C") -> Array:
+def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
     """The elements of an array, in order, in another shape.
 
     Args:
         a: an array.
         shape: its new sizes; one may be -1, which means what is left.
         order: "C" counts the last axis fastest, "F" the first.
+        copy: True for bytes of its own; otherwise accepted for compatibility.
 
     Raises:
         TypeError: when the number of elements differs.
@@ -32,6 +33,7 @@ def reshape(a: Any, shape: Any, order: str = "C") -> Array:
            [2, 3]], dtype=int32)
     """
     x = array_operand("reshape", a)
+    x = lax.copy(x) if copy else x
     aval = typeof(x)
     sizes = list(static_ints("reshape", "shape", shape))
     if sizes.count(-1) == 1:

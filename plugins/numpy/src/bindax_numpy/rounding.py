@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import builtins
+import math
 from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import RoundingMethod, dtypes
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import static_ints
+from bindax_lax_basic.extend import operators
 from bindax_numpy._operands import (
     array_operand,
     as_operand,
@@ -42,7 +41,7 @@ def ceil(x: Any, /) -> Array:
     return lax.ceil(x) if dtypes.is_inexact(typeof(x).dtype) else x
 
 
-def trunc(x: Any, /) -> Array:
+def trunc(x: Any) -> Array:
     """The elements without their fractions.
 
     >>> jnp.trunc(jnp.array([1.5, -1.5]))
@@ -66,56 +65,39 @@ def rint(x: Any, /) -> Array:
     return lax.round(x, RoundingMethod.TO_NEAREST_EVEN)
 
 
-def round(a: Any, decimals: int = 0) -> Array:
+def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     """The elements rounded to a number of decimals, halves to the even digit.
 
     Args:
         a: an array of numbers.
         decimals: how many; negative ones count digits before the point, for floats alone.
+        out: None.
 
     >>> jnp.round(jnp.array([1.25, 3.75]), 1)
     Array([1.2, 3.8], dtype=float32)
     """
-    x = array_operand("round", a)
-    dtype = typeof(x).dtype
-    (digits,) = static_ints("round", "decimals", decimals)
-    if not dtypes.is_inexact(dtype):
-        if digits < 0:
-            raise TypeError(
-                f"round: integers, here {typeof(x).str_short()}, are not rounded to negative "
-                f"decimals; convert them to floats first."
-            )
-        return x
-    if dtypes.is_complex(dtype):
-        return lax.complex(round(x.real, digits), round(x.imag, digits))
-    if digits == 0:
-        return lax.round(x, RoundingMethod.TO_NEAREST_EVEN)
-    factor = 10.0 ** builtins.abs(digits)
-    # A narrow dtype would overflow at the scaled numbers.
-    wide = lax.convert_element_type(x, "float32") if dtype.itemsize < 4 else x
-    scaled = wide * factor if digits > 0 else wide / factor
-    whole = lax.round(scaled, RoundingMethod.TO_NEAREST_EVEN)
-    out = whole / factor if digits > 0 else whole * factor
-    return convert(out, dtype, typeof(x).weak_type)
+    if out is not None:
+        raise TypeError("round: arrays are immutable, so out must be None; use the result.")
+    return operators.rounded(array_operand("round", a), decimals)
 
 
-def real(x: Any, /) -> Array:
+def real(val: Any, /) -> Array:
     """The real parts.
 
     >>> jnp.real(jnp.array([1 + 2j]))
     Array([1.], dtype=float32)
     """
-    x = _checked("real", x)
+    x = _checked("real", val)
     return lax.real(x) if dtypes.is_complex(typeof(x).dtype) else x
 
 
-def imag(x: Any, /) -> Array:
+def imag(val: Any, /) -> Array:
     """The imaginary parts; zeros for real numbers.
 
     >>> jnp.imag(jnp.array([1 + 2j]))
     Array([2.], dtype=float32)
     """
-    x = _checked("imag", x)
+    x = _checked("imag", val)
     return lax.imag(x) if dtypes.is_complex(typeof(x).dtype) else lax.zeros_like(x)
 
 
@@ -138,14 +120,15 @@ def conj(x: Any, /) -> Array:
     return conjugate(x)
 
 
-def angle(x: Any, /) -> Array:
-    """The angles of complex numbers with the positive real axis.
+def angle(z: Any, deg: bool = False) -> Array:
+    """The angles of complex numbers with the positive real axis; ``deg`` for degrees.
 
     >>> jnp.angle(jnp.array([1j, -1.0]))
     Array([1.5707964, 3.1415927], dtype=float32)
     """
-    x = as_operand(inexact_operand("angle", x))
-    return lax.atan2(imag(x), real(x))
+    x = as_operand(inexact_operand("angle", z))
+    found = lax.atan2(imag(x), real(x))
+    return found * (180.0 / math.pi) if deg else found
 
 
 def _checked(name: str, x: Any) -> Any:

@@ -17,9 +17,8 @@ import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import promote_dtypes, static_ints
+from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
 from bindax_numpy._operands import array_operand, require_real, strong_operand
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take
@@ -29,7 +28,7 @@ from bindax_numpy.reshaping import moveaxis, ravel
 
 
 def static_size(name: str, count: Any, size: Any, argument: str = "size") -> int:
-    """How many elements a result has: as many as asked for, or as counted.
+    """Return the number of elements of a result: as asked for, or as counted.
 
     Raises:
         ConcretizationTypeError: when none is asked for, and the count is traced.
@@ -209,7 +208,7 @@ _PLACE = np.dtype(np.int32)
 
 
 def _precedes(x: Any, y: Any) -> Any:
-    """Whether x comes before y in an order where nan comes last."""
+    """Tell whether x comes before y in an order where nan comes last."""
     less = lax.lt(x, y)
     if not dtypes.is_inexact(typeof(x).dtype):
         return less
@@ -263,13 +262,14 @@ def searchsorted(
     return low
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Array:
+def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
     """The numbers of the intervals between sorted bounds in which elements are.
 
     Args:
         x: an array of real numbers.
         bins: a vector of bounds, ascending or descending.
         right: whether an interval holds its upper bound rather than its lower one.
+        method: accepted for compatibility.
 
     >>> jnp.digitize(jnp.array([0.5, 1.0, 9.0]), jnp.array([1.0, 2.0]))
     Array([0, 1, 2], dtype=int32)

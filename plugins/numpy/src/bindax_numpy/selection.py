@@ -12,10 +12,8 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import promote_dtypes
-from bindax_numpy._operands import array_operand, strong_operand
+from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes
+from bindax_numpy._operands import array_operand, known, strong_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.comparison import where
 from bindax_numpy.indexing import index_operand, refuse_in_place
@@ -71,7 +69,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     arrays = list(promote_dtypes(*(array_operand("choose", x) for x in choices)))
     n = len(arrays)
     if mode == "raise":
-        host = np.asarray(index)
+        host = known("choose", "a", index, "give mode='clip' or mode='wrap'")
         if ((host < 0) | (host >= n)).any():
             raise ValueError(f"choose: an index is out of bounds for {n} arrays; see mode.")
     index = index % n if mode == "wrap" else clip(index, 0, n - 1)
@@ -123,7 +121,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 
 def _is_one_condition(condlist: Any, ndim: int) -> bool:
-    """Whether conditions are a single one: an array with no more axes than the elements."""
+    """Tell whether conditions are a single one: an array with no more axes than the elements."""
     if isinstance(condlist, (bool, np.bool_)):
         return True
     if isinstance(condlist, (Array, Tracer, np.ndarray)):

@@ -15,11 +15,10 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import axis_argument, promote_dtypes
+from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes
 from bindax_numpy._operands import strong_operand
-from bindax_numpy.comparison import logical_and, logical_not, where
+from bindax_numpy.comparison import logical_and, logical_not, logical_or, where
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate
 from bindax_numpy.reductions import count_nonzero
@@ -29,7 +28,7 @@ from bindax_numpy.sorting import argsort, sort
 
 
 class UniqueAllResult(NamedTuple):
-    """What ``unique_all`` returns."""
+    """The result of ``unique_all``."""
 
     values: Array
     indices: Array
@@ -38,14 +37,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What ``unique_counts`` returns."""
+    """The result of ``unique_counts``."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What ``unique_inverse`` returns."""
+    """The result of ``unique_inverse``."""
 
     values: Array
     inverse_indices: Array
@@ -202,7 +201,7 @@ def isin(
     *,
     method: str = "auto",
 ) -> Array:
-    """Whether elements occur in another array.
+    """Tell whether elements occur in another array.
 
     Args:
         element: an array.
@@ -272,8 +271,7 @@ def setdiff1d(
     x, y = ravel(strong_operand("setdiff1d", ar1)), strong_operand("setdiff1d", ar2)
     starts = lax.full_like(x, True, dtypes.bool_)
     if not assume_unique:
-        order, starts = _grouped(x, equal_nan=True)
-        x = take(x, order, mode="clip") if typeof(x).size else x
+        x, starts = _distinct(x)
     mask = logical_and(starts, isin(x, y, invert=True))
     return _chosen("setdiff1d", x, mask, size, 0 if fill_value is None else fill_value)
 
@@ -291,7 +289,7 @@ def setxor1d(
     Args:
         ar1: an array.
         ar2: another one.
-        assume_unique: accepted for compatibility.
+        assume_unique: a promise that the elements of each are distinct.
         size: how many are returned; needed where the arrays are traced.
         fill_value: what stands for those that are missing; by default the first one.
 
@@ -300,11 +298,31 @@ def setxor1d(
     """
     x, y = _two("setxor1d", ar1, ar2)
     both = concatenate([x, y])
-    order, starts = _grouped(both, equal_nan=True)
-    ordered = take(both, order, mode="clip") if typeof(both).size else both
-    one_sided = lax.ne(isin(ordered, x), isin(ordered, y))
-    mask = logical_and(starts, one_sided)
-    return _chosen("setxor1d", ordered, mask, size, fill_value)
+    if assume_unique:
+        ordered = sort(both)
+        repeated = lax.eq(ordered[1:], ordered[:-1])
+        edge = lax.full((min(1, typeof(both).size),), False, dtypes.bool_)
+        alike = logical_or(concatenate([edge, repeated]), concatenate([repeated, edge]))
+        return _chosen("setxor1d", ordered, logical_not(alike), size, fill_value)
+    # Those of each that the other one has not; nan equals no element of the other.
+    (own, first), (other, second) = _distinct(x), _distinct(y)
+    mask = concatenate(
+        [
+            logical_and(first, isin(own, y, invert=True)),
+            logical_and(second, isin(other, x, invert=True)),
+        ]
+    )
+    both = concatenate([own, other])
+    order = argsort(both)
+    if typeof(both).size:
+        both, mask = take(both, order, mode="clip"), take(mask, order, mode="clip")
+    return _chosen("setxor1d", both, mask, size, fill_value)
+
+
+def _distinct(x: Any) -> tuple[Any, Any]:
+    """The elements of a vector in order, and which are the first of their kind."""
+    order, starts = _grouped(x, equal_nan=True)
+    return (take(x, order, mode="clip") if typeof(x).size else x), starts
 
 
 def intersect1d(
@@ -331,8 +349,10 @@ def intersect1d(
     Array([2, 3], dtype=int32)
     """
     x, y = _two("intersect1d", ar1, ar2)
-    order, starts = _grouped(x, equal_nan=True)
-    ordered = take(x, order, mode="clip") if typeof(x).size else x
+    if assume_unique and not return_indices:
+        both = sort(concatenate([x, y]))
+        return _chosen("intersect1d", both[:-1], lax.eq(both[1:], both[:-1]), size, fill_value)
+    ordered, starts = _distinct(x)
     mask = logical_and(starts, isin(ordered, y))
     values = _chosen("intersect1d", ordered, mask, size, fill_value)
     if not return_indices:

@@ -9,9 +9,8 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import axis_argument, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, static_ints
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.reshaping import ravel
 

@@ -9,10 +9,9 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, result_type
-from bindax_lax_basic.extend import axis_argument
+from bindax_lax_basic.extend import axis_argument, convert
+from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import power
 from bindax_numpy.ranges import linspace

@@ -13,8 +13,8 @@ from ml_dtypes import finfo
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import integer_limits
+from bindax_lax_basic.extend import convert
 from bindax_numpy._operands import (
     array_operand,
     as_operand,
@@ -24,11 +24,13 @@ from bindax_numpy._operands import (
     promoted,
     require_real,
     require_values,
+    strong_operand,
 )
 from bindax_numpy.arithmetic import maximum, minimum, power
-from bindax_numpy.comparison import isinf, isnan, where
+from bindax_numpy.comparison import choice, isinf, isnan
 from bindax_numpy.functions import logaddexp
 from bindax_numpy.rounding import trunc
+from bindax_special import bessel_i0e
 
 _BITS: dict[int, np.dtype[Any]] = {
     2: np.dtype(np.int16),
@@ -43,12 +45,18 @@ def _floats(name: str, *operands: Any) -> tuple[Any, ...]:
     return made
 
 
+def _parted(name: str, x: Any) -> Any:
+    """The operand of a function of the bits of floats, whose results have a type of their own."""
+    (made,) = _floats(name, strong_operand(name, x))
+    return made
+
+
 def _bit_pattern(x: Any) -> Any:
     return lax.bitcast_convert_type(x, _BITS[typeof(x).dtype.itemsize])
 
 
 def signbit(x: Any, /) -> Array:
-    """Whether elements have a minus sign, as also -0.0 has.
+    """Tell whether elements have a minus sign, as also -0.0 has.
 
     >>> jnp.signbit(jnp.array([-1.0, 0.0, -0.0]))
     Array([ True, False,  True], dtype=bool)
@@ -71,7 +79,7 @@ def copysign(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _floats("copysign", x1, x2)
     size = lax.abs(x)
-    return where(signbit(y), -size, size)
+    return choice(signbit(y), -size, size)
 
 
 def fmax(x1: Any, x2: Any) -> Array:
@@ -94,7 +102,7 @@ def fmin(x1: Any, x2: Any) -> Array:
 
 def _ignoring_nan(name: str, choose: Any, x1: Any, x2: Any) -> Any:
     x, y = (as_operand(v) for v in promoted(name, x1, x2))
-    return where(isnan(x), y, where(isnan(y), x, choose(x, y)))
+    return choice(isnan(x), y, choice(isnan(y), x, choose(x, y)))
 
 
 def nextafter(x: Any, y: Any, /) -> Array:
@@ -112,9 +120,9 @@ def spacing(x: Any, /) -> Array:
     >>> jnp.spacing(jnp.array([1.0, -2.0]))
     Array([ 1.1920929e-07, -2.3841858e-07], dtype=float32)
     """
-    (x,) = _floats("spacing", x)
+    x = _parted("spacing", x)
     away = copysign(constant(math.inf, x), x)
-    return where(isinf(x), math.nan, lax.nextafter(x, away) - x)
+    return choice(isinf(x), math.nan, lax.nextafter(x, away) - x)
 
 
 def frexp(x: Any, /) -> tuple[Array, Array]:
@@ -127,12 +135,12 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
     >>> jnp.frexp(jnp.array([6.0, -0.5]))
     (Array([ 0.75, -0.5 ], dtype=float32), Array([3, 0], dtype=int32))
     """
-    (x,) = _floats("frexp", x)
+    x = _parted("frexp", x)
     info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
     shift = int(info.nmant) + 2
     # Subnormal numbers are made normal first.
     tiny = lax.abs(x) < float(info.smallest_normal)
-    normal = where(tiny, x * 2.0**shift, x)
+    normal = choice(tiny, x * 2.0**shift, x)
     ordinary = lax.is_finite(x) & (x != 0)
     field = lax.bitwise_and(
         lax.shift_right_logical(_bit_pattern(normal), constant(int(info.nmant), _bit_pattern(x))),
@@ -140,12 +148,12 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
     )
     bias = 2 ** (int(info.nexp) - 1) - 2
     exponent = convert(field, np.dtype(np.int32), False) - bias
-    exponent = where(ordinary, where(tiny, exponent - shift, exponent), 0)
-    half = where(tiny, exponent + shift, exponent)
+    exponent = choice(ordinary, choice(tiny, exponent - shift, exponent), 0)
+    half = choice(tiny, exponent + shift, exponent)
     # Two steps, as the power of 2 itself may be out of range.
     first = -(half // 2)
     fraction = normal * _power_of_two(first, x) * _power_of_two(-half - first, x)
-    return where(ordinary, fraction, x), exponent
+    return choice(ordinary, fraction, x), exponent
 
 
 def _power_of_two(exponent: Any, like: Any) -> Any:
@@ -171,7 +179,7 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     >>> jnp.ldexp(jnp.array([0.75, -0.5]), jnp.array([3, 0]))
     Array([ 6. , -0.5], dtype=float32)
     """
-    (x,), power_of_two = _floats("ldexp", x1), array_operand("ldexp", x2)
+    x, power_of_two = _parted("ldexp", x1), array_operand("ldexp", x2)
     if not dtypes.is_integer(typeof(power_of_two).dtype):
         aval = typeof(power_of_two)
         raise TypeError(f"ldexp: the exponents must be integers, but they are {aval.str_short()}.")
@@ -201,7 +209,7 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
         raise TypeError("modf: arrays are immutable, so out must be None; use the results.")
     (x,) = _floats("modf", x)
     whole = trunc(x)
-    return where(isinf(x), copysign(constant(0, x), x), x - whole), whole
+    return choice(isinf(x), copysign(constant(0, x), x), x - whole), whole
 
 
 def float_power(x1: Any, x2: Any, /) -> Array:
@@ -247,21 +255,21 @@ def sinc(x: Any, /) -> Array:
     near = lax.abs(angle) < (float(info.eps) * 5040) ** (1 / 6)
     square = angle * angle
     series = 1 - square / 6 * (1 - square / 20)
-    safe = where(near, 1.0, angle)
-    return where(near, series, lax.sin(safe) / safe)
+    safe = choice(near, 1.0, angle)
+    return choice(near, series, lax.sin(safe) / safe)
 
 
-def i0(x: Any, /) -> Array:
+def i0(x: Any) -> Array:
     """The modified Bessel function of the first kind of order 0.
 
     >>> jnp.i0(jnp.array([0.0, 1.0]))
     Array([1.      , 1.266066], dtype=float32)
     """
     (x,) = _floats("i0", x)
-    return lax.exp(lax.abs(x)) * lax.bessel_i0e(x)
+    return lax.exp(lax.abs(x)) * bessel_i0e(x)
 
 
-def isreal(x: Any, /) -> Array:
+def isreal(x: Any) -> Array:
     """Whether elements have no imaginary part.
 
     >>> jnp.isreal(jnp.array([1.0, 1j]))
@@ -273,7 +281,7 @@ def isreal(x: Any, /) -> Array:
     return lax.full_like(x, True, dtypes.bool_)
 
 
-def iscomplex(x: Any, /) -> Array:
+def iscomplex(x: Any) -> Array:
     """Whether elements have an imaginary part that is not 0.
 
     >>> jnp.iscomplex(jnp.array([1.0, 1j]))

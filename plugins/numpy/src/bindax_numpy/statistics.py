@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import canonical_dtype, result_type
-from bindax_lax_basic.extend import axes_argument
-from bindax_numpy._operands import array_operand, strong_operand
-from bindax_numpy.reductions import reduced, refuse_out, selected
+from bindax_lax_basic.extend import axes_argument, broadcast_to, convert
+from bindax_numpy._operands import constant, strong_operand
+from bindax_numpy.reductions import mask_operand, reduced, refuse_out, selected
 from bindax_numpy.reductions import sum as array_sum
 
 _NARROW_FLOAT_BYTES = 2
@@ -36,7 +35,7 @@ def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
         for i in axes_argument(name, axis, aval.ndim, "axis"):
             count *= aval.shape[i]
         return float(count)
-    mask = broadcast_to(convert(array_operand(name, where), dtypes.bool_, False), aval.shape)
+    mask = broadcast_to(mask_operand(name, where), aval.shape)
     return convert(array_sum(mask, axis, keepdims=keepdims), aval.dtype, False)
 
 
@@ -98,21 +97,38 @@ def var(
     """
     refuse_out("var", out)
     x, wanted = _inexact("var", a, dtype)
-    center = _mean(x, axis, keepdims=True, where=where) if mean is None else mean
-    distance = x - center
+    x = selected("var", x, where, 0)
+    center = _center("var", x, axis, where) if mean is None else mean
+    # Elements that do not count must not reach the derivative either.
+    distance = selected("var", x - center, where, 0)
     if dtypes.is_complex(typeof(distance).dtype):
         squares = lax.square(lax.real(distance)) + lax.square(lax.imag(distance))
     else:
         squares = lax.square(distance)
     if dtypes.is_complex(wanted):
         wanted = dtypes.real_dtype(wanted)
-    total = reduced("var", lax.reduce_sum, selected("var", squares, where, 0), axis, keepdims)
-    freedom = ddof if correction is None else correction
-    count = _count("var", squares, axis, keepdims, where) - freedom
-    return convert(total / count, wanted, False)
+    total = reduced("var", lax.reduce_sum, squares, axis, keepdims)
+    freedom = _count("var", squares, axis, keepdims, where) - (
+        ddof if correction is None else correction
+    )
+    return convert(_divided(total, freedom, math.nan), wanted, False)
 
 
-_mean = mean
+def _center(name: str, x: Any, axis: Any, where: Any) -> Any:
+    """The mean with its axes kept, 0 where nothing counts."""
+    total = reduced(name, lax.reduce_sum, x, axis, keepdims=True)
+    return _divided(total, _count(name, x, axis, True, where), 0.0)
+
+
+def _divided(total: Any, count: Any, otherwise: float) -> Any:
+    """A sum by a count; another number, of derivative 0, where the count is not positive."""
+    if isinstance(count, float):
+        return total / count if count > 0 else lax.full_like(total, otherwise)
+    counted = lax.gt(count, constant(0, count))
+    safe = lax.select(counted, count, lax.full_like(count, 1))
+    quotient = total / safe
+    counted = broadcast_to(counted, typeof(quotient).shape)
+    return lax.select(counted, quotient, lax.full_like(quotient, otherwise))
 
 
 def std(
@@ -133,6 +149,7 @@ def std(
     Array(1., dtype=float32)
     """
     refuse_out("std", out)
+    axis = axes_argument("std", axis, typeof(strong_operand("std", a)).ndim, "axis")
     variance = var(
         a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
     )
@@ -155,6 +172,8 @@ def average(
     Array(1.25, dtype=float32)
     """
     x = strong_operand("average", a)
+    if axis is not None:
+        axis = axes_argument("average", axis, typeof(x).ndim, "axis")
     if weights is None:
         result = mean(x, axis, keepdims=keepdims)
         count = _count("average", x, axis, keepdims, None)

@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, typeof
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
+from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import constant, promote_dtypes
+from bindax_lax_basic.extend import broadcast_to, constant, convert, promote_dtypes
 from bindax_numpy._operands import array_operand
 from bindax_numpy.contraction import contract
 
@@ -21,11 +22,11 @@ Term = tuple[Any, Labels]
 
 
 def einsum(
-    subscripts: str,
+    subscripts: Any,
     /,
     *operands: Any,
     out: None = None,
-    optimize: Any = "optimal",
+    optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Array:
@@ -35,7 +36,8 @@ def einsum(
         subscripts: a letter for each axis of each operand, and those of the result, as in
             "ij,jk->ik". A letter that is not in the result is summed over; one that is twice in an
             operand takes its diagonal; "..." stands for axes that broadcast. Without "->" the
-            letters of the result are those that occur once, in alphabetical order.
+            letters of the result are those that occur once, in alphabetical order. In their place,
+            the arrays may each be followed by a list of integers, and a last one for the result.
         *operands: the arrays. They are contracted from left to right.
         out: None.
         optimize: accepted for compatibility.
@@ -52,6 +54,8 @@ def einsum(
     """
     if out is not None:
         raise TypeError("einsum: arrays are immutable, so out must be None; use the result.")
+    if is_value(subscripts) and not isinstance(subscripts, str):
+        subscripts, operands = _named("einsum", (subscripts, *operands))
     if not isinstance(subscripts, str):
         raise TypeError(
             f"einsum takes its subscripts as text, for example 'ij,jk->ik', but got "
@@ -193,3 +197,51 @@ def _join(
     )
     rest = [label for label in (*first, *second) if label not in shared]
     return out, (*batch, *rest)
+
+
+def _named(name: str, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Subscripts as text, of operands that are each followed by a list of integers."""
+    output = given[-1] if len(given) % 2 else None
+    paired = given[: len(given) - (output is not None)]
+    lists = [*paired[1::2], *([] if output is None else [output])]
+    numbers = sorted({i for part in lists for i in _axes_list(name, part) if i is not Ellipsis})
+    letters = dict(zip(numbers, string.ascii_letters, strict=False))
+    texts = ["".join("..." if i is Ellipsis else letters[i] for i in part) for part in lists]
+    if output is None:
+        return ",".join(texts), paired[0::2]
+    return f"{','.join(texts[:-1])}->{texts[-1]}", paired[0::2]
+
+
+def _axes_list(name: str, part: Any) -> Any:
+    if not isinstance(part, (list, tuple)):
+        raise TypeError(f"{name}: after an array comes a list of integers, but got {part!r:.60}.")
+    return part
+
+
+def einsum_path(
+    subscripts: Any, /, *operands: Any, optimize: Any = "auto"
+) -> tuple[list[Any], str]:
+    """The order in which NumPy would contract the operands of ``einsum``, and what it costs.
+
+    Args:
+        subscripts: as for ``einsum``.
+        *operands: the arrays, of which the shapes matter alone.
+        optimize: how the order is looked for: False, "greedy" or "optimal"; "auto" and True are
+            the latter for few operands.
+
+    Returns:
+        The order, for ``optimize`` of ``numpy.einsum``, and a text about its cost.
+
+    >>> x = jnp.ones((2, 2))
+    >>> jnp.einsum_path("ij,jk,kl->il", x, x, x)[0]
+    ['einsum_path', (0, 1), (0, 1)]
+    """
+    if not isinstance(subscripts, str):
+        subscripts, operands = _named("einsum_path", (subscripts, *operands))
+    if optimize in ("auto", True):
+        optimize = "optimal" if len(operands) < 5 else "greedy"
+    shapes = [typeof(array_operand("einsum_path", x)).shape for x in operands]
+    path, text = np.einsum_path(
+        subscripts, *[np.broadcast_to(0.0, shape) for shape in shapes], optimize=optimize
+    )
+    return path, text

@@ -23,7 +23,7 @@ _ARGUMENTS = rf"{_ARGUMENT}(?:,{_ARGUMENT})*"
 def vectorize(
     pyfunc: Callable[..., Any],
     *,
-    excluded: Collection[int | str] = (),
+    excluded: Collection[int | str] = frozenset(),
     signature: str | None = None,
 ) -> Callable[..., Any]:
     """A function that applies another one along all further axes of its arguments.
@@ -57,7 +57,7 @@ def vectorize(
             results = None
         else:
             cores, results = _parse_signature(signature)
-        _check_arguments(pyfunc, signature, arrays, cores)
+        sizes = _check_arguments(pyfunc, signature, arrays, cores)
 
         def call(*operands: Any) -> Any:
             values = list(args)
@@ -65,7 +65,7 @@ def vectorize(
                 values[place] = operand
             out = pyfunc(*values, **kwargs)
             if results is not None:
-                _check_results(pyfunc, signature, out, results)
+                _check_results(pyfunc, signature, out, results, sizes)
             return out
 
         return _mapped(call, arrays, [len(core) for core in cores])
@@ -78,6 +78,10 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _parse_signature(signature: str) -> tuple[list[CoreDims], list[CoreDims]]:
+    if not isinstance(signature, str):
+        raise TypeError(
+            f"vectorize: a signature is a text such as '(n,m),(m)->(n)', but it is {signature!r}."
+        )
     text = signature.replace(" ", "")
     if not re.fullmatch(rf"{_ARGUMENTS}->{_ARGUMENTS}", text):
         raise ValueError(
@@ -96,7 +100,8 @@ def _check_arguments(
     signature: str | None,
     arrays: Sequence[Any],
     cores: Sequence[CoreDims],
-) -> None:
+) -> dict[str, int]:
+    """The sizes of the named axes; an error where they disagree."""
     if len(arrays) != len(cores):
         raise ValueError(
             f"vectorize: {_name(pyfunc)} with the signature {signature!r} takes {len(cores)} "
@@ -114,18 +119,33 @@ def _check_arguments(
                 f"does not fit to the axes {core} of the signature {signature!r} with the sizes "
                 f"{sizes}."
             )
+    return sizes
 
 
 def _check_results(
-    pyfunc: Callable[..., Any], signature: str | None, out: Any, results: Sequence[CoreDims]
+    pyfunc: Callable[..., Any],
+    signature: str | None,
+    out: Any,
+    results: Sequence[CoreDims],
+    sizes: dict[str, int],
 ) -> None:
-    values = out if isinstance(out, tuple) else (out,)
+    values = out if isinstance(out, (tuple, list)) else (out,)
     ranks = [typeof(x).ndim for x in values]
     if ranks != [len(core) for core in results]:
         raise ValueError(
             f"vectorize: {_name(pyfunc)} returned arrays with {ranks} axes, but its signature is "
             f"{signature!r}."
         )
+    wide = dict(sizes)
+    for x, core in zip(values, results, strict=True):
+        shape = typeof(x).shape
+        for name, size in zip(core, shape, strict=True):
+            if wide.setdefault(name, size) != size:
+                raise ValueError(
+                    f"vectorize: {_name(pyfunc)} returned an array of shape {shape}, whose axis "
+                    f"{name!r} has the size {size}, but it is {wide[name]} elsewhere; its "
+                    f"signature is {signature!r}."
+                )
 
 
 def _mapped(call: Callable[..., Any], arrays: Sequence[Any], cores: Sequence[int]) -> Any:

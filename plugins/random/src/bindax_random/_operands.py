@@ -4,14 +4,22 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from bindax_core.extend import Array, is_extended, typeof
 from bindax_lax_basic import broadcast_shapes, convert_element_type
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, kind_of
+from bindax_lax_basic.dtypes import (
+    DType,
+    canonical_dtype,
+    default_dtype,
+    inexact_dtype,
+    kind_of,
+    promote_types,
+    result_type,
+)
 from bindax_lax_basic.extend import shape_argument
 
 Shape = tuple[int, ...]
@@ -72,17 +80,48 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> Shape:
     return asked
 
 
-def parameter(x: Any, dtype: DType, shape: Shape) -> Any:
-    """A parameter of a distribution in a dtype and shape."""
-    return broadcast_to(convert_element_type(x, dtype), shape)
+def in_dtype(x: Any, dtype: DType) -> Any:
+    """A parameter in a dtype; that of a Python number is kept, with its bytes on the device."""
+    if type(x) in (int, float) and x:
+        return _number(x, dtype)
+    return convert_element_type(x, dtype)
+
+
+@lru_cache(maxsize=1024)
+def _number(x: float, dtype: DType) -> Array:
+    return convert_element_type(x, dtype)
 
 
 def is_key(x: Any) -> bool:
-    """Whether something is an array of typed keys."""
+    """Tell whether something is an array of typed keys."""
     dtype = getattr(getattr(x, "aval", None), "dtype", None)
     return dtype is not None and is_extended(dtype)
 
 
 def is_arraylike(x: Any) -> bool:
-    """Whether something is an array, but no typed key."""
+    """Tell whether something is an array, but no typed key."""
     return hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic))
+
+
+def float_parameters(name: str, dtype: DType, **parameters: Any) -> list[Any]:
+    """Parameters of a distribution in the dtype that is drawn.
+
+    Raises:
+        TypeError: when a parameter has a dtype that the drawn one cannot hold.
+    """
+    converted = []
+    for argument, x in parameters.items():
+        aval = typeof(x)
+        if not aval.weak_type and promote_types(aval.dtype, dtype) != dtype:
+            raise TypeError(
+                f"{name}: {argument} is {aval.str_short()}, which does not fit into the dtype "
+                f"{dtype.name} of the result; convert it, or ask for a wider dtype."
+            )
+        converted.append(in_dtype(x, dtype))
+    return converted
+
+
+def promoted_floats(*operands: Any) -> list[Any]:
+    """Operands in one float dtype, that to which they promote."""
+    found = inexact_dtype(result_type(*operands))
+    return [convert_element_type(x, found) for x in operands]

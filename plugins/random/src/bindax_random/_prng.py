@@ -67,11 +67,11 @@ def register_prng(prng: PRNG) -> None:
     Raises:
         ValueError: when the name or the tag is another generator's.
     """
-    for table, key in ((_by_name, prng.name), (_by_dtype, prng.dtype)):
-        if table.get(key, prng) is not prng:
+    for known in (_by_name.get(prng.name), _by_dtype.get(prng.dtype)):
+        if known is not None and known is not prng:
             raise ValueError(
                 f"the random generator {prng.name!r} with the tag {prng.tag!r} cannot be "
-                f"registered: {table[key].name!r} with the tag {table[key].tag!r} is already."
+                f"registered: {known.name!r} with the tag {known.tag!r} is already."
             )
     _by_name[prng.name] = _by_dtype[prng.dtype] = prng
 

@@ -12,7 +12,8 @@ from bindax_core.extend import Array, config, typeof
 from bindax_lax_basic import bitcast_convert_type, concatenate, convert_element_type, reshape
 from bindax_lax_basic.dtypes import is_integer
 
-_LIMITS = (-(1 << 63), (1 << 63) - 1)
+_LEAST = -(1 << 63)
+_GREATEST = ((1 << 64) - 1, (1 << 63) - 1)
 
 
 def seed_array(name: str, seed: Any) -> Any:
@@ -23,16 +24,13 @@ def seed_array(name: str, seed: Any) -> Any:
         OverflowError: when it does not fit into 64 bits.
     """
     bits = config.default_dtype_bits
+    if isinstance(seed, np.integer):
+        bits = bits if seed.dtype.itemsize == 8 else 32
     if isinstance(seed, (int, np.integer)):
         whole = int(seed)
-        if not _LIMITS[0] <= whole <= (1 << 64) - 1:
-            raise OverflowError(f"{name}: the seed {whole} does not fit into 64 bits.")
-        if isinstance(seed, int) and whole > _LIMITS[1]:
-            raise OverflowError(
-                f"{name}: the seed {whole} does not fit into a signed integer of 64 bits."
-            )
-        kept = whole & ((1 << bits) - 1)
-        return Array.from_numpy(np.array(kept, f"uint{bits}"))
+        if not _LEAST <= whole <= _GREATEST[isinstance(seed, int)]:
+            raise OverflowError(f"{name}: the seed {whole} does not fit into an int64.")
+        return Array.from_numpy(np.array(whole & ((1 << bits) - 1), f"uint{bits}"))
     aval = typeof(seed)
     if not (is_integer(aval.dtype) or aval.dtype == np.bool_):
         raise TypeError(f"{name}: the seed must be an integer, but got {aval.str_short()}.")

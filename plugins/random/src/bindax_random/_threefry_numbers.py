@@ -28,9 +28,10 @@ def hashed(k1: NumPyArray, k2: NumPyArray, x1: NumPyArray, x2: NumPyArray) -> Wo
     """The hash of two words under two words of key, elementwise; all are uint32 of one shape."""
     shape, size = x1.shape, x1.size
     if 0 < size <= FEW:
-        lanes = [_as_lanes(x) for x in (k1, k2, x1, x2)]
-        a, b = _from_lanes(*_hash_lanes(*lanes, _ones(size)), size).T
-        return np.ascontiguousarray(a).reshape(shape), np.ascontiguousarray(b).reshape(shape)
+        a, b, c, d = [_as_lanes(x) for x in (k1, k2, x1, x2)]
+        pairs = _from_lanes(*_hash_lanes(a, b, c, d, _ones(size)), size)
+        first, second = [np.ascontiguousarray(pairs[:, i]).reshape(shape) for i in (0, 1)]
+        return first, second
     flat = [np.ascontiguousarray(x).reshape(-1) for x in (k1, k2, x1, x2)]
     out = np.empty(size, np.uint32), np.empty(size, np.uint32)
     for start in range(0, size, _BLOCK):
@@ -57,8 +58,9 @@ def numbered(keys: NumPyArray, count: int) -> NumPyArray:
         if batch == 1:
             pair = _hash_lanes(k1 * ones, k2 * ones, 0, _counters(count), ones)
         else:
-            spread = [_as_lanes(np.repeat(keys[:, i], count)) for i in (0, 1)]
-            pair = _hash_lanes(*spread, 0, _as_lanes(np.tile(np.arange(count), batch)), ones)
+            first, second = [_as_lanes(np.repeat(keys[:, i], count)) for i in (0, 1)]
+            counters = _as_lanes(np.tile(np.arange(count), batch))
+            pair = _hash_lanes(first, second, 0, counters, ones)
         return _from_lanes(*pair, size).reshape(batch, count, 2)
     out = np.empty((size, 2), np.uint32)
     words = np.empty(_BLOCK, np.uint32), np.empty(_BLOCK, np.uint32)

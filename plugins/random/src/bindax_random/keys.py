@@ -22,18 +22,19 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import convert_element_type, reshape
-from bindax_lax_basic.axes import moveaxis
 from bindax_lax_basic.dtypes import is_integer
-from bindax_lax_basic.extend import batch_first, no_derivative, shape_argument
+from bindax_lax_basic.extend import batch_first, moveaxis, no_derivative, shape_argument
 from bindax_random._operands import is_arraylike, is_key
 from bindax_random._prng import PRNG, find_prng, prng_of, register_prng
 from bindax_random._seeds import seed_array
+from bindax_random.rbg import RBG, UNSAFE_RBG
 from bindax_random.threefry import THREEFRY
 from bindax_transforms import vmap
 
 Shape = tuple[int, ...]
 
-register_prng(THREEFRY)
+for _prng in (THREEFRY, RBG, UNSAFE_RBG):
+    register_prng(_prng)
 
 # ------------------------------------------------------------------------------- making keys
 
@@ -182,7 +183,11 @@ def fold_in(key: Any, data: Any) -> Array:
 
     Args:
         key: a key.
-        data: an integer scalar; its low 32 bits count.
+        data: an integer scalar; of an array its low 32 bits count.
+
+    Raises:
+        OverflowError: when a Python integer does not fit into uint32.
+        TypeError: when ``data`` is no integer, or no scalar.
 
     >>> from bindax_random import fold_in, key
     >>> fold_in(key(0), 1)
@@ -191,6 +196,8 @@ def fold_in(key: Any, data: Any) -> Array:
     """
     typed = single_key("fold_in", key)
     if isinstance(data, (int, np.integer)):
+        if isinstance(data, int) and not 0 <= data < 1 << 32:
+            raise OverflowError(f"fold_in: data {data} does not fit into uint32.")
         word: Any = np.array(int(data) & 0xFFFFFFFF, np.uint32)
     else:
         aval = typeof(data)
@@ -425,4 +432,4 @@ random_bits_p: Primitive = primitive(
     rules.physical(lambda avals, words, **params: [_bits_words(avals[0], words, **params)]),
     rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
 )
-"""For each key random bits. Parameters: ``bit_width``, of each number; ``shape``, of the numbers."""
+"""For each key random bits. Parameters: ``bit_width``, of a number; ``shape``, of the numbers."""

@@ -12,6 +12,11 @@ import numpy as np
 
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import (
+    bitcast_convert_type,
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    clz,
     convert_element_type,
     expand_dims,
     full,
@@ -20,6 +25,8 @@ from bindax_lax_basic import (
     log,
     log1p,
     reshape,
+    shift_left,
+    shift_right_logical,
     slice_in_dim,
     sort_key_val,
     top_k,
@@ -27,6 +34,7 @@ from bindax_lax_basic import (
 from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype, is_integer
 from bindax_lax_basic.extend import axis_argument, shape_argument
 from bindax_numpy import argmax, cumsum, moveaxis, searchsorted, take, where
+from bindax_random._compiled import compiled
 from bindax_random._operands import Shape, float_dtype, result_shape, shape_of
 from bindax_random.keys import single_key
 from bindax_random.uniform_numbers import drawn_bits, randint, split_in, uniform_floats
@@ -48,7 +56,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
 
     >>> from bindax_random import key, permutation
     >>> permutation(key(42), 5)
-    Array([4, 0, 1, 3, 2], dtype=int32)
+    Array([4, 2, 3, 0, 1], dtype=int32)
     """
     typed = single_key("permutation", key)
     aval = typeof(x)
@@ -58,12 +66,17 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
                 f"permutation: x must be an integer or have an axis, but got {aval.str_short()}."
             )
         axis_argument("permutation", axis, 1)
-        return shuffled(typed, iota(default_dtype("int"), max(0, x.__index__())), 0)
+        return _shuffled_below(typed, count=max(0, x.__index__()), dtype=default_dtype("int"))
     axis = axis_argument("permutation", axis, aval.ndim)
     if independent or aval.ndim == 1:
         return shuffled(typed, x, axis)
     order = shuffled(typed, iota(default_dtype("int"), aval.shape[axis]), 0)
     return take(x, order, axis)
+
+
+@compiled
+def _shuffled_below(key: Any, *, count: int, dtype: DType) -> Any:
+    return shuffled(key, iota(dtype, count), 0)
 
 
 def shuffled(typed: Any, x: Any, axis: int) -> Any:
@@ -103,7 +116,7 @@ def choice(
 
     >>> from bindax_random import choice, key
     >>> choice(key(42), 10, (3,))
-    Array([0, 5, 8], dtype=int32)
+    Array([4, 4, 1], dtype=int32)
     """
     typed = single_key("choice", key)
     if not isinstance(shape, (tuple, list)):
@@ -176,7 +189,7 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
 
     >>> from bindax_random import gumbel, key
     >>> gumbel(key(42), (2,))
-    Array([0.33424464, 0.9517786 ], dtype=float32)
+    Array([0.33409342, 0.9520195 ], dtype=float32)
     """
     typed = single_key("gumbel", key)
     found = float_dtype("gumbel", dtype)
@@ -184,19 +197,50 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
     chosen = "low" if mode is None else mode
     if chosen not in ("low", "high", "highest"):
         raise ValueError(f"gumbel: mode must be 'low', 'high' or 'highest', but got {mode!r}.")
-    return _gumbel(typed, sizes, found, chosen)
+    return _gumbel(typed, shape=sizes, dtype=found, mode=chosen)
 
 
-def _gumbel(typed: Any, shape: Shape, dtype: DType, mode: str) -> Any:
+@compiled
+def _gumbel(typed: Any, *, shape: Shape, dtype: DType, mode: str) -> Any:
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     tiny = np.asarray(info.tiny, dtype)
     if mode == "low":
         return -log(-log(uniform_floats(typed, shape, dtype, tiny, np.ones((), dtype))))
+    if mode == "highest" and dtype == np.float32:
+        return _gumbel_of_64_bits(typed, shape)
     pair = uniform_floats(typed, (2, *shape), dtype)
     high, low = [index_in_dim(pair, i, 0, False) for i in (0, 1)]
     scale = np.array(2.0 ** -int(info.nmant)).astype(dtype)
     x = where(high >= np.array(0.5).astype(dtype), high, high + scale * low + tiny)
     return -log(-log1p(-x))
+
+
+def _gumbel_of_64_bits(typed: Any, shape: Shape) -> Any:
+    """Gumbel float32 numbers of 64 uniform bits each, with all bits that a float can hold."""
+    pair = drawn_bits(typed, 32, (2, *shape))
+    high, low = [index_in_dim(pair, i, 0, False) for i in (0, 1)]
+    is_below_half = high < np.uint32(1 << 31)
+    # Above one half the distance to one is what has to be exact: the negative number.
+    carry = convert_element_type(low == np.uint32(0), np.uint32)
+    fraction = _fraction(
+        where(is_below_half, high, bitwise_not(high) + carry),
+        where(is_below_half, low, bitwise_not(low) + np.uint32(1)),
+    )
+    return where(is_below_half, -log(-log1p(-fraction)), -log(-log(fraction)))
+
+
+def _fraction(high: Any, low: Any) -> Any:
+    """The float32 just below a number of 64 bits behind the binary point."""
+    zeros_high, zeros_low = clz(high), clz(low)
+    is_low = zeros_high == np.uint32(32)
+    zeros = where(is_low, np.uint32(32) + zeros_low, zeros_high)
+    filled = where(
+        is_low, shift_left(low, zeros_low), shift_right_logical(low, np.uint32(32) - zeros_high)
+    )
+    leading = bitwise_or(shift_left(high, zeros_high), filled)
+    mantissa = bitwise_and(shift_right_logical(leading, np.uint32(8)), np.uint32((1 << 23) - 1))
+    exponent = shift_left(np.uint32(126) - zeros, np.uint32(23))
+    return bitcast_convert_type(bitwise_or(exponent, mantissa), np.float32)
 
 
 def categorical(
@@ -226,7 +270,7 @@ def categorical(
 
     >>> from bindax_random import categorical, key
     >>> categorical(key(42), np.zeros(4, np.float32), shape=(3,))
-    Array([3, 0, 3], dtype=int32)
+    Array([1, 3, 3], dtype=int32)
     """
     typed = single_key("categorical", key)
     own = shape_of(logits)

@@ -23,12 +23,17 @@ from bindax_lax_basic import (
     convert_element_type,
     index_in_dim,
     iota,
+    optimization_barrier,
     reshape,
     shift_left,
     shift_right_logical,
 )
-from bindax_lax_basic.axes import moveaxis
-from bindax_lax_basic.extend import elementwise_batch, elementwise_type, shape_argument
+from bindax_lax_basic.extend import (
+    align_batch_axes,
+    elementwise_type,
+    moveaxis,
+    shape_argument,
+)
 from bindax_random import _threefry_numbers as numbers
 from bindax_random._prng import PRNG
 from bindax_random._seeds import seed_words
@@ -97,11 +102,9 @@ def _hash_lowering(ctx: LoweringContext, *words: Any) -> list[Any]:
 
 
 def _hash_batch(size: int, operands: Sequence[Any], dims: Sequence[Any]) -> Any:
-    outs, dim = _aligned.function(size, operands, dims)
-    return outs, [dim, dim]
+    aligned, dim = align_batch_axes(size, operands, dims)
+    return threefry2x32_p.bind(*aligned), [dim, dim]
 
-
-_aligned = elementwise_batch(lambda *words: threefry2x32_p.bind(*words))
 
 threefry2x32_p: Primitive = primitive(
     "threefry2x32",
@@ -145,6 +148,8 @@ def _numbers_impl(key: NumPyArray, *, shape: Shape, bit_width: int) -> NumPyArra
 
 def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
     """The numbers, from primitives."""
+    # Or a compiler would compute the key anew for each number.
+    key = optimization_barrier(key)
     batch = key.shape[:-1]
     size = math.prod(shape)
     full = (*batch, *shape)
@@ -210,9 +215,9 @@ def _split(key: Any, shape: Shape) -> Any:
 
 
 def _fold_in(key: Any, data: Any) -> Any:
-    words = [index_in_dim(key, i, 0) for i in (0, 1)]
+    first, second = [index_in_dim(key, i, 0) for i in (0, 1)]
     zero = np.zeros(1, np.uint32)
-    return concatenate(threefry2x32(*words, zero, reshape(data, (1,))), 0)
+    return concatenate(threefry2x32(first, second, zero, reshape(data, (1,))), 0)
 
 
 def _random_bits(key: Any, bit_width: int, shape: Shape) -> Any:

@@ -9,7 +9,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array, config, typeof
+from bindax_core.extend import (
+    Array,
+    Primitive,
+    ShapedArray,
+    config,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import (
     bitcast_convert_type,
     bitwise_and,
@@ -27,12 +35,21 @@ from bindax_lax_basic import (
 from bindax_lax_basic import (
     max as maximum,
 )
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.dtypes import DType, canonical_dtype, integer_limits, kind_of
-from bindax_lax_basic.extend import shape_argument
+from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, integer_limits, kind_of
+from bindax_lax_basic.extend import (
+    broadcast_to,
+    composition,
+    no_derivative,
+    same_dims,
+    shape_argument,
+)
 from bindax_numpy import clip
-from bindax_random._operands import Shape, float_dtype, integer_dtype, result_shape
+from bindax_random._compiled import compiled
+from bindax_random._operands import Shape, float_dtype, in_dtype, integer_dtype, result_shape
 from bindax_random.keys import random_bits_p, random_split_p, single_key
+
+NumPyArray = np.ndarray[Any, Any]
+_MANY = 1 << 16
 
 # ------------------------------------------------------------------------------------- bits
 
@@ -95,7 +112,30 @@ def uniform(
     """
     typed = single_key("uniform", key)
     sizes = shape_argument("uniform", shape)
-    return uniform_floats(typed, sizes, float_dtype("uniform", dtype), minval, maxval)
+    found = float_dtype("uniform", dtype)
+    if _is_unit(minval, maxval):
+        return _unit(typed, shape=sizes, dtype=found)
+    for bound in (minval, maxval):
+        result_shape("uniform", sizes, bound)
+    return _bounded(
+        typed, in_dtype(minval, found), in_dtype(maxval, found), shape=sizes, dtype=found
+    )
+
+
+@compiled
+def _unit(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    return uniform_floats(key, shape, dtype)
+
+
+@compiled
+def _bounded(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) -> Any:
+    return uniform_floats(key, shape, dtype, minval, maxval)
+
+
+def _is_unit(minval: Any, maxval: Any) -> bool:
+    """Tell whether bounds are 0 and 1, between which numbers need not be scaled."""
+    kinds = (int, float)
+    return type(minval) in kinds and type(maxval) in kinds and minval == 0 and maxval == 1
 
 
 def uniform_floats(
@@ -107,31 +147,63 @@ def uniform_floats(
         raise TypeError(f"uniform draws floats of 8, 16, 32 or 64 bits, but dtype is {dtype.name}.")
     # Of floats with few bits of mantissa no more are drawn than they need.
     drawn = 8 if info.nmant < 8 else int(info.bits)
-    width = f"uint{info.bits}"
-    mantissas = drawn_bits(typed, drawn, shape)
-    if drawn != info.bits:
-        mantissas = convert_element_type(mantissas, width)
-    unsigned = np.dtype(width).type
-    mantissas = shift_right_logical(mantissas, unsigned(drawn - int(info.nmant)))
-    one = np.ones((), dtype)
-    floats = bitcast_convert_type(bitwise_or(mantissas, one.view(width)[()]), dtype) - one
-    if type(minval) is float and type(maxval) is float and (minval, maxval) == (0.0, 1.0):
+    floats = unit_floats_p.bind(drawn_bits(typed, drawn, shape), dtype=dtype)
+    if _is_unit(minval, maxval):
         return floats
     low, high = [_bound(x, dtype, shape) for x in (minval, maxval)]
     return maximum(low, floats * (high - low) + low)
 
 
-def _bound(x: Any, dtype: DType, shape: Shape) -> Any:
-    aval = typeof(x)
-    if not aval.shape:
-        x = (
-            np.asarray(x).astype(dtype)
-            if not hasattr(x, "aval")
-            else convert_element_type(x, dtype)
+def _unit_type(bits: ShapedArray, *, dtype: DType) -> ShapedArray:
+    if kind_of(bits.dtype) != "unsigned integer" or kind_of(dtype) != "float":
+        raise TypeError(
+            f"random.unit_floats makes floats of unsigned integers, but got {bits.str_short()} and "
+            f"the dtype {dtype.name}."
         )
-        return x
-    result_shape("uniform", shape, x)
-    return broadcast_to(convert_element_type(x, dtype), shape)
+    return ShapedArray(bits.shape, dtype)
+
+
+def _unit_parts(bits: DType, dtype: DType) -> tuple[DType, Any, Any]:
+    """The integers that hold a float, the shift that leaves a mantissa, and the bits of one."""
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+    held = np.dtype(f"uint{info.bits}")
+    shift = held.type(8 * bits.itemsize - int(info.nmant))
+    return held, shift, np.ones((), dtype).view(held)[()]
+
+
+def _unit_impl(bits: NumPyArray, *, dtype: DType) -> NumPyArray:
+    held, shift, one = _unit_parts(bits.dtype, dtype)
+    made = np.right_shift(bits.astype(held, copy=False), shift)
+    if not made.ndim:
+        return (made | one).view(dtype) - np.ones((), dtype)
+    np.bitwise_or(made, one, out=made)
+    floats = made.view(dtype)
+    np.subtract(floats, np.ones((), dtype), out=floats)
+    return floats
+
+
+def _unit_floats(bits: Any, *, dtype: DType) -> Any:
+    held, shift, one = _unit_parts(typeof(bits).dtype, dtype)
+    made = shift_right_logical(convert_element_type(bits, held), shift)
+    return bitcast_convert_type(bitwise_or(made, one), dtype) - np.ones((), dtype)
+
+
+unit_floats_p: Primitive = primitive(
+    "random.unit_floats",
+    rules.impl(_unit_impl, slow=lambda bits, **params: bits.size >= _MANY),
+    rules.abstract_eval(_unit_type),
+    no_derivative(lambda x, **params: unit_floats_p.bind(x, **params)),
+    same_dims(lambda x, **params: unit_floats_p.bind(x, **params)),
+    rules.transpose.absent("its operand is discrete"),
+    rules.lowering["stablehlo"](composition(_unit_floats)),
+)
+"""Floats from 0 to below 1: the high bits of random integers are mantissas of floats from 1 to
+below 2, of which 1 is taken. Parameter: ``dtype``."""
+
+
+def _bound(x: Any, dtype: DType, shape: Shape) -> Any:
+    own = convert_element_type(x, dtype)
+    return broadcast_to(own, shape) if typeof(x).shape else own
 
 
 # --------------------------------------------------------------------------------- integers
@@ -157,35 +229,38 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
 
     >>> from bindax_random import key, randint
     >>> randint(key(42), (4,), 0, 10)
-    Array([0, 5, 8, 8], dtype=int32)
+    Array([4, 4, 1, 9], dtype=int32)
     """
     typed = single_key("randint", key)
     found = integer_dtype("randint", dtype)
     sizes = shape_argument("randint", shape)
     bounds = [_integer_bound(x) for x in (minval, maxval)]
     result_shape("randint", sizes, *bounds)
-    if found.itemsize >= 4:
-        return _integers(typed, *bounds, sizes, found)
-    least, greatest = integer_limits(found)
-    low, high = [convert_element_type(x, np.int32) for x in bounds]
+    return _randint(typed, *bounds, shape=sizes, dtype=found)
+
+
+@compiled
+def _randint(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) -> Any:
+    if dtype.itemsize >= 4:
+        return _integers(key, minval, maxval, shape, dtype)
+    least, greatest = integer_limits(dtype)
+    low, high = [convert_element_type(x, np.int32) for x in (minval, maxval)]
     low, high = clip(low, least, greatest), clip(high, least, greatest + 1)
-    return convert_element_type(_integers(typed, low, high, sizes, np.dtype(np.int32)), found)
+    return convert_element_type(_integers(key, low, high, shape, np.dtype(np.int32)), dtype)
 
 
 def _integer_bound(x: Any) -> Any:
-    """A bound as an array of integers: of the default dtype, or where they do not fit of 64 bits."""
+    """A bound as integers: of their own dtype, or of the default one."""
     aval = typeof(x)
-    if kind_of(aval.dtype) not in ("signed integer", "unsigned integer"):
-        return convert_element_type(x, int)
-    if aval.weak_type:
-        narrow = config.default_dtype_bits == 32 and not hasattr(x, "aval")
-        if narrow and not -(1 << 31) <= int(x) < 1 << 31:
-            raise OverflowError(
-                f"randint: the bound {x} does not fit into int32; give it as a NumPy array of a "
-                f"wider dtype."
-            )
-        return convert_element_type(x, int)
-    return x
+    is_integer = kind_of(aval.dtype) in ("signed integer", "unsigned integer")
+    if is_integer and not aval.weak_type:
+        return x
+    if type(x) is int and not -(1 << 31) <= x < 1 << 31 and config.default_dtype_bits == 32:
+        raise OverflowError(
+            f"randint: the bound {x} does not fit into int32; give it as a NumPy array of a wider "
+            f"dtype."
+        )
+    return in_dtype(x, default_dtype("int"))
 
 
 def _clipped(x: Any, dtype: DType) -> Any:
@@ -256,10 +331,15 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
         raise TypeError(f"bernoulli: p must be a float, but got {aval.str_short()}.")
     sizes = result_shape("bernoulli", shape, p)
     dtype = canonical_dtype(float) if aval.weak_type else aval.dtype
-    chance = broadcast_to(convert_element_type(p, dtype), sizes)
+    return _bernoulli(typed, in_dtype(p, dtype), shape=sizes, mode=mode)
+
+
+@compiled
+def _bernoulli(key: Any, p: Any, *, shape: Shape, mode: str) -> Any:
+    dtype, chance = typeof(p).dtype, broadcast_to(p, shape)
     if mode == "low":
-        return lt(uniform_floats(typed, sizes, dtype), chance)
-    pair = uniform_floats(typed, (2, *sizes), dtype)
+        return lt(uniform_floats(key, shape, dtype), chance)
+    pair = uniform_floats(key, (2, *shape), dtype)
     coarse, fine = [index_in_dim(pair, i, 0, False) for i in (0, 1)]
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     scale = np.array(2.0 ** -int(info.nmant)).astype(dtype)
@@ -279,6 +359,13 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     Array([ 1, -1, -1, -1], dtype=int32)
     """
     found = canonical_dtype(int if dtype is None else dtype)
-    truth = bernoulli(key, 0.5, shape_argument("rademacher", shape))
-    two = np.array(2).astype(found)
-    return convert_element_type(truth, found) * two - np.array(1).astype(found)
+    typed = single_key("rademacher", key)
+    return _rademacher(typed, shape=shape_argument("rademacher", shape), dtype=found)
+
+
+@compiled
+def _rademacher(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    truth = lt(uniform_floats(key, shape, canonical_dtype(float)), 0.5)
+    return convert_element_type(truth, dtype) * np.array(2).astype(dtype) - np.array(1).astype(
+        dtype
+    )

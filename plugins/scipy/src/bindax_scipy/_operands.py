@@ -1,4 +1,4 @@
-"""What functions do with their operands first: promote them to one float dtype."""
+"""Operands of functions: promoted to one float dtype."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -88,5 +88,5 @@ def largest(x: Any) -> float:
 
 
 def is_double(x: Any) -> bool:
-    """Whether an array has 64 bits for each real number."""
+    """Tell whether an array has 64 bits for each real number."""
     return epsilon(x) < 1e-10

@@ -41,7 +41,7 @@ def _resized(x: Any, n: int | None, axis: int) -> Any:
 
 
 def _factors(n: int, ortho: bool) -> Any:
-    """What each cosine is divided by for an orthonormal transform."""
+    """Return the divisor of each cosine for an orthonormal transform."""
     return np.sqrt(np.where(np.arange(n) == 0, 4.0, 2.0) * n) if ortho else np.ones(n)
 
 

@@ -191,9 +191,7 @@ def scale_and_translate(
             "scale_and_translate: method must not be 'nearest', which only resize has."
         )
     (image,) = one_dtype("scale_and_translate", image)
-    factors, moves = one_dtype(
-        "scale_and_translate", jnp.asarray(scale), jnp.asarray(translation)
-    )
+    factors, moves = one_dtype("scale_and_translate", jnp.asarray(scale), jnp.asarray(translation))
     axes = [operator.index(i) % image.ndim for i in spatial_dims]
     if factors.shape != (len(axes),) or moves.shape != (len(axes),):
         raise ValueError(
@@ -201,9 +199,7 @@ def scale_and_translate(
             f"{len(axes)} axes, but their shapes are {factors.shape} and {moves.shape}."
         )
     for i, axis in enumerate(axes):
-        weights = _weights(
-            image.shape[axis], sizes[axis], factors[i], moves[i], chosen, antialias
-        )
+        weights = _weights(image.shape[axis], sizes[axis], factors[i], moves[i], chosen, antialias)
         moved = jnp.tensordot(image, weights.astype(image.dtype), (axis, 0), precision=precision)
         image = jnp.moveaxis(moved, -1, axis)
     return image

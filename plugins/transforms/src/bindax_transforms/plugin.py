@@ -1,4 +1,4 @@
-"""What the registry loads: the transformations and their primitives."""
+"""The plugin that the registry loads: the transformations and their primitives."""
 
 from __future__ import annotations
 

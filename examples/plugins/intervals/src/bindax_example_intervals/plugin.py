@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from bindax_core.extend import Extension, hookimpl
+from bindax_example_intervals.transformation import bounds
 
 
 @hookimpl
 def bindax_extensions() -> Iterable[Extension]:
-    """The rules that this package brings for the primitives of others."""
+    """Give rules for the primitives of others."""
     from bindax_example_intervals.rules import rules
 
     return list(rules())
+
+
+@hookimpl
+def bindax_transformations() -> Mapping[str, Callable[..., Any]]:
+    """Offer ``bindax.bounds``."""
+    return {"bounds": bounds}

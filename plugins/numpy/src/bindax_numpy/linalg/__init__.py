@@ -4,8 +4,6 @@ Matrices are the last two axes. Integers are computed with as floats; of floats 
 bits or more.
 """
 
-from bindax_numpy.contraction import matmul as matmul
-from bindax_numpy.contraction import tensordot as tensordot
 from bindax_numpy.linalg.decompositions import EighResult as EighResult
 from bindax_numpy.linalg.decompositions import EigResult as EigResult
 from bindax_numpy.linalg.decompositions import QRResult as QRResult
@@ -28,9 +26,11 @@ from bindax_numpy.linalg.norms import norm as norm
 from bindax_numpy.linalg.norms import vector_norm as vector_norm
 from bindax_numpy.linalg.powers import cross as cross
 from bindax_numpy.linalg.powers import diagonal as diagonal
+from bindax_numpy.linalg.powers import matmul as matmul
 from bindax_numpy.linalg.powers import matrix_power as matrix_power
 from bindax_numpy.linalg.powers import multi_dot as multi_dot
 from bindax_numpy.linalg.powers import outer as outer
+from bindax_numpy.linalg.powers import tensordot as tensordot
 from bindax_numpy.linalg.powers import trace as trace
 from bindax_numpy.linalg.systems import inv as inv
 from bindax_numpy.linalg.systems import lstsq as lstsq

@@ -1,4 +1,4 @@
-"""What the functions do with their operands first: floats of one dtype, matrices where needed."""
+"""Operands of the functions: floats of one dtype, matrices where needed."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -9,9 +9,7 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.axes import broadcast_to
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import promote_dtypes
+from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.reshaping import matrix_transpose
 from bindax_numpy.rounding import conj

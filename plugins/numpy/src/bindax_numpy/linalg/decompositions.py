@@ -6,41 +6,42 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import bindax_linalg as lax_linalg
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import linalg as lax_linalg
 from bindax_lax_basic.extend import static_ints
 from bindax_numpy._operands import constant
 from bindax_numpy.arithmetic import absolute, sign
 from bindax_numpy.indexing import take_along_axis
 from bindax_numpy.linalg._matrices import adjoint, matrix_operand
+from bindax_numpy.linalg._reflections import reflections
 from bindax_numpy.moving import flip
 from bindax_numpy.reshaping import expand_dims
 from bindax_numpy.sorting import argsort
 
 
 class EigResult(NamedTuple):
-    """What ``eig`` returns."""
+    """The result of ``eig``."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class EighResult(NamedTuple):
-    """What ``eigh`` returns."""
+    """The result of ``eigh``."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class QRResult(NamedTuple):
-    """What ``qr`` returns."""
+    """The result of ``qr``."""
 
     Q: Array
     R: Array
 
 
 class SVDResult(NamedTuple):
-    """What ``svd`` returns."""
+    """The result of ``svd``."""
 
     U: Array
     S: Array
@@ -73,10 +74,12 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
     Args:
         a: matrices, of shape ``[..., m, n]``.
-        mode: "reduced" for ``min(m, n)`` columns of Q, "complete" for ``m``, "r" for R alone.
+        mode: "reduced" for ``min(m, n)`` columns of Q, "complete" for ``m``, "r" for R alone, "raw"
+            for the reflections that Q is a product of.
 
     Returns:
-        ``(Q, R)``, a named tuple, or R.
+        ``(Q, R)``, a named tuple, or R. With "raw" the transpose of the matrix that LAPACK's
+        ``geqrf`` makes, R above the vectors of the reflections, and their factors.
 
     Raises:
         ValueError: for any other mode.
@@ -85,9 +88,13 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     >>> jnp.allclose(Q @ R, jnp.array([[3.0, 1.0], [4.0, 2.0]]), atol=1e-5)
     Array(True, dtype=bool)
     """
-    if mode not in ("reduced", "complete", "r"):
-        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', but it is {mode!r}.")
+    if mode not in ("reduced", "complete", "r", "raw"):
+        raise ValueError(
+            f"qr: mode must be 'reduced', 'complete', 'r' or 'raw', but it is {mode!r}."
+        )
     x = matrix_operand("qr", a)
+    if mode == "raw":
+        return QRResult(*reflections(x))
     q, r = lax_linalg.qr(x, full_matrices=mode == "complete")
     return r if mode == "r" else QRResult(q, r)
 

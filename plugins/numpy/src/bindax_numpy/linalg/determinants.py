@@ -11,10 +11,10 @@ import numpy as np
 from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
+import bindax_linalg as lax_linalg
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic import linalg as lax_linalg
-from bindax_lax_basic.conversion import convert
+from bindax_lax_basic.extend import convert
 from bindax_numpy._operands import constant, strong_operand
 from bindax_numpy.arithmetic import absolute, sign
 from bindax_numpy.comparison import isnan, where
@@ -28,7 +28,7 @@ from bindax_numpy.reshaping import expand_dims
 
 
 class SlogdetResult(NamedTuple):
-    """What ``slogdet`` returns."""
+    """The result of ``slogdet``."""
 
     sign: Array
     logabsdet: Array

@@ -10,12 +10,11 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.conversion import convert
-from bindax_lax_basic.extend import axes_argument, axis_argument, static_ints
+from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_ints
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.linalg.decompositions import svdvals
 from bindax_numpy.reductions import max, min, sum
-from bindax_numpy.reshaping import expand_dims, moveaxis, reshape, transpose
+from bindax_numpy.reshaping import expand_dims, moveaxis, reshape, squeeze, transpose
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
@@ -71,7 +70,7 @@ def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     if isinstance(ord, str):
         raise ValueError(f"norm: {ord!r} is no norm of vectors; give a number, or two axes.")
     if ord == math.inf:
-        return max(size, axis, keepdims=keepdims)
+        return max(size, axis, keepdims=keepdims, initial=0)
     if ord == -math.inf:
         return min(size, axis, keepdims=keepdims)
     if ord == 0:
@@ -86,7 +85,12 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
     row, column = axes
     if ord in (2, -2, "nuc"):
         s = svdvals(moveaxis(x, axes, (-2, -1)))
-        out = sum(s, -1) if ord == "nuc" else s[..., 0 if ord == 2 else -1]
+        if ord == "nuc":
+            out = sum(s, -1)
+        elif ord == 2:
+            out = max(s, -1, initial=0)
+        else:
+            out = min(s, -1)
         return expand_dims(out, sorted(axes)) if keepdims else out
     choices: dict[Any, Any] = {1: (row, column, max), -1: (row, column, min)}
     choices.update({math.inf: (column, row, max), -math.inf: (column, row, min)})
@@ -95,11 +99,11 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
             f"norm: {ord!r} is no norm of matrices; use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf."
         )
     summed, chosen, choose = choices[ord]
-    return (
-        choose(sum(lax.abs(x), summed, keepdims=True), chosen, keepdims=True)
-        if keepdims
-        else (choose(sum(lax.abs(x), summed), chosen - (chosen > summed)))
-    )
+    # Norms of nothing are 0; the least of no column is an error.
+    initial = 0 if choose is max else None
+    sums = sum(lax.abs(x), summed, keepdims=True)
+    out = choose(sums, chosen, keepdims=True, initial=initial)
+    return out if keepdims else squeeze(out, axes)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:

@@ -11,8 +11,9 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic.extend import promote_dtypes, static_ints
 from bindax_numpy import indexing, products
 from bindax_numpy._operands import strong_operand
-from bindax_numpy.contraction import matmul
+from bindax_numpy.contraction import matmul as matmul_of_arrays
 from bindax_numpy.contraction import outer as outer_of_arrays
+from bindax_numpy.contraction import tensordot as tensordot_of_arrays
 from bindax_numpy.linalg._matrices import require_matrix
 from bindax_numpy.linalg.systems import inv
 from bindax_numpy.ranges import eye
@@ -39,9 +40,9 @@ def matrix_power(a: Any, n: int) -> Array:
     out = None
     while exponent:
         if exponent % 2:
-            out = x if out is None else matmul(out, x)
+            out = x if out is None else matmul_of_arrays(out, x)
         exponent //= 2
-        x = matmul(x, x) if exponent else x
+        x = matmul_of_arrays(x, x) if exponent else x
     return broadcast_to(eye(aval.shape[-1], dtype=aval.dtype), aval.shape) if out is None else out
 
 
@@ -150,3 +151,36 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
     Array(5, dtype=int32)
     """
     return indexing.trace(x, offset, -2, -1, dtype)
+
+
+def matmul(
+    x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None
+) -> Array:
+    """The matrix product, over stacks of matrices where there are more axes.
+
+    >>> jnp.linalg.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+    Array([3, 7], dtype=int32)
+    """
+    return matmul_of_arrays(
+        x1, x2, precision=precision, preferred_element_type=preferred_element_type
+    )
+
+
+def tensordot(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axes: Any = 2,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """The sum of products over several axes of two arrays; arguments as for ``tensordot``.
+
+    >>> jnp.linalg.tensordot(jnp.ones((2, 3)), jnp.ones((3, 2)), axes=1)
+    Array([[3., 3.],
+           [3., 3.]], dtype=float32)
+    """
+    return tensordot_of_arrays(
+        x1, x2, axes, precision=precision, preferred_element_type=preferred_element_type
+    )

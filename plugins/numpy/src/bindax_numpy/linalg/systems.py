@@ -11,10 +11,9 @@ from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.conversion import convert
 from bindax_lax_basic.dtypes import is_complex, real_dtype
-from bindax_lax_basic.extend import axis_argument, static_ints
-from bindax_lax_basic.linalg.lower_upper import solve as solve_by_lu
+from bindax_lax_basic.extend import axis_argument, convert, static_ints
+from bindax_linalg.lu import solve as solve_by_lu
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.comparison import where
 from bindax_numpy.contraction import dot

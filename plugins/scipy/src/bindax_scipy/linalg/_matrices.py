@@ -1,4 +1,4 @@
-"""What functions of matrices do with their arguments first."""
+"""Arguments of functions of matrices."""
 
 # mypy: disable-error-code="no-any-return"
 

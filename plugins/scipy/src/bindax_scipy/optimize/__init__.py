@@ -224,10 +224,12 @@ def _limited_bfgs(function: Any, x: Any, settings: Any) -> OptimizeResults:
         rho = 1 / jnp.where(good, curvature, 1)
         scale = curvature / jnp.where(good, jnp.vdot(y, y), 1)
         fresh = (s, y, rho, scale)
-        moved = [jnp.roll(v, -1, axis=0).at[-1].set(f) for v, f in zip(state.memory, fresh[:3], strict=False)]
+        moved = [
+            jnp.roll(v, -1, axis=0).at[-1].set(f)
+            for v, f in zip(state.memory, fresh[:3], strict=False)
+        ]
         return tuple(
-            jnp.where(good, a, b)
-            for a, b in zip((*moved, scale), state.memory, strict=True)
+            jnp.where(good, a, b) for a, b in zip((*moved, scale), state.memory, strict=True)
         )
 
     state, status = _run(function, x, settings, memory, small, direction, update)

@@ -35,7 +35,9 @@ def _operands(name: str, in1: Any, in2: Any, mode: str) -> tuple[Any, Any]:
     return a, b
 
 
-def _window(name: str, a: Any, b: Any, mode: str, axes: Sequence[int]) -> tuple[list[int], list[int]]:
+def _window(
+    name: str, a: Any, b: Any, mode: str, axes: Sequence[int]
+) -> tuple[list[int], list[int]]:
     """Where the part of the full result begins that a mode gives, and its sizes."""
     full = [a.shape[i] + b.shape[i] - 1 if i in axes else a.shape[i] for i in range(a.ndim)]
     if mode == "full":

@@ -16,6 +16,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import one_dtype
 from bindax_scipy.signal.convolution import detrend as remove_trend
 
+
 def _named_window(name: Any, size: int) -> Any:
     """The factors of a window of a name, periodic, in double precision."""
     kind, *parameters = (name,) if isinstance(name, str) else tuple(name)
@@ -43,7 +44,7 @@ def _named_window(name: Any, size: int) -> Any:
 
 
 class _Frames(NamedTuple):
-    """How a signal is cut into frames."""
+    """The frames that a signal is cut into."""
 
     window: Any
     size: int

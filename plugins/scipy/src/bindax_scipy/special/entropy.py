@@ -10,9 +10,9 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_transforms import custom_jvp
 from bindax_core.extend import Array
 from bindax_scipy._operands import aligned, promoted, real
+from bindax_transforms import custom_jvp
 
 
 @custom_jvp

@@ -13,9 +13,9 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_transforms import custom_jvp
 from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import aligned, is_double, largest, promoted, real
+from bindax_transforms import custom_jvp
 
 _ROOT_2 = math.sqrt(2)
 _ROOT_PI = math.sqrt(math.pi)

@@ -15,9 +15,9 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_control_flow import while_loop
-from bindax_transforms import custom_jvp, jvp
 from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import aligned, is_double, largest, promoted, real
+from bindax_transforms import custom_jvp, jvp
 
 # ------------------------------------------------------------------------ gamma
 
@@ -89,7 +89,7 @@ _STIRLING_FROM = 8.0
 
 
 def _stirling(z: Any) -> Any:
-    """What Stirling's formula for the logarithm of gamma lacks, from about 8 on."""
+    """Return the remainder of Stirling's formula for the logarithm of gamma, from about 8 on."""
     return jnp.polyval(jnp.array(_STIRLING[::-1], typeof(z).dtype), 1 / (z * z)) / z
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_control_flow import while_loop
-from bindax_transforms import custom_jvp
 from bindax_core.extend import Array
 from bindax_scipy._operands import aligned, epsilon, real
 from bindax_scipy.special.gamma_functions import gamma
+from bindax_transforms import custom_jvp
 
 _MOST_TERMS = 20_000
 

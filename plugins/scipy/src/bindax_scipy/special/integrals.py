@@ -13,10 +13,10 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_control_flow import while_loop
-from bindax_transforms import custom_jvp
 from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import aligned, epsilon, real
 from bindax_scipy.special.gamma_functions import bernoulli_number
+from bindax_transforms import custom_jvp
 
 _EULER = 0.57721566490153286060651209008240243
 _MOST_TERMS = 500

@@ -9,8 +9,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import bindax_numpy as jnp
 import bindax_random as random
 from bindax_core.extend import Array

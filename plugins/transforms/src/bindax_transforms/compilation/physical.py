@@ -40,7 +40,7 @@ def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
         avals = [aval.physical() for aval in closed.in_avals]
         found = trace_to_jaxpr(lambda *values: _evaluate(closed, values), avals, _ORIGIN)
         closed.cache["physical"] = found
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _evaluate(closed: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
@@ -127,4 +127,4 @@ def _meaningless(eqn: JaxprEqn, reason: str) -> TypeError:
 
 def _bind(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
     outs = primitive.bind(*operands, **params)
-    return outs if primitive.multiple_results else [outs]  # type: ignore[no-any-return]
+    return outs if primitive.multiple_results else [outs]

@@ -1,0 +1,1 @@
+"""Operators, methods, indexing and updates of arrays and tracers."""

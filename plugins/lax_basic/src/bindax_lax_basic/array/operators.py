@@ -1,0 +1,399 @@
+"""The operators and methods of arrays and tracers. They promote dtypes and broadcast shapes."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bindax_core.extend import Primitive, config, hide_internal_frames, is_value, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.indexing import getitem, iterate
+from bindax_lax_basic.contract.dot_general import dot_general_p
+from bindax_lax_basic.dtypes import promote_avals
+from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
+from bindax_lax_basic.elementwise.bits import (
+    shift_left_p,
+    shift_right_arithmetic_p,
+    shift_right_logical_p,
+)
+from bindax_lax_basic.elementwise.comparison import (
+    and_p,
+    eq_p,
+    ge_p,
+    gt_p,
+    le_p,
+    lt_p,
+    ne_p,
+    not_p,
+    or_p,
+    xor_p,
+)
+from bindax_lax_basic.elementwise.complex_numbers import complex_p, imag_p, real_p
+from bindax_lax_basic.elementwise.conversion import convert
+from bindax_lax_basic.elementwise.division import div_p
+from bindax_lax_basic.elementwise.powers import integer_pow_p, pow_p
+from bindax_lax_basic.elementwise.remainder import rem_p
+from bindax_lax_basic.elementwise.rounding import RoundingMethod, round_p
+from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.elementwise.sign import abs_p, sign_p
+from bindax_lax_basic.rules.operands import (
+    broadcast_arrays,
+    broadcast_shapes,
+    convert_operand,
+    promote_dtypes,
+)
+from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.types import static_int
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+
+Operator = Callable[[Any, Any], Any]
+
+
+def _operands(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands of one dtype and one shape, scalars beside arrays left as they are."""
+    a = x.aval if hasattr(x, "aval") else typeof(x)
+    b = y.aval if hasattr(y, "aval") else typeof(y)
+    if a.dtype != b.dtype:
+        pairs = ((a.dtype, a.weak_type), (b.dtype, b.weak_type))
+        dtype, weak = promote_avals(pairs, config.default_dtype_bits)
+        x, y = convert_operand(x, a, dtype, weak), convert_operand(y, b, dtype, weak)
+    if a.shape == b.shape or not a.shape or not b.shape:
+        return x, y
+    return broadcast_arrays(x, y)
+
+
+def _binary(name: str, function: Operator) -> dict[str, Any]:
+    """The operator and its reflection, from a function of two legal operands.
+
+    Args:
+        name: the operator's name, without underscores.
+        function: computes it for any two operands.
+    """
+
+    # Each is an api_boundary written out, which costs nothing where nothing is raised.
+    def forward(self: Any, other: Any) -> Any:
+        try:
+            if not is_value(other):
+                if not hasattr(other, "__jax_array__"):
+                    return NotImplemented
+                other = other.__jax_array__()
+            return function(self, other)
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
+
+    def reflected(self: Any, other: Any) -> Any:
+        try:
+            if not is_value(other):
+                if not hasattr(other, "__jax_array__"):
+                    return NotImplemented
+                other = other.__jax_array__()
+            return function(other, self)
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
+
+    forward.__name__, reflected.__name__ = f"__{name}__", f"__r{name}__"
+    return {f"__{name}__": forward, f"__r{name}__": reflected}
+
+
+def _unary(name: str, function: Callable[[Any], Any]) -> dict[str, Any]:
+    def operator(self: Any) -> Any:
+        try:
+            return function(self)
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
+
+    operator.__name__ = f"__{name}__"
+    return {f"__{name}__": operator}
+
+
+# --------------------------------------------------------------------------------- arithmetic
+
+
+def _is_bool(x: Any) -> bool:
+    return bool(typeof(x).dtype == dtypes.bool_)
+
+
+def add(x: Any, y: Any) -> Any:
+    """``x + y``; of booleans, whether either holds."""
+    x, y = _operands(x, y)
+    return or_p.bind(x, y) if _is_bool(x) else add_p.bind(x, y)
+
+
+def subtract(x: Any, y: Any) -> Any:
+    """``x - y``."""
+    return sub_p.bind(*_operands(x, y))
+
+
+def multiply(x: Any, y: Any) -> Any:
+    """``x * y``; of booleans, whether both hold."""
+    x, y = _operands(x, y)
+    return and_p.bind(x, y) if _is_bool(x) else mul_p.bind(x, y)
+
+
+def true_divide(x: Any, y: Any) -> Any:
+    """``x / y``, a float also for integers."""
+    x, y = _operands(x, y)
+    dtype = typeof(x).dtype
+    if not dtypes.is_inexact(dtype):
+        dtype = dtypes.inexact_dtype(dtype)
+        avals = typeof(x), typeof(y)
+        weak = all(aval.weak_type for aval in avals)
+        x, y = (convert_operand(v, a, dtype, weak) for v, a in zip((x, y), avals, strict=True))
+    return div_p.bind(x, y)
+
+
+def _is_zero(x: Any) -> Any:
+    return eq_p.bind(x, scalar_array(0, typeof(x).dtype))
+
+
+def _is_negative(x: Any) -> Any:
+    return lt_p.bind(x, scalar_array(0, typeof(x).dtype))
+
+
+def _bool_to_int(*operands: Any) -> tuple[Any, ...]:
+    if not _is_bool(operands[0]):
+        return operands
+    dtype = dtypes.default_dtype("int")
+    return tuple([convert_operand(x, typeof(x), dtype, False) for x in operands])
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """``x // y``, rounded towards minus infinity."""
+    x, y = _bool_to_int(*_operands(x, y))
+    dtype = typeof(x).dtype
+    kind = dtypes.kind_of(dtype)
+    if kind == "unsigned integer":
+        return div_p.bind(x, y)
+    if kind == "complex":
+        raise TypeError(f"x // y is not defined for complex numbers, here {dtype.name}.")
+    if kind == "float":
+        # From the remainder, which is exact, as the quotient of the rest is.
+        remainder = rem_p.bind(x, y)
+        quotient = div_p.bind(sub_p.bind(x, remainder), y)
+        quotient = round_p.bind(quotient, rounding_method=RoundingMethod.AWAY_FROM_ZERO)
+        less = sub_p.bind(quotient, scalar_array(1, dtype))
+        quotient = select_scalars(_signs_differ(remainder, y), quotient, less)
+        # By zero there is no remainder; the quotient is infinite, or not a number.
+        by_zero = broadcast_to(_is_zero(y), typeof(quotient).shape)
+        return select_scalars(by_zero, quotient, div_p.bind(x, y))
+    quotient, remainder = div_p.bind(x, y), rem_p.bind(x, y)
+    less = sub_p.bind(quotient, scalar_array(1, dtype))
+    # By zero, where the sign of the divisor is none, as in JAX.
+    inexact = and_p.bind(not_p.bind(_is_zero(remainder)), ne_p.bind(sign_p.bind(x), sign_p.bind(y)))
+    return select_scalars(inexact, quotient, less)
+
+
+def _signs_differ(remainder: Any, divisor: Any) -> Any:
+    nonzero = not_p.bind(_is_zero(remainder))
+    return and_p.bind(nonzero, ne_p.bind(_is_negative(remainder), _is_negative(divisor)))
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """``x % y``, with the sign of ``y``."""
+    x, y = _bool_to_int(*_operands(x, y))
+    if dtypes.is_complex(typeof(x).dtype):
+        raise TypeError("x % y is not defined for complex numbers.")
+    rest = truncated_remainder(x, y)
+    if dtypes.kind_of(typeof(x).dtype) == "unsigned integer":
+        return rest
+    return select_scalars(_signs_differ(rest, y), rest, add_p.bind(rest, y))
+
+
+def truncated_remainder(x: Any, y: Any) -> Any:
+    """The remainder with the sign of ``x``; of integers by zero it is zero."""
+    dtype = typeof(x).dtype
+    if not dtypes.is_integer(dtype):
+        return rem_p.bind(x, y)
+    return rem_p.bind(x, select_scalars(_is_zero(y), y, scalar_array(1, dtype)))
+
+
+def divide_with_remainder(x: Any, y: Any) -> tuple[Any, Any]:
+    """``divmod(x, y)``."""
+    return floor_divide(x, y), remainder(x, y)
+
+
+def power(x: Any, y: Any) -> Any:
+    """``x ** y``; a Python integer ``y`` is a fixed exponent, with exact derivatives."""
+    if type(y) is int and not _is_bool(x):
+        if y >= 0 or dtypes.is_inexact(typeof(x).dtype):
+            return integer_pow_p.bind(x, y=y)
+        raise TypeError(
+            f"integers cannot be raised to the negative power {y}; convert the array with "
+            f".astype('float32') first."
+        )
+    base, exponent = typeof(x), typeof(y)
+    integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
+    if integral and dtypes.is_inexact(base.dtype):
+        # The exponent decides how wide a Python number is, and never that the result is strong.
+        pairs = ((base.dtype, base.weak_type), (exponent.dtype, False))
+        dtype, _ = promote_avals(pairs, config.default_dtype_bits)
+        x = convert_operand(x, base, dtype, base.weak_type)
+        return pow_p.bind(*broadcast_arrays(x, convert(y, exponent.dtype, base.weak_type)))
+    x, y = _bool_to_int(*_operands(x, y))
+    if dtypes.is_inexact(typeof(x).dtype):
+        return pow_p.bind(x, y)
+    return _integer_power(x, y)
+
+
+def _integer_power(x: Any, y: Any) -> Any:
+    """Integers to integer powers by squaring, for as many bits as an exponent can use."""
+    x, y = broadcast_arrays(x, y)
+    dtype, weak = typeof(x).dtype, typeof(x).weak_type and typeof(y).weak_type
+    one, two = scalar_array(1, dtype), scalar_array(2, dtype)
+    result = select_scalars(eq_p.bind(y, y), mul_p.bind(x, scalar_array(0, dtype)), one)
+    # Exponents of 64 and more overflow for every base but -1, 0 and 1, whose powers repeat.
+    for _ in range(dtype.itemsize * 8):
+        odd = not_p.bind(_is_zero(rem_p.bind(y, two)))
+        result = select_scalars(odd, result, mul_p.bind(result, x))
+        x = mul_p.bind(x, x)
+        y = div_p.bind(y, two)
+    return convert(result, dtype, weak)
+
+
+def matmul(x: Any, y: Any) -> Any:
+    """``x @ y``: the matrix product, over stacks of matrices where there are more axes."""
+    x, y = promote_dtypes(x, y)
+    a, b = typeof(x).shape, typeof(y).shape
+    if not a or not b:
+        raise TypeError("x @ y takes vectors, matrices and stacks of them; for scalars use x * y.")
+    contract = ((len(a) - 1,), (max(0, len(b) - 2),))
+    if a[-1] != b[contract[1][0]]:
+        raise TypeError(
+            f"x @ y: the last axis of {typeof(x).str_short()} and the "
+            f"{'only' if len(b) == 1 else 'second last'} axis of {typeof(y).str_short()} must have "
+            f"equal sizes, but they are {a[-1]} and {b[contract[1][0]]}."
+        )
+    if len(a) <= 2 and len(b) <= 2:
+        return _dot(x, y, (contract, ((), ())))
+    return _stacked_matmul(x, y, a, b)
+
+
+def _dot(x: Any, y: Any, numbers: Any) -> Any:
+    return dot_general_p.bind(
+        x, y, dimension_numbers=numbers, precision=None, preferred_element_type=None
+    )
+
+
+def _stacked_matmul(x: Any, y: Any, a: tuple[int, ...], b: tuple[int, ...]) -> Any:
+    stack = broadcast_shapes(a[:-2], b[:-2])
+    n = len(stack)
+    if len(a) > 1:
+        x = broadcast_to(x, (*stack, *a[-2:]))
+    if len(b) > 1:
+        y = broadcast_to(y, (*stack, *b[-2:]))
+    batch = tuple(range(n))
+    if len(a) == 1:
+        # (k) @ (*stack, k, m): contract with the stack's axes left in the result.
+        return _dot(x, y, (((0,), (n,)), ((), ())))
+    if len(b) == 1:
+        return _dot(x, y, (((n + 1,), (0,)), ((), ())))
+    return _dot(x, y, (((n + 1,), (n,)), (batch, batch)))
+
+
+# -------------------------------------------------------------------- comparison, bits, unary
+
+
+def _same(primitive: Primitive) -> Operator:
+    return lambda x, y: primitive.bind(*_operands(x, y))
+
+
+def _ordered(primitive: Primitive, strict: Primitive) -> Operator:
+    """An order of numbers; complex ones are ordered by their real parts, then the imaginary."""
+
+    def compare(x: Any, y: Any) -> Any:
+        x, y = _operands(x, y)
+        if not dtypes.is_complex(typeof(x).dtype):
+            return primitive.bind(x, y)
+        x, y = broadcast_arrays(x, y)
+        a, b = real_p.bind(x), real_p.bind(y)
+        later = primitive.bind(imag_p.bind(x), imag_p.bind(y))
+        return or_p.bind(strict.bind(a, b), and_p.bind(eq_p.bind(a, b), later))
+
+    return compare
+
+
+less, less_equal = _ordered(lt_p, lt_p), _ordered(le_p, lt_p)
+greater, greater_equal = _ordered(gt_p, gt_p), _ordered(ge_p, gt_p)
+
+
+def left_shift(x: Any, y: Any) -> Any:
+    """``x << y``; booleans are shifted as integers."""
+    return shift_left_p.bind(*_bool_to_int(*_operands(x, y)))
+
+
+def right_shift(x: Any, y: Any) -> Any:
+    """``x >> y``, which keeps the sign of signed integers."""
+    x, y = _bool_to_int(*_operands(x, y))
+    unsigned = dtypes.kind_of(typeof(x).dtype) == "unsigned integer"
+    return (shift_right_logical_p if unsigned else shift_right_arithmetic_p).bind(x, y)
+
+
+def _comparison(name: str, function: Operator) -> dict[str, Any]:
+    """A comparison; Python reflects it by itself."""
+    forward = _binary(name, function)[f"__{name}__"]
+    return {f"__{name}__": forward}
+
+
+def absolute(x: Any) -> Any:
+    """``abs(x)``; of what has no sign it is the operand itself."""
+    unsigned = dtypes.kind_of(typeof(x).dtype) in ("bool", "unsigned integer")
+    return x if unsigned else abs_p.bind(x)
+
+
+def rounded(x: Any, ndigits: int | None = None) -> Any:
+    """``round(x, ndigits)``: halves to the even digit; negative digits are before the point."""
+    digits = static_int("round", "ndigits", ndigits or 0)
+    own = typeof(x)
+    if dtypes.is_complex(own.dtype):
+        return complex_p.bind(*(rounded(part.bind(x), digits) for part in (real_p, imag_p)))
+    if not dtypes.is_inexact(own.dtype):
+        if digits >= 0:
+            return x
+        raise TypeError(
+            f"round: integers, here {own.str_short()}, are not rounded to negative digits; convert "
+            f"them to floats first."
+        )
+    if not digits:
+        return round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    # A narrow dtype would overflow at the scaled numbers.
+    wide = convert(x, dtypes.float32, own.weak_type) if own.dtype.itemsize < 4 else x
+    factor = scalar_array(10.0 ** abs(digits), typeof(wide).dtype)
+    up, down = (mul_p, div_p) if digits > 0 else (div_p, mul_p)
+    whole = round_p.bind(up.bind(wide, factor), rounding_method=RoundingMethod.TO_NEAREST_EVEN)
+    return convert(down.bind(whole, factor), own.dtype, own.weak_type)
+
+
+OPERATORS: Mapping[str, Any] = {
+    **_binary("add", add),
+    **_binary("sub", subtract),
+    **_binary("mul", multiply),
+    **_binary("truediv", true_divide),
+    **_binary("floordiv", floor_divide),
+    **_binary("mod", remainder),
+    **_binary("divmod", divide_with_remainder),
+    **_binary("pow", power),
+    **_binary("matmul", matmul),
+    **_binary("and", _same(and_p)),
+    **_binary("or", _same(or_p)),
+    **_binary("xor", _same(xor_p)),
+    **_binary("lshift", left_shift),
+    **_binary("rshift", right_shift),
+    **_comparison("lt", less),
+    **_comparison("le", less_equal),
+    **_comparison("gt", greater),
+    **_comparison("ge", greater_equal),
+    **_comparison("eq", _same(eq_p)),
+    **_comparison("ne", _same(ne_p)),
+    **_unary("neg", neg_p.bind),
+    **_unary("pos", lambda x: x),
+    **_unary("abs", absolute),
+    **_unary("invert", not_p.bind),
+    "__round__": rounded,
+    "__getitem__": getitem,
+    "__iter__": iterate,
+}

@@ -1,0 +1,1 @@
+"""Products of arrays: dot_general, its precision, ragged and scaled products."""

@@ -1,0 +1,1 @@
+"""Elementwise primitives: arithmetic, comparison, elementary functions, bits, conversion."""

@@ -1,0 +1,174 @@
+"""The ring operations: negation, addition, subtraction, multiplication. All are multilinear."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Array, Primitive, UndefPrimal, Zero, primitive, rules, typeof
+from bindax_lax_basic.dtypes import NUMBER
+from bindax_lax_basic.elementwise.conversion import same_dims
+from bindax_lax_basic.rules.batching import elementwise_batch
+from bindax_lax_basic.rules.evaluation import exact
+from bindax_lax_basic.rules.linear import linear, multilinear, zero_tangent
+from bindax_lax_basic.rules.lowering import operation
+from bindax_lax_basic.rules.operands import adopt_type
+from bindax_lax_basic.rules.types import elementwise_type
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to, sum_axes
+
+__all__ = ["add", "add_p", "mul", "mul_p", "neg", "neg_p", "sub", "sub_p"]
+
+
+Tangents = Sequence[Any]
+
+
+def neg(x: Any) -> Array:
+    """Elementwise negation.
+
+    Args:
+        x: an array of numbers.
+
+    >>> neg(np.array([1.0, -2.0]))
+    Array([-1.,  2.], dtype=float64)
+    """
+    return neg_p.bind(x)
+
+
+neg_p: Primitive = primitive(
+    "neg",
+    rules.impl(exact(np.negative)),
+    rules.abstract_eval(elementwise_type("neg", NUMBER)),
+    linear(neg),
+    same_dims(neg),
+    rules.transpose(lambda ct, x: [neg_p.bind(ct)]),
+    rules.lowering["stablehlo"](operation("stablehlo.negate")),
+)
+
+# --------------------------------------------------------------------- addition, subtraction
+
+
+def add(x: Any, y: Any) -> Array:
+    """Elementwise sum of two arrays.
+
+    Args:
+        x: an array of numbers.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
+
+    Raises:
+        TypeError: when dtypes or shapes differ. A Python scalar takes the dtype of the other.
+
+    >>> add(np.array([1.0, 2.0]), 0.5)
+    Array([1.5, 2.5], dtype=float64)
+    """
+    return add_p.bind(*adopt_type(x, y))
+
+
+def unbroadcast(ct: Any, x: UndefPrimal) -> Any:
+    """The cotangent of an operand that may have been a scalar beside larger ones."""
+    shape = x.aval.shape
+    present = typeof(ct).shape
+    return ct if present == shape else sum_axes(ct, tuple(range(len(present))))
+
+
+def _shaped_tangent(t: Any, out: Any) -> Any:
+    """A tangent of a scalar operand, repeated to the shape of the result."""
+    return t if type(t) is Zero else broadcast_to(t, typeof(out).shape)
+
+
+def _add_jvp(primals: Sequence[Any], tangents: Tangents) -> tuple[Any, Any]:
+    (x, y), (tx, ty) = primals, tangents
+    out = add_p.bind(x, y)
+    if type(tx) is Zero:
+        return out, zero_tangent(out) if type(ty) is Zero else _shaped_tangent(ty, out)
+    if type(ty) is Zero:
+        return out, _shaped_tangent(tx, out)
+    return out, add_p.bind(tx, ty)
+
+
+def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [unbroadcast(ct, z) if type(z) is UndefPrimal else None for z in (x, y)]
+
+
+add_p: Primitive = primitive(
+    "add",
+    rules.impl(exact(np.add)),
+    rules.abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
+    rules.jvp(_add_jvp, symbolic_zeros=True),
+    elementwise_batch(lambda x, y: add_p.bind(x, y)),
+    rules.transpose(_add_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.add")),
+)
+
+
+def sub(x: Any, y: Any) -> Array:
+    """Elementwise difference of two arrays; operands as for ``add``.
+
+    >>> sub(np.array([1.0, 2.0]), 0.5)
+    Array([0.5, 1.5], dtype=float64)
+    """
+    return sub_p.bind(*adopt_type(x, y))
+
+
+def _sub_jvp(primals: Sequence[Any], tangents: Tangents) -> tuple[Any, Any]:
+    (x, y), (tx, ty) = primals, tangents
+    out = sub_p.bind(x, y)
+    if type(tx) is Zero:
+        if type(ty) is Zero:
+            return out, zero_tangent(out)
+        return out, neg_p.bind(_shaped_tangent(ty, out))
+    if type(ty) is Zero:
+        return out, _shaped_tangent(tx, out)
+    return out, sub_p.bind(tx, ty)
+
+
+def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [
+        unbroadcast(ct, x) if type(x) is UndefPrimal else None,
+        neg_p.bind(unbroadcast(ct, y)) if type(y) is UndefPrimal else None,
+    ]
+
+
+sub_p: Primitive = primitive(
+    "sub",
+    rules.impl(exact(np.subtract)),
+    rules.abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
+    rules.jvp(_sub_jvp, symbolic_zeros=True),
+    elementwise_batch(lambda x, y: sub_p.bind(x, y)),
+    rules.transpose(_sub_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.subtract")),
+)
+
+# ---------------------------------------------------------------------------- multiplication
+
+
+def mul(x: Any, y: Any) -> Array:
+    """Elementwise product of two arrays; operands as for ``add``.
+
+    >>> mul(2.0, np.array([1.0, 2.0]))
+    Array([2., 4.], dtype=float64)
+    """
+    return mul_p.bind(*adopt_type(x, y))
+
+
+def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    if type(x) is UndefPrimal and type(y) is UndefPrimal:
+        raise TypeError("mul is linear in each operand by itself, not in both at once.")
+    if type(x) is UndefPrimal:
+        return [unbroadcast(mul_p.bind(ct, y), x), None]
+    return [None, unbroadcast(mul_p.bind(x, ct), y)]
+
+
+mul_p: Primitive = primitive(
+    "mul",
+    rules.impl(exact(np.multiply)),
+    rules.abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
+    multilinear(lambda x, y: mul_p.bind(x, y)),
+    elementwise_batch(lambda x, y: mul_p.bind(x, y)),
+    rules.transpose(_mul_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.multiply")),
+)

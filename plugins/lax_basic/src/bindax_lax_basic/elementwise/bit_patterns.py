@@ -1,0 +1,266 @@
+"""Bits of values taken as values of another dtype, and floats rounded to fewer bits."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import FLOAT, DType
+from bindax_lax_basic.elementwise.bits import bit_width
+from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.linear import linear, no_derivative
+from bindax_lax_basic.rules.types import static_int
+from bindax_lax_basic.shape.transpose import moveaxis
+
+__all__ = [
+    "bitcast_convert_type",
+    "bitcast_convert_type_p",
+    "reduce_precision",
+    "reduce_precision_p",
+]
+
+
+# ---------------------------------------------------------------------- bitcast_convert_type
+
+
+def bitcast_convert_type(operand: Any, new_dtype: Any) -> Array:
+    """The bits of an array as values of another dtype.
+
+    Args:
+        operand: an array of integers or real floats. For a wider dtype its last axis holds the
+            parts of one value, least significant first.
+        new_dtype: a dtype of integers or real floats; or that of the operand, which may be any.
+
+    Returns:
+        An array of the operand's shape; for a narrower dtype with a last axis for the parts, for a
+        wider one without the last axis.
+
+    Raises:
+        TypeError: when a dtype is bool or complex and the two are not equal.
+        ValueError: when the last axis does not hold the parts of one value.
+
+    >>> bitcast_convert_type(np.array([1.0], np.float32), "int32")
+    Array([1065353216], dtype=int32)
+    >>> bitcast_convert_type(np.array([258], np.int16), "uint8")
+    Array([[2, 1]], dtype=uint8)
+    """
+    return bitcast_convert_type_p.bind(operand, new_dtype=dtypes.canonical_dtype(new_dtype))
+
+
+def _bits(dtype: DType) -> int:
+    if dtypes.is_integer(dtype):
+        return bit_width(dtype)
+    if dtypes.kind_of(dtype) == "float":
+        info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+        return int(info.bits)
+    return dtype.itemsize * 8
+
+
+def _bitcast_type(x: ShapedArray, *, new_dtype: DType) -> ShapedArray:
+    if x.dtype == new_dtype:
+        return x.strip_weak_type()
+    for dtype in (x.dtype, new_dtype):
+        if dtypes.kind_of(dtype) not in dtypes.INTEGER | FLOAT:
+            raise TypeError(
+                f"bitcast_convert_type: {x.str_short()} cannot become {new_dtype}: only the bits "
+                f"of integers and real floats can be taken for another dtype's. Use "
+                f"x.astype(...), or real and imag."
+            )
+    old, new = _bits(x.dtype), _bits(new_dtype)
+    if old == new:
+        return x.update(dtype=new_dtype, weak_type=False)
+    if old > new:
+        return x.update(shape=(*x.shape, old // new), dtype=new_dtype, weak_type=False)
+    if not x.shape or x.shape[-1] * old != new:
+        raise ValueError(
+            f"bitcast_convert_type: {x.str_short()} cannot become {new_dtype.name}: a value of "
+            f"{new} bits is made of {new // old} values of {old} bits, which must be the last axis."
+        )
+    return x.update(shape=x.shape[:-1], dtype=new_dtype, weak_type=False)
+
+
+def _is_packed(dtype: DType) -> bool:
+    return _bits(dtype) < 8
+
+
+def _to_bytes(x: NumPyArray) -> NumPyArray:
+    """The bits of each value as bytes; of narrow ones only the low bits of a byte count."""
+    return np.ascontiguousarray(x).reshape(*x.shape, 1).view(np.uint8)
+
+
+def _bitcast_impl(x: NumPyArray, *, new_dtype: DType) -> Any:
+    old, new = _bits(x.dtype), _bits(new_dtype)
+    if old == new and not _is_packed(x.dtype):
+        return np.ascontiguousarray(x).view(new_dtype).reshape(x.shape).copy()
+    parts = _to_bytes(x)
+    if _is_packed(x.dtype):
+        parts = parts & np.uint8((1 << old) - 1)
+    if old == new:
+        return _from_parts(parts[..., 0], new_dtype)
+    if old < new and old < 8:
+        parts = _join(parts[..., 0], old, min(new, 8))
+    elif old < new:
+        parts = parts.reshape(*x.shape[:-1], new // 8)
+    if old > new and new < 8:
+        return _from_parts(_divide(parts, new), new_dtype)
+    if new < 8:
+        return _from_parts(parts[..., 0], new_dtype)
+    shape = x.shape if old > new else x.shape[:-1]
+    out = np.ascontiguousarray(parts).view(new_dtype)
+    return out if old > new else out.reshape(shape)
+
+
+def _join(parts: NumPyArray, width: int, target: int) -> NumPyArray:
+    """Values of a few bits as values of up to a byte, the first ones lowest."""
+    count = target // width
+    groups = parts.reshape(*parts.shape[:-1], parts.shape[-1] // count, count)
+    shifts = np.arange(count, dtype=np.uint8) * np.uint8(width)
+    return np.bitwise_or.reduce(groups << shifts, axis=-1).astype(np.uint8)
+
+
+def _divide(values: NumPyArray, width: int) -> NumPyArray:
+    """The groups of a few bits in bytes, lowest first."""
+    shifts = np.arange(8 // width, dtype=np.uint8) * np.uint8(width)
+    groups = (values[..., None] >> shifts) & np.uint8((1 << width) - 1)
+    return groups.reshape(*values.shape[:-1], values.shape[-1] * (8 // width))
+
+
+def _from_parts(bits: NumPyArray, dtype: DType) -> NumPyArray:
+    """Values of a narrow dtype from their bits in bytes."""
+    if dtypes.kind_of(dtype) == "signed integer":
+        width = bit_width(dtype)
+        bits = (bits << np.uint8(8 - width)).view(np.int8) >> np.int8(8 - width)
+        return bits.astype(dtype)
+    if dtypes.is_integer(dtype):
+        return bits.astype(dtype)
+    return np.ascontiguousarray(bits).view(dtype)
+
+
+def _bitcast_vmap(
+    size: int, operands: Sequence[Any], dims: Sequence[int], *, new_dtype: DType
+) -> tuple[Any, int]:
+    # The last axis may be one of parts; the batch axis is never last.
+    x = moveaxis(operands[0], dims[0], 0)
+    return bitcast_convert_type_p.bind(x, new_dtype=new_dtype), 0
+
+
+def _bitcast_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType) -> Any:
+    if ctx.avals_in[0].dtype == new_dtype:
+        return x
+    return ctx.op("stablehlo.bitcast_convert", [x])[0]
+
+
+bitcast_convert_type_p: Primitive = primitive(
+    "bitcast_convert_type",
+    rules.impl(_bitcast_impl),
+    rules.abstract_eval(_bitcast_type),
+    no_derivative(lambda x, **params: bitcast_convert_type_p.bind(x, **params)),
+    rules.vmap(_bitcast_vmap),
+    rules.transpose.absent("its derivative is zero by definition"),
+    rules.lowering["stablehlo"](_bitcast_lowering),
+)
+
+# -------------------------------------------------------------------------- reduce_precision
+
+
+def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Array:
+    """Round floats to those of a format with fewer bits; they keep their dtype.
+
+    Args:
+        operand: an array of real floats.
+        exponent_bits: the bits of the format's exponent, at least one.
+        mantissa_bits: the bits of its mantissa, without the implicit one.
+
+    Values are rounded to the nearest, halves to even; what is too large becomes infinite, what is
+    below the least normal number zero. The derivative rounds the tangent likewise, as in JAX. As in
+    XLA, floats narrower than float16 are rounded as numbers of float16, and float8_e8m0fnu as
+    numbers of float32; the least normal number is that of a format with the usual bias.
+
+    Raises:
+        ValueError: when a number of bits is out of range.
+
+    >>> reduce_precision(np.array([1.1, 70000.0], np.float32), 5, 10)
+    Array([1.0996094,       inf], dtype=float32)
+    """
+    exponent = static_int("reduce_precision", "exponent_bits", exponent_bits)
+    mantissa = static_int("reduce_precision", "mantissa_bits", mantissa_bits)
+    if exponent < 1:
+        raise ValueError(f"reduce_precision: exponent_bits must be positive, but is {exponent}.")
+    if mantissa < 0:
+        raise ValueError(
+            f"reduce_precision: mantissa_bits must not be negative, but is {mantissa}."
+        )
+    return reduce_precision_p.bind(operand, exponent_bits=exponent, mantissa_bits=mantissa)
+
+
+def _computed_in(dtype: DType) -> DType:
+    """The dtype whose bits are reduced: XLA reduces the bits of narrower floats in float16.
+
+    So their subnormal numbers are normal ones there, which fewer bits of exponent make zero.
+    """
+    if dtype.itemsize > 1:
+        return dtype
+    return dtypes.float32 if dtype == ml_dtypes.float8_e8m0fnu else np.dtype(np.float16)
+
+
+def _reduce_precision(x: NumPyArray, *, exponent_bits: int, mantissa_bits: int) -> Any:
+    out = x.astype(_computed_in(x.dtype))
+    info: Any = ml_dtypes.finfo(out.dtype)  # type: ignore[no-untyped-call]
+    if mantissa_bits < info.nmant:
+        out = _without_last_bits(out, int(info.nmant) - mantissa_bits)
+    out = out.astype(np.float64)
+    if exponent_bits < info.nexp:
+        bias = (1 << (exponent_bits - 1)) - 1
+        out = np.where(np.abs(out) >= 2.0 ** (bias + 1), np.copysign(np.inf, out), out)
+        out = np.where(np.abs(out) < 2.0 ** (1 - bias), np.copysign(0.0, out), out)
+    return np.where(np.isnan(x), x.astype(np.float64), out).astype(x.dtype)
+
+
+def _without_last_bits(x: NumPyArray, count: int) -> NumPyArray:
+    """Floats rounded so that their last bits are zero; of halves the even pattern of bits.
+
+    The bits of exponent and mantissa together count up, so carrying from one to the other is right.
+    """
+    bits = x.view(f"u{x.dtype.itemsize}")
+    one, places = bits.dtype.type(1), bits.dtype.type(count)
+    last = (bits >> places) & one
+    half = (one << bits.dtype.type(count - 1)) - one
+    kept = ((bits + half + last) >> places) << places
+    return np.asarray(kept, bits.dtype).view(x.dtype)
+
+
+def _bind_reduce_precision(x: Any, **params: Any) -> Any:
+    return reduce_precision_p.bind(x, **params)
+
+
+def _reduce_precision_lowering(
+    ctx: LoweringContext, x: Any, *, exponent_bits: int, mantissa_bits: int
+) -> Any:
+    attributes = {
+        "exponent_bits": f"{exponent_bits} : i32",
+        "mantissa_bits": f"{mantissa_bits} : i32",
+    }
+    return ctx.op("stablehlo.reduce_precision", [x], attributes=attributes)[0]
+
+
+reduce_precision_p: Primitive = primitive(
+    "reduce_precision",
+    *elementwise(
+        "reduce_precision",
+        _bind_reduce_precision,
+        _reduce_precision,
+        FLOAT,
+        result=lambda d: d,
+    ),
+    linear(_bind_reduce_precision),
+    rules.transpose(lambda ct, x, **params: [_bind_reduce_precision(ct, **params)]),
+    rules.lowering["stablehlo"](_reduce_precision_lowering),
+)

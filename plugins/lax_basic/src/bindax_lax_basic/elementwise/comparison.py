@@ -1,0 +1,329 @@
+"""Comparisons, and the bitwise and logical operations. None has a derivative."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    physical_array,
+    primitive,
+    rules,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import ANY, BITS, EXTENDED, FLOAT, ORDERED
+from bindax_lax_basic.elementwise.conversion import compare, convert
+from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.linear import no_derivative
+from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
+from bindax_lax_basic.rules.operands import adopt_type
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, reduce_sum_p
+
+__all__ = [
+    "and_p",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "eq",
+    "eq_p",
+    "ge",
+    "ge_p",
+    "greater",
+    "gt",
+    "gt_p",
+    "is_finite",
+    "is_finite_p",
+    "le",
+    "le_p",
+    "less",
+    "lt",
+    "lt_p",
+    "ne",
+    "ne_p",
+    "not_p",
+    "or_p",
+    "xor_p",
+]
+
+
+_COMPARED = ANY | EXTENDED
+
+DISCRETE = rules.transpose.absent("its result is discrete, so nothing linear reaches it")
+
+
+def _comparison(direction: str) -> Lowering:
+    def rule(ctx: LoweringContext, *values: Any) -> Any:
+        x, y = same_shape(ctx, values)
+        aval = ctx.avals_in[0].update(shape=ctx.avals_out[0].shape)
+        return compare(ctx, direction, x, y, aval)
+
+    return rule
+
+
+def _equal(x: NumPyArray, y: NumPyArray) -> Any:
+    if x.dtype.names is None:
+        return np.equal(x, y)
+    # Elements of an extended dtype are equal if all that represents them is.
+    same = np.equal(*_parts(x, y))
+    return same.all(tuple(range(max(x.ndim, y.ndim), same.ndim)))
+
+
+def _not_equal(x: NumPyArray, y: NumPyArray) -> Any:
+    return np.not_equal(x, y) if x.dtype.names is None else np.logical_not(_equal(x, y))
+
+
+def _parts(*arrays: NumPyArray) -> list[NumPyArray]:
+    return [physical_array(x) for x in np.broadcast_arrays(*arrays)]
+
+
+def _physical_equal(avals: Sequence[ShapedArray], *operands: Any) -> list[Any]:
+    """Tell whether all parts of elements of an extended dtype are equal, given the parts."""
+    shape = max(avals, key=lambda aval: aval.ndim).shape
+    element = avals[0].dtype[0].shape
+    axes = tuple(range(len(shape), len(shape) + len(element)))
+    x, y = [
+        x
+        if aval.shape == shape
+        else broadcast_in_dim_p.bind(x, shape=(*shape, *element), broadcast_dimensions=axes)
+        for x, aval in zip(operands, avals, strict=True)
+    ]
+    same = convert(eq_p.bind(x, y), np.dtype(np.int32), False)
+    count = reduce_sum_p.bind(same, axes=axes)
+    return [eq_p.bind(count, np.int32(math.prod(element)))]
+
+
+def _physical_unequal(avals: Sequence[ShapedArray], *operands: Any) -> list[Any]:
+    return [not_p.bind(*_physical_equal(avals, *operands))]
+
+
+def eq(x: Any, y: Any) -> Array:
+    """Elementwise equality of two arrays.
+
+    Args:
+        x: an array of any dtype.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
+
+    Returns:
+        An array of booleans.
+
+    Raises:
+        TypeError: when dtypes or shapes differ.
+
+    >>> eq(np.array([1, 2]), 1)
+    Array([ True, False], dtype=bool)
+    """
+    return eq_p.bind(*adopt_type(x, y))
+
+
+eq_p: Primitive = primitive(
+    "eq",
+    *elementwise("eq", eq, _equal, _COMPARED, _COMPARED, result=dtypes.bool_),
+    no_derivative(lambda x, y: eq_p.bind(x, y)),
+    DISCRETE,
+    rules.physical(_physical_equal),
+    rules.lowering["stablehlo"](_comparison("EQ")),
+)
+
+
+def ne(x: Any, y: Any) -> Array:
+    """Elementwise inequality of two arrays; operands as for ``eq``.
+
+    >>> ne(np.array([1, 2]), 1)
+    Array([False,  True], dtype=bool)
+    """
+    return ne_p.bind(*adopt_type(x, y))
+
+
+ne_p: Primitive = primitive(
+    "ne",
+    *elementwise("ne", ne, _not_equal, _COMPARED, _COMPARED, result=dtypes.bool_),
+    no_derivative(lambda x, y: ne_p.bind(x, y)),
+    DISCRETE,
+    rules.physical(_physical_unequal),
+    rules.lowering["stablehlo"](_comparison("NE")),
+)
+
+
+def lt(x: Any, y: Any) -> Array:
+    """Elementwise less-than comparison of two arrays; operands as for ``eq``, not complex.
+
+    >>> lt(np.array([1, 2]), 1)
+    Array([False, False], dtype=bool)
+    """
+    return lt_p.bind(*adopt_type(x, y))
+
+
+lt_p: Primitive = primitive(
+    "lt",
+    *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(lambda x, y: lt_p.bind(x, y)),
+    DISCRETE,
+    rules.lowering["stablehlo"](_comparison("LT")),
+)
+
+
+def le(x: Any, y: Any) -> Array:
+    """Elementwise less-or-equal comparison of two arrays; operands as for ``eq``, not complex.
+
+    >>> le(np.array([1, 2]), 1)
+    Array([ True, False], dtype=bool)
+    """
+    return le_p.bind(*adopt_type(x, y))
+
+
+le_p: Primitive = primitive(
+    "le",
+    *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(lambda x, y: le_p.bind(x, y)),
+    DISCRETE,
+    rules.lowering["stablehlo"](_comparison("LE")),
+)
+
+
+def gt(x: Any, y: Any) -> Array:
+    """Elementwise greater-than comparison of two arrays; operands as for ``eq``, not complex.
+
+    >>> gt(np.array([1, 2]), 1)
+    Array([False,  True], dtype=bool)
+    """
+    return gt_p.bind(*adopt_type(x, y))
+
+
+gt_p: Primitive = primitive(
+    "gt",
+    *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(lambda x, y: gt_p.bind(x, y)),
+    DISCRETE,
+    rules.lowering["stablehlo"](_comparison("GT")),
+)
+
+
+def ge(x: Any, y: Any) -> Array:
+    """Elementwise greater-or-equal comparison of two arrays; operands as for ``eq``, not complex.
+
+    >>> ge(np.array([1, 2]), 1)
+    Array([ True,  True], dtype=bool)
+    """
+    return ge_p.bind(*adopt_type(x, y))
+
+
+ge_p: Primitive = primitive(
+    "ge",
+    *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(lambda x, y: ge_p.bind(x, y)),
+    DISCRETE,
+    rules.lowering["stablehlo"](_comparison("GE")),
+)
+
+
+greater = gt
+less = lt
+
+
+def is_finite(x: Any) -> Array:
+    """Elementwise whether a float is neither infinite nor nan.
+
+    >>> is_finite(np.array([1.0, np.inf, np.nan]))
+    Array([ True, False, False], dtype=bool)
+    """
+    return is_finite_p.bind(x)
+
+
+is_finite_p: Primitive = primitive(
+    "is_finite",
+    *elementwise("is_finite", is_finite, np.isfinite, FLOAT, result=dtypes.bool_),
+    no_derivative(is_finite),
+    DISCRETE,
+    rules.lowering["stablehlo"](operation("stablehlo.is_finite")),
+)
+
+# ------------------------------------------------------------------------------------ bitwise
+
+
+def bitwise_not(x: Any) -> Array:
+    """Elementwise complement: logical for booleans, of each bit for integers.
+
+    >>> bitwise_not(np.array([True, False]))
+    Array([False,  True], dtype=bool)
+    """
+    return not_p.bind(x)
+
+
+not_p: Primitive = primitive(
+    "not",
+    *elementwise("not", bitwise_not, np.invert, BITS),
+    no_derivative(bitwise_not),
+    DISCRETE,
+    rules.lowering["stablehlo"](operation("stablehlo.not")),
+)
+
+
+def bitwise_and(x: Any, y: Any) -> Array:
+    """Elementwise conjunction: logical for booleans, of each bit for integers.
+
+    Args:
+        x: an array of booleans or integers.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
+
+    >>> bitwise_and(np.array([1, 3]), 2)
+    Array([0, 2], dtype=int64)
+    """
+    return and_p.bind(*adopt_type(x, y))
+
+
+and_p: Primitive = primitive(
+    "and",
+    *elementwise("and", bitwise_and, np.bitwise_and, BITS, BITS),
+    no_derivative(lambda x, y: and_p.bind(x, y)),
+    DISCRETE,
+    rules.lowering["stablehlo"](operation("stablehlo.and")),
+)
+
+
+def bitwise_or(x: Any, y: Any) -> Array:
+    """Elementwise disjunction: logical for booleans, of each bit for integers.
+
+    >>> bitwise_or(np.array([1, 3]), 2)
+    Array([3, 3], dtype=int64)
+    """
+    return or_p.bind(*adopt_type(x, y))
+
+
+or_p: Primitive = primitive(
+    "or",
+    *elementwise("or", bitwise_or, np.bitwise_or, BITS, BITS),
+    no_derivative(lambda x, y: or_p.bind(x, y)),
+    DISCRETE,
+    rules.lowering["stablehlo"](operation("stablehlo.or")),
+)
+
+
+def bitwise_xor(x: Any, y: Any) -> Array:
+    """Elementwise exclusive disjunction: logical for booleans, of each bit for integers.
+
+    >>> bitwise_xor(np.array([1, 3]), 2)
+    Array([3, 1], dtype=int64)
+    """
+    return xor_p.bind(*adopt_type(x, y))
+
+
+xor_p: Primitive = primitive(
+    "xor",
+    *elementwise("xor", bitwise_xor, np.bitwise_xor, BITS, BITS),
+    no_derivative(lambda x, y: xor_p.bind(x, y)),
+    DISCRETE,
+    rules.lowering["stablehlo"](operation("stablehlo.xor")),
+)

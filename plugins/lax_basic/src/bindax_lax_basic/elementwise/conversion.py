@@ -1,0 +1,244 @@
+"""Changing the dtype of an array, copying it, and cutting it out of differentiation."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    Zero,
+    dtype_name,
+    primitive,
+    rules,
+    tree_map,
+    typeof,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import DType
+from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.linear import linear, no_derivative, zero_tangent
+
+__all__ = [
+    "convert_element_type",
+    "convert_element_type_p",
+    "copy",
+    "copy_p",
+    "dtype",
+    "stop_gradient",
+    "stop_gradient_p",
+]
+
+
+def same_dims(function: Any) -> Any:
+    """The ``vmap`` rule of an elementwise function of one operand."""
+
+    def rule(
+        size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
+    ) -> tuple[Any, int]:
+        return function(operands[0], **params), dims[0]
+
+    return rules.vmap(rule)
+
+
+# -------------------------------------------------------------------- convert_element_type
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Array:
+    """Convert the elements of an array to another dtype.
+
+    Args:
+        operand: an array of any dtype.
+        new_dtype: the dtype of the result; Python's ``float`` means the default float dtype.
+
+    Floats become integers by dropping the fraction; what does not fit becomes the nearest
+    integer that does, and nan becomes zero. Complex numbers lose their imaginary part.
+
+    >>> convert_element_type(np.array([1.7, -1e9, np.nan]), "int8")
+    Array([   1, -128,    0], dtype=int8)
+    """
+    return convert(operand, dtypes.canonical_dtype(new_dtype), False)
+
+
+def convert(operand: Any, dtype: DType, weak_type: bool) -> Any:
+    """Convert to a dtype and weak type; an operand that has both is returned as it is."""
+    aval = typeof(operand)
+    if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(operand, "aval"):
+        return operand
+    return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=weak_type)
+
+
+def _convert_type(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> ShapedArray:
+    if "float0" in (dtypes.kind_of(x.dtype), dtypes.kind_of(new_dtype)):
+        raise TypeError(
+            f"convert_element_type: {x.str_short()} cannot become {new_dtype}: float0 is the type "
+            f"of tangents that do not exist, and has no values to convert."
+        )
+    if x.dtype != new_dtype and dtypes.EXTENDED & {
+        dtypes.kind_of(x.dtype),
+        dtypes.kind_of(new_dtype),
+    }:
+        raise TypeError(
+            f"convert_element_type: {x.str_short()} cannot become {dtype_name(new_dtype)}: "
+            f"elements of an extended dtype are no numbers."
+        )
+    return x.update(dtype=new_dtype, weak_type=weak_type and new_dtype != dtypes.bool_)
+
+
+@quiet
+def _convert_impl(x: NumPyArray, *, new_dtype: DType, weak_type: bool) -> Any:
+    if x.dtype == new_dtype:
+        return x
+    if new_dtype == dtypes.bool_:
+        return x != np.zeros((), x.dtype)
+    if x.dtype.kind == "c" and new_dtype.kind != "c":
+        x = x.real
+    if dtypes.is_integer(new_dtype) and dtypes.kind_of(x.dtype) == "float":
+        return _saturate(x, new_dtype)
+    # The narrow types of ml_dtypes do not convert to each other; wider ones hold all their values.
+    return x.astype(dtypes.accumulator_dtype(x.dtype), copy=False).astype(new_dtype)
+
+
+def _saturate(x: NumPyArray, dtype: DType) -> Any:
+    """Floats to integers as the hardware does it: to the nearest that fits, nan to zero."""
+    least, greatest = dtypes.integer_limits(dtype)
+    if x.dtype.itemsize < 4:
+        x = x.astype(np.float32)
+    # Powers of two are exact in every float dtype, where the greatest integer is not.
+    above = x >= float(greatest + 1)
+    below = x < float(least)
+    bad = above | below | (x != x)
+    if not bad.any():
+        return x.astype(dtype)
+    out = np.where(bad, x.dtype.type(0), x).astype(dtype)
+    out[above] = greatest
+    out[below] = least
+    return out
+
+
+def _convert_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: DType, weak_type: bool
+) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    out = convert_element_type_p.bind(x, new_dtype=new_dtype, weak_type=weak_type)
+    if type(t) is Zero or not dtypes.is_inexact(new_dtype):
+        return out, zero_tangent(out)
+    return out, convert_element_type_p.bind(t, new_dtype=new_dtype, weak_type=weak_type)
+
+
+def _convert_transpose(ct: Any, x: UndefPrimal, *, new_dtype: DType, weak_type: bool) -> list[Any]:
+    return [convert(ct, x.aval.dtype, x.aval.weak_type)]
+
+
+def _convert_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType, weak_type: bool) -> Any:
+    aval = ctx.avals_in[0]
+    if aval.dtype == new_dtype:
+        return x
+    if new_dtype == dtypes.bool_:
+        return compare(ctx, "NE", x, lower.full(ctx, aval, 0), aval)
+    if aval.dtype.kind == "c" and new_dtype.kind != "c":
+        real = aval.update(dtype=dtypes.real_dtype(aval.dtype))
+        (x,) = ctx.op("stablehlo.real", [x], result_avals=[real])
+    elif dtypes.is_inexact(aval.dtype) and aval.dtype != dtypes.byte_dtype(aval.dtype):
+        # XLA takes the greatest float4 for infinite where it converts it to integers.
+        (x,) = ctx.op("stablehlo.convert", [x], [aval.update(dtype=dtypes.byte_dtype(aval.dtype))])
+    return ctx.op("stablehlo.convert", [x])[0]
+
+
+def compare(ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedArray) -> Any:
+    """``stablehlo.compare`` of two values of one type."""
+    kind = dtypes.kind_of(aval.dtype)
+    if kind in dtypes.INEXACT:
+        compare_type = "FLOAT"
+    else:
+        compare_type = "SIGNED" if kind == "signed integer" else "UNSIGNED"
+    attributes = {
+        "comparison_direction": f"#stablehlo<comparison_direction {direction}>",
+        "compare_type": f"#stablehlo<comparison_type {compare_type}>",
+    }
+    out = ShapedArray(aval.shape, dtypes.bool_)
+    return ctx.op("stablehlo.compare", [x, y], result_avals=[out], attributes=attributes)[0]
+
+
+convert_element_type_p: Primitive = primitive(
+    "convert_element_type",
+    rules.impl(_convert_impl),
+    rules.abstract_eval(_convert_type),
+    rules.jvp(_convert_jvp, symbolic_zeros=True),
+    same_dims(lambda x, **params: convert_element_type_p.bind(x, **params)),
+    rules.transpose(_convert_transpose),
+    rules.lowering["stablehlo"](_convert_lowering),
+)
+
+
+def dtype(x: Any) -> DType:
+    """The dtype of an array, or what a dtype, a scalar type or a name of one means.
+
+    >>> dtype(1.0), dtype(np.int16(1)), dtype("bfloat16")
+    (dtype('float32'), dtype('int16'), dtype(bfloat16))
+    """
+    if type(x) in (bool, int, float, complex):
+        x = type(x)
+    return dtypes.canonical_dtype(x) if isinstance(x, (str, type, np.dtype)) else typeof(x).dtype
+
+
+# -------------------------------------------------------------------------------------- copy
+
+
+def copy(operand: Any) -> Array:
+    """A copy of an array, with bytes of its own.
+
+    >>> copy(np.arange(3))
+    Array([0, 1, 2], dtype=int64)
+    """
+    return copy_p.bind(operand)
+
+
+copy_p: Primitive = primitive(
+    "copy",
+    rules.impl(np.copy),
+    rules.abstract_eval(lambda x: x),
+    linear(copy),
+    same_dims(copy),
+    rules.transpose(lambda ct, x: [ct]),
+    rules.lowering["stablehlo"](lambda ctx, x: x),
+)
+
+# ----------------------------------------------------------------------------- stop_gradient
+
+
+def stop_gradient(x: Any) -> Any:
+    """The same values, cut out of differentiation: their derivative is zero.
+
+    Args:
+        x: an array, or a pytree of arrays.
+
+    >>> from bindax_transforms import jvp
+    >>> float(jvp(lambda x: stop_gradient(x) * x, (3.0,), (1.0,))[1])
+    3.0
+    """
+    return tree_map(_stop_gradient, x)
+
+
+def _stop_gradient(x: Any) -> Any:
+    return stop_gradient_p.bind(x) if dtypes.is_inexact(typeof(x).dtype) else x
+
+
+stop_gradient_p: Primitive = primitive(
+    "stop_gradient",
+    rules.impl(lambda x: x),
+    rules.abstract_eval(lambda x: x),
+    no_derivative(lambda x: stop_gradient_p.bind(x)),
+    same_dims(lambda x: stop_gradient_p.bind(x)),
+    rules.transpose.absent("its derivative is zero, so nothing linear is left to transpose"),
+    rules.lowering["stablehlo"](lambda ctx, x: x),
+)

@@ -1,0 +1,105 @@
+"""Division: true division of floats, division towards zero of integers."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    Primitive,
+    UndefPrimal,
+    Zero,
+    add_tangents,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import NUMBER
+from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p, unbroadcast
+from bindax_lax_basic.rules.batching import elementwise_batch
+from bindax_lax_basic.rules.evaluation import NumPyArray, exact
+from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.lowering import operation
+from bindax_lax_basic.rules.operands import adopt_type
+from bindax_lax_basic.rules.types import elementwise_type
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+
+__all__ = ["div", "div_p"]
+
+
+# ---------------------------------------------------------------------------------- division
+
+
+def div(x: Any, y: Any) -> Array:
+    """Elementwise quotient of two arrays.
+
+    Args:
+        x: an array of numbers.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
+
+    Integers are divided towards zero; division of an integer by zero gives -1 (all bits set).
+
+    >>> div(np.array([7.0, 1.0]), 2.0)
+    Array([3.5, 0.5], dtype=float64)
+    >>> div(np.array([7, -7]), 2)
+    Array([ 3, -3], dtype=int64)
+    """
+    return div_p.bind(*adopt_type(x, y))
+
+
+def _div_impl(x: NumPyArray, y: NumPyArray) -> Any:
+    if x.dtype.kind in "fc" or not dtypes.is_integer(x.dtype):
+        return np.true_divide(x, y)
+    x, y = _widen(x, y)
+    out = np.floor_divide(x, y)
+    if dtypes.kind_of(x.dtype) == "signed integer":
+        out = np.where((out < 0) & (out * y != x), out + out.dtype.type(1), out)
+    if not np.all(y):
+        out = np.where(y == 0, ~np.zeros((), out.dtype), out)
+    return out
+
+
+def _widen(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
+    """The narrow integers of ml_dtypes in 32 bits: their own division is not complete."""
+    wide = dtypes.accumulator_dtype(x.dtype)
+    return (x, y) if wide == x.dtype else (x.astype(wide), y.astype(wide))
+
+
+def _div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (x, y), (tx, ty) = primals, tangents
+    out = div_p.bind(x, y)
+    total: Any = zero_tangent(out)
+    shape = typeof(out).shape
+    if type(tx) is not Zero:
+        total = broadcast_to(div_p.bind(tx, y), shape)
+    if type(ty) is not Zero:
+        term = mul_p.bind(neg_p.bind(div_p.bind(out, y)), ty)
+        total = add_tangents(total, term)
+    return out, total
+
+
+def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
+    if type(y) is UndefPrimal:
+        raise TypeError("div is linear in its first operand only, not in the divisor.")
+    return [unbroadcast(div_p.bind(ct, y), x), None]
+
+
+div_p: Primitive = primitive(
+    "div",
+    rules.impl(exact(_div_impl)),
+    rules.abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
+    rules.jvp(_div_jvp, symbolic_zeros=True),
+    elementwise_batch(lambda x, y: div_p.bind(x, y)),
+    rules.transpose(_div_transpose),
+    rules.lowering["stablehlo"](operation("stablehlo.divide")),
+)
+
+
+# ------------------------------------------------------------------------------------ others

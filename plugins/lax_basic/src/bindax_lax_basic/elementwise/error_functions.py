@@ -1,0 +1,204 @@
+"""The error function, its complement and its inverse."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Array, Primitive, primitive, rules
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import FLOAT
+from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p
+from bindax_lax_basic.elementwise.exponential import exp, square
+from bindax_lax_basic.rules.derivatives import derivative
+from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray, choose, in_double, polynomial
+from bindax_lax_basic.rules.lowering import operation
+from bindax_lax_basic.rules.operands import constant
+from bindax_lax_basic.rules.wider_types import in_wider
+
+__all__ = ["erf", "erf_inv", "erf_inv_p", "erf_p", "erfc", "erfc_p"]
+
+
+_TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
+
+
+# ------------------------------------------------------------------------ evaluation by NumPy
+
+# W. J. Cody, Rational Chebyshev approximations for the error function, Mathematics of Computation
+# 23 (1969): numerators and denominators on [0, 0.46875], [0.46875, 4] and from 4 on.
+_INNER = (
+    (3.20937758913846947e3, 3.77485237685302021e2, 1.13864154151050156e2, 3.16112374387056560,
+     1.85777706184603153e-1),
+    (2.84423683343917062e3, 1.28261652607737228e3, 2.44024637934444173e2, 2.36012909523441209e1,
+     1.0),
+)  # fmt: skip
+_MIDDLE = (
+    (1.23033935479799725e3, 2.05107837782607147e3, 1.71204761263407058e3, 8.81952221241769090e2,
+     2.98635138197400131e2, 6.61191906371416295e1, 8.88314979438837594, 5.64188496988670089e-1,
+     2.15311535474403846e-8),
+    (1.23033935480374942e3, 3.43936767414372164e3, 4.36261909014324716e3, 3.29079923573345963e3,
+     1.62138957456669019e3, 5.37181101862009858e2, 1.17693950891312499e2, 1.57449261107098347e1,
+     1.0),
+)  # fmt: skip
+_OUTER = (
+    (6.58749161529837803e-4, 1.60837851487422766e-2, 1.25781726111229246e-1,
+     3.60344899949804439e-1, 3.05326634961232344e-1, 1.63153871373020978e-2),
+    (2.33520497626869185e-3, 6.05183413124413191e-2, 5.27905102951428412e-1,
+     1.87295284992346047, 2.56852019228982242, 1.0),
+)  # fmt: skip
+_INNER_BOUND, _OUTER_BOUND = 0.46875, 4.0
+_ONE_OVER_SQRT_PI = 5.6418958354775628695e-1
+
+
+def _ratio(x: Any, table: tuple[tuple[float, ...], tuple[float, ...]]) -> Any:
+    return polynomial(x, table[0]) / polynomial(x, table[1])
+
+
+def _gaussian(x: NumPyArray) -> Any:
+    """``exp(-x^2)``, the square split in two so that its rounding does not count."""
+    coarse = np.trunc(x * 16.0) / 16.0
+    return np.exp(-coarse * coarse) * np.exp(-(x - coarse) * (x + coarse))
+
+
+def _erfc_middle(x: NumPyArray) -> Any:
+    return _gaussian(x) * _ratio(x, _MIDDLE)
+
+
+def _erfc_outer(x: NumPyArray) -> Any:
+    y = 1.0 / (x * x)
+    return _gaussian(x) * (_ONE_OVER_SQRT_PI - y * _ratio(y, _OUTER)) / x
+
+
+def _erfc_tail(x: NumPyArray) -> NumPyArray:
+    """The complement from 0.46875 on."""
+    return choose(
+        x,
+        _erfc_outer,
+        (x <= _OUTER_BOUND, _erfc_middle),
+        (x > 27.5, np.zeros_like),
+    )
+
+
+def _erf_inner(x: NumPyArray) -> Any:
+    return x * _ratio(x * x, _INNER)
+
+
+def _erf(x: NumPyArray) -> NumPyArray:
+    """The error function."""
+    size = np.abs(x)
+    return choose(
+        x,
+        lambda x: np.copysign(1.0 - _erfc_tail(np.abs(x)), x),
+        (size <= _INNER_BOUND, _erf_inner),
+        (size > 6.0, np.sign),
+    )
+
+
+def _erfc(x: NumPyArray) -> NumPyArray:
+    """The complement of the error function, precise where it is small."""
+    return choose(
+        x,
+        lambda x: 2.0 - _erfc_tail(-x),
+        (np.abs(x) <= _INNER_BOUND, lambda x: 1.0 - _erf_inner(x)),
+        (x > 0, _erfc_tail),
+        (x < -6.0, lambda x: np.full_like(x, 2.0)),
+    )
+
+
+def _erf_inv(y: NumPyArray) -> NumPyArray:
+    """The inverse of the error function.
+
+    S. Winitzki, A handy approximation for the error function and its inverse (2008), gives two
+    digits, and three steps of Halley's method all others; far from zero they solve for the
+    complement, of which ``1 - |y|`` is a precise value.
+    """
+    size = np.abs(y)
+    inside = size < 1.0
+    p = np.where(inside, size, 0.5)
+    log = np.log1p(-p * p)
+    b = 2.0 / (np.pi * 0.147) + 0.5 * log
+    x = np.sqrt(np.maximum(np.sqrt(b * b - log / 0.147) - b, 0.0))
+    for _ in range(3):
+        excess = np.where(p < 0.5, _erf(x) - p, (1.0 - p) - _erfc(x))
+        step = excess * np.exp(x * x) / (2.0 * _ONE_OVER_SQRT_PI)
+        x = x - step / (1.0 + x * step)
+    x = np.where(p < 1e-150, p * (0.5 / _ONE_OVER_SQRT_PI), x)
+    edge = np.where(size == 1.0, np.inf, np.nan)
+    return np.copysign(np.where(inside, x, edge), y)
+
+
+# ------------------------------------------------------------------------------- primitives
+
+
+def _scaled_gaussian(factor: float, x: Any) -> Any:
+    return mul_p.bind(constant(factor, x), exp(neg_p.bind(square(x))))
+
+
+def erf(x: Any) -> Array:
+    """Elementwise error function of an array of real floats.
+
+    Evaluated by the rational approximations of W. J. Cody, Mathematics of Computation 23 (1969).
+
+    >>> import numpy as np
+    >>> erf(np.array([0.0, 1.0]))
+    Array([0.        , 0.84270079], dtype=float64)
+    """
+    return erf_p.bind(x)
+
+
+erf_p: Primitive = primitive(
+    "erf",
+    *elementwise("erf", erf, in_double(_erf), FLOAT, slow=True),
+    derivative(erf, lambda x, y: _scaled_gaussian(_TWO_OVER_SQRT_PI, x)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.erf")),
+)
+
+
+def erfc(x: Any) -> Array:
+    """Elementwise complement of the error function, ``1 - erf(x)``, precise where it is small.
+
+    >>> import numpy as np
+    >>> erfc(np.array([0.0, 10.0]))
+    Array([1.00000000e+00, 2.08848758e-45], dtype=float64)
+    """
+    return erfc_p.bind(x)
+
+
+erfc_p: Primitive = primitive(
+    "erfc",
+    *elementwise("erfc", erfc, in_double(_erfc), FLOAT, slow=True),
+    derivative(erfc, lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](
+        in_wider(lambda: erfc_p, operation("chlo.erfc"), dtypes.accumulator_dtype)
+    ),
+)
+
+
+def erf_inv(x: Any) -> Array:
+    """Elementwise inverse of the error function; infinite at -1 and 1, nan beyond.
+
+    Evaluated by Halley's method from an approximation of S. Winitzki (2008).
+
+    >>> import numpy as np
+    >>> erf_inv(np.array([0.0, 0.5, 1.0]))
+    Array([0.        , 0.47693628,        inf], dtype=float64)
+    """
+    return erf_inv_p.bind(x)
+
+
+erf_inv_p: Primitive = primitive(
+    "erf_inv",
+    *elementwise("erf_inv", erf_inv, in_double(_erf_inv), FLOAT, slow=True),
+    derivative(
+        erf_inv, lambda x, y: mul_p.bind(constant(1.0 / _TWO_OVER_SQRT_PI, x), exp(square(y)))
+    ),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.erf_inv")),
+)

@@ -1,0 +1,265 @@
+"""Exponentials, logarithms and roots."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Array, Primitive, primitive, rules
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER
+from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
+from bindax_lax_basic.elementwise.division import div_p
+from bindax_lax_basic.rules.derivatives import derivative
+from bindax_lax_basic.rules.elementwise import composition, elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.lowering import operation
+from bindax_lax_basic.rules.operands import constant
+from bindax_lax_basic.rules.wider_types import in_wider
+
+__all__ = [
+    "cbrt",
+    "cbrt_p",
+    "exp",
+    "exp2",
+    "exp2_p",
+    "exp_p",
+    "expm1",
+    "expm1_p",
+    "log",
+    "log1p",
+    "log1p_p",
+    "log_p",
+    "logistic",
+    "logistic_p",
+    "rsqrt",
+    "rsqrt_p",
+    "sqrt",
+    "sqrt_p",
+    "square",
+    "square_p",
+]
+
+
+LN2 = float(np.log(2.0))
+
+
+def exp(x: Any) -> Array:
+    """Elementwise exponential function of an array of floats.
+
+    >>> exp(np.array([0.0, 1.0]))
+    Array([1.        , 2.71828183], dtype=float64)
+    """
+    return exp_p.bind(x)
+
+
+exp_p: Primitive = primitive(
+    "exp",
+    *elementwise("exp", exp, np.exp, INEXACT),
+    derivative(exp, lambda x, y: y),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.exponential")),
+)
+
+
+def exp2(x: Any) -> Array:
+    """Elementwise power of two of an array of floats.
+
+    >>> exp2(np.array([0.0, 3.0]))
+    Array([1., 8.], dtype=float64)
+    """
+    return exp2_p.bind(x)
+
+
+exp2_p: Primitive = primitive(
+    "exp2",
+    *elementwise("exp2", exp2, np.exp2, INEXACT),
+    derivative(exp2, lambda x, y: mul_p.bind(constant(LN2, x), y)),
+    rules.transpose.absent("not linear"),
+    # The product is rounded before the exponential function makes much of its last digits.
+    rules.lowering["stablehlo"](
+        in_wider(
+            lambda: exp2_p,
+            composition(lambda x: exp(mul_p.bind(constant(LN2, x), x))),
+            dtypes.accumulator_dtype,
+        )
+    ),
+)
+
+
+def _expm1(x: NumPyArray) -> NumPyArray:
+    out = np.asarray(np.expm1(x))  # an array also of no axes, where NumPy gives a scalar
+    if out.dtype.kind == "c":  # NumPy multiplies an infinite power with the sine of 0
+        out.imag[...] = np.where(x.imag == 0, x.imag, out.imag)
+    return out
+
+
+def expm1(x: Any) -> Array:
+    """Elementwise ``exp(x) - 1``, precise for small ``x``.
+
+    >>> expm1(np.array([0.0, 1e-10]))
+    Array([0.e+00, 1.e-10], dtype=float64)
+    """
+    return expm1_p.bind(x)
+
+
+expm1_p: Primitive = primitive(
+    "expm1",
+    *elementwise("expm1", expm1, _expm1, INEXACT),
+    derivative(expm1, lambda x, y: add_p.bind(y, constant(1.0, x))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.exponential_minus_one")),
+)
+
+
+def log(x: Any) -> Array:
+    """Elementwise natural logarithm of an array of floats.
+
+    >>> log(np.array([1.0, 2.0]))
+    Array([0.        , 0.69314718], dtype=float64)
+    """
+    return log_p.bind(x)
+
+
+log_p: Primitive = primitive(
+    "log",
+    *elementwise("log", log, np.log, INEXACT),
+    derivative(log, lambda x, y: div_p.bind(constant(1.0, x), x)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.log")),
+)
+
+
+def _log1p(x: NumPyArray) -> NumPyArray:
+    if x.dtype.kind != "c":
+        return np.log1p(x)
+    # NumPy takes the logarithm of the modulus, which is rounded to 1 for small numbers.
+    out = np.asarray(np.log(1 + x))
+    small = np.log1p(x.real * (2 + x.real) + x.imag * x.imag) / 2
+    out.real[...] = np.where(np.abs(x) < 0.5, small, out.real)
+    return out
+
+
+def log1p(x: Any) -> Array:
+    """Elementwise ``log(1 + x)``, precise for small ``x``.
+
+    >>> log1p(np.array([0.0, 1e-10]))
+    Array([0.e+00, 1.e-10], dtype=float64)
+    """
+    return log1p_p.bind(x)
+
+
+log1p_p: Primitive = primitive(
+    "log1p",
+    *elementwise("log1p", log1p, _log1p, INEXACT),
+    derivative(log1p, lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x)))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.log_plus_one")),
+)
+
+
+def _logistic(x: NumPyArray) -> NumPyArray:
+    one = x.dtype.type(1)
+    if x.dtype.kind == "c":  # infinite complex numbers have no quotients
+        left = x.real < 0
+        power = np.exp(np.where(left, x, -x))
+        return np.where(left, power, one) / (one + power)
+    return one / (one + np.exp(-x))
+
+
+def logistic(x: Any) -> Array:
+    """Elementwise logistic function ``1 / (1 + exp(-x))`` of an array of floats.
+
+    >>> logistic(np.array([0.0, 1000.0]))
+    Array([0.5, 1. ], dtype=float64)
+    """
+    return logistic_p.bind(x)
+
+
+logistic_p: Primitive = primitive(
+    "logistic",
+    *elementwise("logistic", logistic, _logistic, INEXACT),
+    derivative(logistic, lambda x, y: mul_p.bind(y, sub_p.bind(constant(1.0, x), y))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.logistic")),
+)
+
+
+def sqrt(x: Any) -> Array:
+    """Elementwise square root of an array of floats.
+
+    >>> sqrt(np.array([4.0, 9.0]))
+    Array([2., 3.], dtype=float64)
+    """
+    return sqrt_p.bind(x)
+
+
+sqrt_p: Primitive = primitive(
+    "sqrt",
+    *elementwise("sqrt", sqrt, np.sqrt, INEXACT),
+    derivative(sqrt, lambda x, y: div_p.bind(constant(0.5, x), y)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.sqrt")),
+)
+
+
+def _rsqrt(x: NumPyArray) -> NumPyArray:
+    out: NumPyArray = x.dtype.type(1) / np.sqrt(x)
+    return out
+
+
+def rsqrt(x: Any) -> Array:
+    """Elementwise reciprocal square root of an array of floats.
+
+    >>> rsqrt(np.array([4.0, 16.0]))
+    Array([0.5 , 0.25], dtype=float64)
+    """
+    return rsqrt_p.bind(x)
+
+
+rsqrt_p: Primitive = primitive(
+    "rsqrt",
+    *elementwise("rsqrt", rsqrt, _rsqrt, INEXACT),
+    derivative(rsqrt, lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.rsqrt")),
+)
+
+
+def cbrt(x: Any) -> Array:
+    """Elementwise cube root of an array of real floats.
+
+    >>> cbrt(np.array([8.0, -27.0]))
+    Array([ 2., -3.], dtype=float64)
+    """
+    return cbrt_p.bind(x)
+
+
+cbrt_p: Primitive = primitive(
+    "cbrt",
+    *elementwise("cbrt", cbrt, np.cbrt, FLOAT),
+    derivative(cbrt, lambda x, y: div_p.bind(constant(1 / 3, x), square(y))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.cbrt")),
+)
+
+
+def square(x: Any) -> Array:
+    """Elementwise square of an array of numbers.
+
+    >>> square(np.array([2.0, -3.0]))
+    Array([4., 9.], dtype=float64)
+    """
+    return square_p.bind(x)
+
+
+square_p: Primitive = primitive(
+    "square",
+    *elementwise("square", square, np.square, NUMBER),
+    derivative(square, lambda x, y: mul_p.bind(constant(2, x), x)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](composition(lambda x: mul_p.bind(x, x))),
+)

@@ -1,0 +1,204 @@
+"""Powers: with a float exponent, and with an integer exponent that is known while tracing."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    Zero,
+    add_tangents,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import INEXACT, NUMBER
+from bindax_lax_basic.elementwise.arithmetic import mul_p, sub_p
+from bindax_lax_basic.elementwise.comparison import eq_p
+from bindax_lax_basic.elementwise.conversion import convert, same_dims
+from bindax_lax_basic.elementwise.division import div_p
+from bindax_lax_basic.elementwise.exponential import log
+from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.rules.batching import elementwise_batch
+from bindax_lax_basic.rules.derivatives import derivative
+from bindax_lax_basic.rules.elementwise import composition
+from bindax_lax_basic.rules.evaluation import NumPyArray, exact
+from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.lowering import same_shape
+from bindax_lax_basic.rules.operands import adopt_type, constant
+from bindax_lax_basic.rules.types import (
+    common_shape,
+    elementwise_type,
+    require_kind,
+    require_same_dtype,
+    static_int,
+)
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+
+__all__ = ["integer_pow", "integer_pow_p", "pow", "pow_p", "reciprocal"]
+
+
+# --------------------------------------------------------------------------------------- pow
+
+
+def pow(x: Any, y: Any) -> Array:
+    """Elementwise power of two arrays.
+
+    Args:
+        x: an array of floats.
+        y: an array of the same dtype, or of integers, and of the same shape, but that axes of size
+            1 are repeated; or a scalar, as ``x`` may be one.
+
+    A Python integer ``y`` is the fixed exponent of ``integer_pow``.
+
+    >>> pow(np.array([2.0, 3.0]), 0.5)
+    Array([1.41421356, 1.73205081], dtype=float64)
+    """
+    if type(y) is int:
+        return integer_pow(x, y)
+    return pow_p.bind(*adopt_type(x, y))
+
+
+def _pow_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
+    require_kind("pow", x, INEXACT, 0)
+    if not dtypes.is_integer(y.dtype):
+        require_same_dtype("pow", (x, y))
+    return ShapedArray(common_shape("pow", (x, y)), x.dtype, x.weak_type and y.weak_type)
+
+
+def _pow_impl(x: NumPyArray, y: NumPyArray) -> Any:
+    return np.power(x, y if x.dtype == y.dtype else y.astype(x.dtype))
+
+
+def _pow_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (x, y), (tx, ty) = primals, tangents
+    out = pow_p.bind(x, y)
+    shape = typeof(out).shape
+    total: Any = zero_tangent(out)
+    if type(tx) is not Zero:
+        total = broadcast_to(mul_p.bind(_pow_partial(x, y), tx), shape)
+    if type(ty) is not Zero and dtypes.is_inexact(typeof(y).dtype):
+        # Where x is zero, so is the product; log(1) keeps it from being nan.
+        zero, one = constant(0.0, x), constant(1.0, x)
+        safe = select_scalars(eq_p.bind(x, zero), x, one)
+        total = add_tangents(total, broadcast_to(mul_p.bind(mul_p.bind(log(safe), out), ty), shape))
+    return out, total
+
+
+def _pow_partial(x: Any, y: Any) -> Any:
+    """``y * x ** (y - 1)``, which is zero for ``y = 0`` also where ``x`` is zero."""
+    zero, one = constant(0, y), constant(1, y)
+    is_zero = eq_p.bind(y, zero)
+    less_one = select_scalars(is_zero, sub_p.bind(y, one), one)
+    factor = select_scalars(is_zero, y, zero)
+    return mul_p.bind(convert(factor, typeof(x).dtype, False), pow_p.bind(x, less_one))
+
+
+def _pow_lowering(ctx: LoweringContext, x: Any, y: Any) -> Any:
+    x, y = same_shape(ctx, (x, y))
+    base, exponent = ctx.avals_in
+    if base.dtype != exponent.dtype:
+        wanted = ShapedArray(ctx.avals_out[0].shape, base.dtype)
+        (y,) = ctx.op("stablehlo.convert", [y], result_avals=[wanted])
+    return ctx.op("stablehlo.power", [x, y])[0]
+
+
+pow_p: Primitive = primitive(
+    "pow",
+    rules.impl(exact(_pow_impl)),
+    rules.abstract_eval(_pow_type),
+    rules.jvp(_pow_jvp, symbolic_zeros=True),
+    elementwise_batch(lambda x, y: pow_p.bind(x, y)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_pow_lowering),
+)
+
+
+# ------------------------------------------------------------------------------- integer_pow
+
+
+def integer_pow(x: Any, y: int) -> Array:
+    """Elementwise power with one fixed integer exponent.
+
+    Args:
+        x: an array of numbers.
+        y: the exponent, a Python integer; not negative when ``x`` holds integers.
+
+    Raises:
+        TypeError: when integers would be raised to a negative power.
+
+    >>> integer_pow(np.array([2.0, -3.0]), 3)
+    Array([  8., -27.], dtype=float64)
+    """
+    return integer_pow_p.bind(x, y=static_int("integer_pow", "y", y))
+
+
+def reciprocal(x: Any) -> Array:
+    """Elementwise ``1 / x`` of an array of floats.
+
+    >>> reciprocal(np.array([2.0, -4.0]))
+    Array([ 0.5 , -0.25], dtype=float64)
+    """
+    return integer_pow(x, -1)
+
+
+def _integer_pow_type(x: ShapedArray, *, y: int) -> ShapedArray:
+    out = elementwise_type("integer_pow", NUMBER)(x)
+    if y < 0 and not dtypes.is_inexact(x.dtype):
+        raise TypeError(
+            f"integer_pow: integers cannot be raised to the negative power {y}, but the operand "
+            f"is {x.str_short()}; convert it with .astype('float32')."
+        )
+    return out
+
+
+def by_squaring(x: Any, y: int, multiply: Any, one: Any) -> Any:
+    """The power ``x ** y`` for ``y >= 0`` by repeated squaring."""
+    result = None
+    while y:
+        if y & 1:
+            result = x if result is None else multiply(result, x)
+        y >>= 1
+        if y:
+            x = multiply(x, x)
+    return one if result is None else result
+
+
+def _integer_pow_impl(x: NumPyArray, *, y: int) -> Any:
+    out = by_squaring(x, abs(y), np.multiply, np.ones_like(x))
+    return np.true_divide(np.ones((), x.dtype), out) if y < 0 else out
+
+
+def _integer_pow(x: Any, *, y: int) -> Any:
+    """The same made of multiplications, for lowering."""
+    one = constant(1, x)
+    out = by_squaring(x, abs(y), mul_p.bind, broadcast_to(one, typeof(x).shape))
+    return div_p.bind(one, out) if y < 0 else out
+
+
+def _integer_pow_partial(x: Any, out: Any, *, y: int) -> Any:
+    if y == 0:
+        return broadcast_to(constant(0, x), typeof(x).shape)
+    if y == 1:
+        return broadcast_to(constant(1, x), typeof(x).shape)
+    return mul_p.bind(constant(y, x), x if y == 2 else integer_pow_p.bind(x, y=y - 1))
+
+
+integer_pow_p: Primitive = primitive(
+    "integer_pow",
+    rules.impl(exact(_integer_pow_impl)),
+    rules.abstract_eval(_integer_pow_type),
+    derivative(lambda x, *, y: integer_pow_p.bind(x, y=y), _integer_pow_partial),
+    same_dims(lambda x, *, y: integer_pow_p.bind(x, y=y)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](composition(_integer_pow)),
+)

@@ -1,0 +1,353 @@
+"""Elementwise choice between arrays: select_n, clamp, max and min."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    Zero,
+    add_tangents,
+    instantiate_zeros,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import ANY
+from bindax_lax_basic.elementwise.comparison import and_p, eq_p, gt_p, lt_p
+from bindax_lax_basic.elementwise.conversion import compare, convert
+from bindax_lax_basic.rules.batching import elementwise_batch
+from bindax_lax_basic.rules.derivatives import partials
+from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray, exact
+from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
+from bindax_lax_basic.rules.operands import adopt_dtype, adopt_type, constant
+from bindax_lax_basic.rules.types import (
+    common_shape,
+    describe,
+    elementwise_type,
+    require_same_dtype,
+)
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+
+__all__ = ["clamp", "clamp_p", "max", "max_p", "min", "min_p", "select", "select_n", "select_n_p"]
+
+
+# -------------------------------------------------------------------------------- select_n
+
+
+def select_n(which: Any, *cases: Any) -> Array:
+    """Choose each element from one of several arrays.
+
+    Args:
+        which: an array of booleans (two cases: False takes the first) or of integers, the numbers
+            of the cases; a scalar, or of the shape of the cases. What is out of range means the
+            nearest case.
+        *cases: arrays of one dtype and shape.
+
+    Raises:
+        TypeError: when dtypes or shapes do not agree.
+
+    >>> select_n(np.array([True, False]), np.array([1, 2]), np.array([10, 20]))
+    Array([10,  2], dtype=int64)
+    """
+    if not cases:
+        raise TypeError("select_n needs at least one case to choose from.")
+    if dtypes.is_integer(typeof(which).dtype):
+        which = convert(which, np.dtype(np.int32), False)
+    return select_n_p.bind(which, *adopt_dtype(*cases))
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Array:
+    """Choose each element from ``on_true`` where ``pred`` holds, else from ``on_false``.
+
+    >>> select(np.array([True, False]), np.array([1, 2]), np.array([10, 20]))
+    Array([ 1, 20], dtype=int64)
+    """
+    return select_n(pred, on_false, on_true)
+
+
+def _select_type(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
+    if which.dtype not in (dtypes.bool_, np.dtype(np.int32)):
+        raise TypeError(
+            f"select_n chooses by booleans or int32, but which is {which.str_short()}; convert it "
+            f"with which.astype('bool') or which.astype('int32')."
+        )
+    if which.dtype == dtypes.bool_ and len(cases) > 2:
+        raise TypeError(
+            f"select_n by the booleans {which.str_short()} takes at most two cases, but got "
+            f"{len(cases)}; choose by integers instead."
+        )
+    require_same_dtype("select_n", cases)
+    if len({case.shape for case in cases}) > 1:
+        raise TypeError(f"select_n needs cases of one shape, but got {describe(cases)}.")
+    shape = cases[0].shape
+    if which.shape not in ((), shape):
+        raise TypeError(
+            f"select_n: which must be a scalar or have the shape of the cases, but it is "
+            f"{which.str_short()} and they are {cases[0].str_short()}."
+        )
+    return cases[0].update(weak_type=all(case.weak_type for case in cases))
+
+
+def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
+    if len(cases) == 1:
+        return cases[0]
+    if len(cases) == 2:
+        return np.where(which > np.zeros((), which.dtype), cases[1], cases[0])
+    chosen = np.clip(which, 0, len(cases) - 1)
+    if not which.shape:
+        return cases[int(chosen)]
+    return np.choose(chosen, cases) if len(cases) < 32 else _take_case(chosen, cases)
+
+
+def _take_case(which: NumPyArray, cases: Sequence[NumPyArray]) -> Any:
+    return np.take_along_axis(np.stack(cases), which[None], 0)[0]
+
+
+def _select_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    out = select_n_p.bind(*primals)
+    cases = tangents[1:]
+    if all(type(t) is Zero for t in cases):
+        return out, zero_tangent(out)
+    return out, select_n_p.bind(primals[0], *[instantiate_zeros(t) for t in cases])
+
+
+def _select_transpose(ct: Any, which: Any, *cases: Any) -> list[Any]:
+    zero = broadcast_to(constant(0, ct), typeof(ct).shape)
+
+    def routed(i: int) -> Any:
+        return select_n_p.bind(which, *[ct if i == j else zero for j in range(len(cases))])
+
+    return [None, *[routed(i) if type(x) is UndefPrimal else None for i, x in enumerate(cases)]]
+
+
+def _select_lowering(ctx: LoweringContext, which: Any, *cases: Any) -> Any:
+    if len(cases) == 1:
+        return cases[0]
+    aval = ctx.avals_in[0]
+    if aval.dtype == dtypes.bool_:
+        return ctx.op("stablehlo.select", [which, cases[1], cases[0]])[0]
+    out = cases[-1]
+    for i in reversed(range(len(cases) - 1)):
+        # Out of range means the nearest case, so each threshold keeps all that is not above it.
+        bound = ctx.constant(np.asarray(i, aval.dtype))
+        if aval.shape:
+            bound = ctx.broadcast(bound, aval.update(shape=()), aval, ())
+        keep = compare(ctx, "LE", which, bound, aval)
+        (out,) = ctx.op("stablehlo.select", [keep, cases[i], out])
+    return out
+
+
+def _bind_select(which: Any, *cases: Any) -> Any:
+    """Bind select_n to batched operands, where a scalar case may stand beside arrays."""
+    shapes = [typeof(case).shape for case in cases]
+    shape = builtins.max(shapes, key=len)
+    if not shape and typeof(which).shape:
+        shape = typeof(which).shape
+    return select_n_p.bind(which, *[broadcast_to(case, shape) for case in cases])
+
+
+select_n_p: Primitive = primitive(
+    "select_n",
+    rules.impl(_select_impl),
+    rules.abstract_eval(_select_type),
+    rules.jvp(_select_jvp, symbolic_zeros=True),
+    elementwise_batch(_bind_select),
+    rules.transpose(_select_transpose),
+    rules.lowering["stablehlo"](_select_lowering),
+)
+
+# --------------------------------------------------------------------------------- max, min
+
+
+def max(x: Any, y: Any) -> Array:
+    """Elementwise larger of two arrays; nan where either is nan.
+
+    Args:
+        x: an array of any dtype; complex numbers are compared by real, then imaginary part.
+        y: an array of the same dtype and shape, but that axes of size 1 are repeated; or a scalar,
+            as ``x`` may be one.
+
+    Where the two are equal, the derivative is one half with respect to each.
+
+    >>> max(np.array([1.0, 3.0]), 2.0)
+    Array([2., 3.], dtype=float64)
+    """
+    return max_p.bind(*adopt_type(x, y))
+
+
+def min(x: Any, y: Any) -> Array:
+    """Elementwise smaller of two arrays; nan where either is nan; operands as for ``max``.
+
+    >>> min(np.array([1.0, 3.0]), 2.0)
+    Array([1., 2.], dtype=float64)
+    """
+    return min_p.bind(*adopt_type(x, y))
+
+
+def _share(x: Any, y: Any, out: Any) -> Any:
+    """One where x is the result alone, one half where both are, zero where only y is."""
+    zero, half, one = (constant(v, out) for v in (0.0, 0.5, 1.0))
+    won = select_scalars(eq_p.bind(x, out), zero, one)
+    return _bind_select(eq_p.bind(x, y), won, select_scalars(eq_p.bind(x, y), one, half))
+
+
+def select_scalars(which: Any, on_false: Any, on_true: Any) -> Any:
+    """``select_n`` between arrays of the shape of ``which`` or scalars."""
+    shape = typeof(which).shape
+    return select_n_p.bind(which, broadcast_to(on_false, shape), broadcast_to(on_true, shape))
+
+
+def extremum(name: str) -> Callable[[LoweringContext, ShapedArray, Any, Any], Any]:
+    """The lowering of the ``min`` or ``max`` of two values of one type."""
+
+    def combine(ctx: LoweringContext, aval: ShapedArray, x: Any, y: Any) -> Any:
+        if aval.dtype.kind == "c":
+            return _lexicographic(ctx, x, y, aval, "GT" if name == "max" else "LT")
+        return ctx.op(f"stablehlo.{name}imum", [x, y], result_avals=[aval])[0]
+
+    return combine
+
+
+def _extremum_lowering(name: str) -> Lowering:
+    combine = extremum(name)
+
+    def rule(ctx: LoweringContext, *values: Any) -> Any:
+        return combine(ctx, ctx.avals_out[0], *same_shape(ctx, values))
+
+    return rule
+
+
+def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, direction: str) -> Any:
+    """The larger (GT) or smaller (LT) complex number, by real part and then imaginary part."""
+    part = aval.update(dtype=dtypes.real_dtype(aval.dtype))
+    flag = aval.update(dtype=dtypes.bool_, weak_type=False)
+
+    def parts(name: str) -> tuple[Any, Any]:
+        return tuple(ctx.op(name, [v], result_avals=[part])[0] for v in (x, y))
+
+    (xr, yr), (xi, yi) = parts("stablehlo.real"), parts("stablehlo.imag")
+    equal = compare(ctx, "EQ", xr, yr, part)
+    by_real = compare(ctx, direction, xr, yr, part)
+    by_imag = compare(ctx, direction, xi, yi, part)
+    (wins,) = ctx.op("stablehlo.select", [equal, by_imag, by_real], result_avals=[flag])
+    return ctx.op("stablehlo.select", [wins, x, y], result_avals=[aval])[0]
+
+
+max_p: Primitive = primitive(
+    "max",
+    *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY),
+    partials(
+        lambda x, y: max_p.bind(x, y),
+        lambda x, y, out: _share(x, y, out),
+        lambda x, y, out: _share(y, x, out),
+    ),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_extremum_lowering("max")),
+)
+min_p: Primitive = primitive(
+    "min",
+    *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY),
+    partials(
+        lambda x, y: min_p.bind(x, y),
+        lambda x, y, out: _share(x, y, out),
+        lambda x, y, out: _share(y, x, out),
+    ),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_extremum_lowering("min")),
+)
+
+# ------------------------------------------------------------------------------------ clamp
+
+
+def clamp(min: Any, x: Any, max: Any) -> Array:
+    """Elementwise ``x``, limited to between two bounds.
+
+    Args:
+        min: the lower bound: a scalar, or of the shape of ``x``.
+        x: an array of any dtype; complex numbers are compared by real, then imaginary part, and
+            have no derivative here.
+        max: the upper bound, likewise.
+
+    >>> clamp(0.0, np.array([-1.0, 0.5, 2.0]), 1.0)
+    Array([0. , 0.5, 1. ], dtype=float64)
+    """
+    return clamp_p.bind(*adopt_dtype(min, x, max))
+
+
+def _clamp_type(low: ShapedArray, x: ShapedArray, high: ShapedArray) -> ShapedArray:
+    for argument, bound in (("min", low), ("max", high)):
+        if bound.shape not in ((), x.shape):
+            raise TypeError(
+                f"clamp: {argument} must be a scalar or have the shape of the operand, but it is "
+                f"{bound.str_short()} and the operand is {x.str_short()}."
+            )
+    out = elementwise_type("clamp", ANY, ANY, ANY)(low, x, high)
+    return out.update(shape=common_shape("clamp", (x,)))
+
+
+def _clamp_impl(low: NumPyArray, x: NumPyArray, high: NumPyArray) -> Any:
+    if x.dtype.kind in "iuf":
+        return np.clip(x, low, high)
+    return np.minimum(np.maximum(x, low), high)
+
+
+def _clamp_lowering(ctx: LoweringContext, low: Any, x: Any, high: Any) -> Any:
+    if ctx.avals_out[0].dtype.kind != "c":
+        return operation("stablehlo.clamp")(ctx, low, x, high)
+    low, x, high = same_shape(ctx, (low, x, high))
+    above = extremum("max")(ctx, ctx.avals_out[0], x, low)
+    return extremum("min")(ctx, ctx.avals_out[0], above, high)
+
+
+def _clamp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    low, x, high = primals
+    out = clamp_p.bind(low, x, high)
+    shape = typeof(out).shape
+    conditions: tuple[Callable[[], Any], ...] = (
+        lambda: and_p.bind(gt_p.bind(low, x), lt_p.bind(low, high)),
+        lambda: and_p.bind(gt_p.bind(x, low), lt_p.bind(x, high)),
+        lambda: lt_p.bind(high, x),
+    )
+    total: Any = zero_tangent(out)
+    for condition, t in zip(conditions, tangents, strict=True):
+        if type(t) is not Zero:
+            zero = constant(0, t)
+            term = _bind_select(condition(), broadcast_to(zero, shape), broadcast_to(t, shape))
+            total = add_tangents(total, term)
+    return out, total
+
+
+def _bind_clamp(low: Any, x: Any, high: Any) -> Any:
+    """Bind clamp to batched operands, where a scalar operand may stand beside batched bounds."""
+    shape = max_shape(low, x, high)
+    return clamp_p.bind(low, broadcast_to(x, shape), high)
+
+
+def max_shape(*operands: Any) -> tuple[int, ...]:
+    """The shape of the operands that are not scalars."""
+    return next((shape for x in operands if (shape := typeof(x).shape)), ())
+
+
+clamp_p: Primitive = primitive(
+    "clamp",
+    rules.impl(exact(_clamp_impl)),
+    rules.abstract_eval(_clamp_type),
+    rules.jvp(_clamp_jvp, symbolic_zeros=True),
+    elementwise_batch(_bind_clamp),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](_clamp_lowering),
+)

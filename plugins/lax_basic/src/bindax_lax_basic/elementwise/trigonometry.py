@@ -1,0 +1,330 @@
+"""Trigonometric and hyperbolic functions, and their inverses. Angles are in radians."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    Primitive,
+    primitive,
+    rules,
+)
+from bindax_lax_basic.dtypes import INEXACT
+from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
+from bindax_lax_basic.elementwise.division import div_p
+from bindax_lax_basic.elementwise.exponential import rsqrt, square
+from bindax_lax_basic.rules.derivatives import derivative, partials
+from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.lowering import operation
+from bindax_lax_basic.rules.operands import adopt_type, constant
+
+__all__ = [
+    "acos",
+    "acos_p",
+    "acosh",
+    "acosh_p",
+    "asin",
+    "asin_p",
+    "asinh",
+    "asinh_p",
+    "atan",
+    "atan2",
+    "atan2_p",
+    "atan_p",
+    "atanh",
+    "atanh_p",
+    "cos",
+    "cos_p",
+    "cosh",
+    "cosh_p",
+    "sin",
+    "sin_p",
+    "sinh",
+    "sinh_p",
+    "tan",
+    "tan_p",
+    "tanh",
+    "tanh_p",
+]
+
+
+def _one_minus(x: Any) -> Any:
+    return sub_p.bind(constant(1.0, x), x)
+
+
+def _one_plus(x: Any) -> Any:
+    return add_p.bind(constant(1.0, x), x)
+
+
+def _minus_one(x: Any) -> Any:
+    return sub_p.bind(x, constant(1.0, x))
+
+
+def _reciprocal(x: Any) -> Any:
+    return div_p.bind(constant(1.0, x), x)
+
+
+def sin(x: Any) -> Array:
+    """Elementwise sine of an array of floats.
+
+    >>> sin(np.array([0.0, 1.0]))
+    Array([0.        , 0.84147098], dtype=float64)
+    """
+    return sin_p.bind(x)
+
+
+sin_p: Primitive = primitive(
+    "sin",
+    *elementwise("sin", sin, np.sin, INEXACT),
+    derivative(sin, lambda x, y: cos(x)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.sine")),
+)
+
+
+def cos(x: Any) -> Array:
+    """Elementwise cosine of an array of floats.
+
+    >>> cos(np.array([0.0, 1.0]))
+    Array([1.        , 0.54030231], dtype=float64)
+    """
+    return cos_p.bind(x)
+
+
+cos_p: Primitive = primitive(
+    "cos",
+    *elementwise("cos", cos, np.cos, INEXACT),
+    derivative(cos, lambda x, y: neg_p.bind(sin(x))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.cosine")),
+)
+
+
+def tan(x: Any) -> Array:
+    """Elementwise tangent of an array of floats.
+
+    >>> tan(np.array([0.0, 1.0]))
+    Array([0.        , 1.55740772], dtype=float64)
+    """
+    return tan_p.bind(x)
+
+
+tan_p: Primitive = primitive(
+    "tan",
+    *elementwise("tan", tan, np.tan, INEXACT),
+    derivative(tan, lambda x, y: _one_plus(square(y))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.tan")),
+)
+
+
+def asin(x: Any) -> Array:
+    """Elementwise arc sine of an array of floats.
+
+    >>> asin(np.array([0.0, 1.0]))
+    Array([0.        , 1.57079633], dtype=float64)
+    """
+    return asin_p.bind(x)
+
+
+asin_p: Primitive = primitive(
+    "asin",
+    *elementwise("asin", asin, np.arcsin, INEXACT),
+    derivative(asin, lambda x, y: rsqrt(_one_minus(square(x)))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.asin")),
+)
+
+
+def acos(x: Any) -> Array:
+    """Elementwise arc cosine of an array of floats.
+
+    >>> acos(np.array([0.0, 1.0]))
+    Array([1.57079633, 0.        ], dtype=float64)
+    """
+    return acos_p.bind(x)
+
+
+acos_p: Primitive = primitive(
+    "acos",
+    *elementwise("acos", acos, np.arccos, INEXACT),
+    derivative(acos, lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.acos")),
+)
+
+
+def atan(x: Any) -> Array:
+    """Elementwise arc tangent of an array of floats.
+
+    >>> atan(np.array([0.0, 1.0]))
+    Array([0.        , 0.78539816], dtype=float64)
+    """
+    return atan_p.bind(x)
+
+
+atan_p: Primitive = primitive(
+    "atan",
+    *elementwise("atan", atan, np.arctan, INEXACT),
+    derivative(atan, lambda x, y: _reciprocal(_one_plus(square(x)))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.atan")),
+)
+
+
+def sinh(x: Any) -> Array:
+    """Elementwise hyperbolic sine of an array of floats.
+
+    >>> sinh(np.array([0.0, 1.0]))
+    Array([0.        , 1.17520119], dtype=float64)
+    """
+    return sinh_p.bind(x)
+
+
+sinh_p: Primitive = primitive(
+    "sinh",
+    *elementwise("sinh", sinh, np.sinh, INEXACT),
+    derivative(sinh, lambda x, y: cosh(x)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.sinh")),
+)
+
+
+def cosh(x: Any) -> Array:
+    """Elementwise hyperbolic cosine of an array of floats.
+
+    >>> cosh(np.array([0.0, 1.0]))
+    Array([1.        , 1.54308063], dtype=float64)
+    """
+    return cosh_p.bind(x)
+
+
+cosh_p: Primitive = primitive(
+    "cosh",
+    *elementwise("cosh", cosh, np.cosh, INEXACT),
+    derivative(cosh, lambda x, y: sinh(x)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.cosh")),
+)
+
+
+def tanh(x: Any) -> Array:
+    """Elementwise hyperbolic tangent of an array of floats.
+
+    >>> tanh(np.array([0.0, 1.0]))
+    Array([0.        , 0.76159416], dtype=float64)
+    """
+    return tanh_p.bind(x)
+
+
+tanh_p: Primitive = primitive(
+    "tanh",
+    *elementwise("tanh", tanh, np.tanh, INEXACT),
+    derivative(tanh, lambda x, y: _one_minus(square(y))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.tanh")),
+)
+
+
+def asinh(x: Any) -> Array:
+    """Elementwise inverse hyperbolic sine of an array of floats.
+
+    >>> asinh(np.array([0.0, 1.0]))
+    Array([0.        , 0.88137359], dtype=float64)
+    """
+    return asinh_p.bind(x)
+
+
+asinh_p: Primitive = primitive(
+    "asinh",
+    *elementwise("asinh", asinh, np.arcsinh, INEXACT),
+    derivative(asinh, lambda x, y: rsqrt(_one_plus(square(x)))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.asinh")),
+)
+
+
+def acosh(x: Any) -> Array:
+    """Elementwise inverse hyperbolic cosine of an array of floats.
+
+    >>> acosh(np.array([1.0, 2.0]))
+    Array([0.       , 1.3169579], dtype=float64)
+    """
+    return acosh_p.bind(x)
+
+
+def _acosh_derivative(x: Any) -> Any:
+    return mul_p.bind(rsqrt(_minus_one(x)), rsqrt(_one_plus(x)))
+
+
+acosh_p: Primitive = primitive(
+    "acosh",
+    *elementwise("acosh", acosh, np.arccosh, INEXACT),
+    derivative(acosh, lambda x, y: _acosh_derivative(x)),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.acosh")),
+)
+
+
+def atanh(x: Any) -> Array:
+    """Elementwise inverse hyperbolic tangent of an array of floats.
+
+    >>> atanh(np.array([0.0, 0.5]))
+    Array([0.        , 0.54930614], dtype=float64)
+    """
+    return atanh_p.bind(x)
+
+
+atanh_p: Primitive = primitive(
+    "atanh",
+    *elementwise("atanh", atanh, np.arctanh, INEXACT),
+    derivative(atanh, lambda x, y: _reciprocal(_one_minus(square(x)))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("chlo.atanh")),
+)
+
+
+def atan2(x: Any, y: Any) -> Array:
+    """Elementwise angle of the point ``(y, x)``: the arc tangent of ``x / y`` in all quadrants.
+
+    Args:
+        x: an array of floats, the ordinate.
+        y: an array of the same dtype, the abscissa.
+
+    Of complex numbers it is ``-i log((y + i x) / sqrt(x^2 + y^2))``.
+
+    >>> atan2(np.array([1.0, -1.0]), 1.0)
+    Array([ 0.78539816, -0.78539816], dtype=float64)
+    """
+    return atan2_p.bind(*adopt_type(x, y))
+
+
+def _atan2_impl(x: NumPyArray, y: NumPyArray) -> Any:
+    if x.dtype.kind != "c":
+        return np.arctan2(x, y)
+    a, b = x.astype(np.complex128), y.astype(np.complex128)
+    return (-1j * np.log((b + 1j * a) / np.sqrt(a * a + b * b))).astype(x.dtype)
+
+
+def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
+    norm = add_p.bind(mul_p.bind(x, x), mul_p.bind(y, y))
+    return div_p.bind(z, norm)
+
+
+atan2_p: Primitive = primitive(
+    "atan2",
+    *elementwise("atan2", lambda x, y: atan2_p.bind(x, y), _atan2_impl, INEXACT, INEXACT),
+    partials(
+        lambda x, y: atan2_p.bind(x, y),
+        lambda x, y, out: _over_square_norm(y, x, y),
+        lambda x, y, out: neg_p.bind(_over_square_norm(x, x, y)),
+    ),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](operation("stablehlo.atan2")),
+)

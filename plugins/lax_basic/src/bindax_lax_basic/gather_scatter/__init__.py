@@ -1,0 +1,1 @@
+"""Reading and writing windows at positions that are arrays themselves."""

@@ -1,0 +1,344 @@
+"""Writing to windows of an array at positions that are arrays: replace, multiply, extremes.
+
+``scatter_add``, the transpose of ``gather``, stands beside it in ``gathering``.
+"""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    Rule,
+    ShapedArray,
+    UndefPrimal,
+    Zero,
+    add_tangents,
+    instantiate_zeros,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic.dtypes import ANY, EXTENDED, NUMBER
+from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
+from bindax_lax_basic.elementwise.comparison import eq_p
+from bindax_lax_basic.elementwise.division import div_p
+from bindax_lax_basic.elementwise.selection import extremum, select_scalars
+from bindax_lax_basic.gather_scatter.gather_and_scatter_add import (
+    gather_back,
+    scatter_add,
+    scatter_add_p,
+)
+from bindax_lax_basic.gather_scatter.lowering import combined_by, scatter_lowering
+from bindax_lax_basic.gather_scatter.scatter_rules import (
+    bind_scatter,
+    scatter_batch,
+    scatter_impl,
+    scatter_type,
+)
+from bindax_lax_basic.gather_scatter.segments import products_of_others
+from bindax_lax_basic.gather_scatter.windows import ScatterDimensionNumbers
+from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.operands import adopt_dtype, constant
+from bindax_lax_basic.shape.creation import filled, iota, iota_p
+from bindax_lax_basic.shape.reshape import reshape_p
+
+__all__ = [
+    "scatter",
+    "scatter_max",
+    "scatter_max_p",
+    "scatter_min",
+    "scatter_min_p",
+    "scatter_mul",
+    "scatter_mul_p",
+    "scatter_p",
+    "scatter_sub",
+]
+
+
+_INT32 = np.dtype(np.int32)
+Operands = Sequence[Any]
+
+
+def _zeros(x: Any, dtype: Any = None) -> Any:
+    aval = typeof(x)
+    return filled(ShapedArray(aval.shape, dtype or aval.dtype), 0)
+
+
+# ----------------------------------------------------------------------------------- scatter
+
+
+def scatter(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """Replace windows of an array at many positions.
+
+    Args:
+        operand: the array, of any dtype, which is not changed.
+        scatter_indices: an array of integers; its last axis holds index vectors.
+        updates: the windows, of the dtype of ``operand``.
+        dimension_numbers: which axis is which, a ``ScatterDimensionNumbers``.
+        indices_are_sorted: a promise that may help a compiler.
+        unique_indices: likewise. Without it one of several updates of one place stays, on the CPU
+            the last, and only that one has a derivative.
+        mode: what to do with windows out of bounds; by default they are dropped.
+
+    >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
+    >>> scatter(np.zeros(3), np.array([[2], [0]]), np.array([1.0, 5.0]), numbers)
+    Array([5., 0., 1.], dtype=float64)
+    """
+    arguments = dimension_numbers, indices_are_sorted, unique_indices, mode
+    return bind_scatter(scatter_p, operand, scatter_indices, updates, *arguments)
+
+
+def _scatter_jvp(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any, Any]:
+    out = scatter_p.bind(*primals, **params)
+    tx, _, tu = tangents
+    if type(tx) is Zero and type(tu) is Zero:
+        return out, zero_tangent(out)
+    tx, tu = instantiate_zeros(tx), instantiate_zeros(tu)
+    return out, scatter_p.bind(tx, primals[1], tu, **params)
+
+
+def _written(indices: Any, shape: tuple[int, ...], updates: ShapedArray, params: Any) -> Any:
+    """For each element of the updates whether it is the one that stays in its place."""
+    numbers = iota_p.bind(dtype=_INT32, shape=(updates.size,), dimension=0)
+    numbers = reshape_p.bind(numbers, new_sizes=updates.shape, dimensions=None)
+    nowhere = sub_p.bind(filled(ShapedArray(shape, _INT32), 0), constant(1, numbers))
+    kept = scatter_p.bind(nowhere, indices, numbers, **params)
+    return eq_p.bind(gather_back(kept, indices, updates.shape, **params), numbers)
+
+
+def _scatter_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> list[Any]:
+    aval = updates.aval if type(updates) is UndefPrimal else typeof(updates)
+    to_x = to_updates = None
+    if type(x) is UndefPrimal:
+        nothing = filled(ShapedArray(aval.shape, typeof(ct).dtype), 0)
+        to_x = scatter_p.bind(ct, indices, nothing, **params)
+    if type(updates) is UndefPrimal:
+        to_updates = gather_back(ct, indices, aval.shape, **params)
+        if not params["unique_indices"]:
+            stays = _written(indices, typeof(ct).shape, aval, params)
+            to_updates = select_scalars(stays, constant(0, ct), to_updates)
+    return [to_x, None, to_updates]
+
+
+def _replace(ctx: LoweringContext, scalar: ShapedArray, a: Any, b: Any) -> Any:
+    return b
+
+
+scatter_p: Primitive = primitive(
+    "scatter",
+    rules.impl(scatter_impl(None)),
+    rules.abstract_eval(scatter_type("scatter", ANY | EXTENDED)),
+    rules.jvp(_scatter_jvp, symbolic_zeros=True),
+    rules.vmap(scatter_batch(lambda *operands, **params: scatter_p.bind(*operands, **params))),
+    rules.transpose(_scatter_transpose),
+    rules.lowering["stablehlo"](scatter_lowering(_replace)),
+)
+
+
+def scatter_sub(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """Subtract windows from an array at many positions; arguments as for ``scatter_add``.
+
+    >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
+    >>> scatter_sub(np.zeros(3), np.array([[2], [2]]), np.array([1.0, 5.0]), numbers)
+    Array([ 0.,  0., -6.], dtype=float64)
+    """
+    (updates, _) = adopt_dtype(updates, operand)
+    return scatter_add(
+        operand,
+        scatter_indices,
+        neg_p.bind(updates),
+        dimension_numbers,
+        indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+        mode=mode,
+    )
+
+
+# ------------------------------------------------------------------------------- scatter_mul
+
+
+def scatter_mul(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """Multiply windows of an array at many positions; arguments as for ``scatter_add``.
+
+    The derivative with respect to the updates is right for repeated positions too.
+
+    >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
+    >>> scatter_mul(np.ones(3), np.array([[2], [2]]), np.array([2.0, 5.0]), numbers)
+    Array([ 1.,  1., 10.], dtype=float64)
+    """
+    arguments = dimension_numbers, indices_are_sorted, unique_indices, mode
+    return bind_scatter(scatter_mul_p, operand, scatter_indices, updates, *arguments)
+
+
+def _product_of_others(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
+    """For each update the product of the operand and all other updates of its place."""
+    aval = typeof(updates)
+
+    def here(value: Any) -> Any:
+        return gather_back(value, indices, aval.shape, **params)
+
+    if params["unique_indices"] or aval.size == 0:
+        return here(x)
+    shape, size = typeof(x).shape, typeof(x).size
+    # Places count from 1, so that 0 is that of the updates that are dropped.
+    numbers = add_p.bind(iota(_INT32, size), constant(1, np.int32(0)))
+    places = here(reshape_p.bind(numbers, new_sizes=shape, dimensions=None))
+    flat = [reshape_p.bind(v, new_sizes=(aval.size,), dimensions=None) for v in (updates, places)]
+    others = reshape_p.bind(products_of_others(*flat), new_sizes=aval.shape, dimensions=None)
+    return mul_p.bind(here(x), others)
+
+
+def _mul_jvp(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any, Any]:
+    x, indices, updates = primals
+    out = scatter_mul_p.bind(x, indices, updates, **params)
+    tangent: Any = zero_tangent(out)
+    if type(tangents[0]) is not Zero:
+        tangent = scatter_mul_p.bind(tangents[0], indices, updates, **params)
+    if type(tangents[2]) is not Zero:
+        change = mul_p.bind(_product_of_others(x, indices, updates, params), tangents[2])
+        change = scatter_add_p.bind(_zeros(x), indices, change, **params)
+        tangent = add_tangents(tangent, change)
+    return out, tangent
+
+
+def _mul_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> list[Any]:
+    if type(updates) is not UndefPrimal:
+        return [scatter_mul_p.bind(ct, indices, updates, **params), None, None]
+    if type(x) is UndefPrimal or not params["unique_indices"]:
+        raise TypeError(
+            "scatter_mul is linear in its operand, or for unique indices in its updates; to "
+            "transpose it in the updates alone, set unique_indices=True."
+        )
+    shape = updates.aval.shape
+    factors = [gather_back(value, indices, shape, **params) for value in (ct, x)]
+    return [None, None, mul_p.bind(*factors)]
+
+
+scatter_mul_p: Primitive = primitive(
+    "scatter_mul",
+    rules.impl(scatter_impl(np.multiply, widen=True)),
+    rules.abstract_eval(scatter_type("scatter_mul", NUMBER)),
+    rules.jvp(_mul_jvp, symbolic_zeros=True),
+    rules.vmap(scatter_batch(lambda *operands, **params: scatter_mul_p.bind(*operands, **params))),
+    rules.transpose(_mul_transpose),
+    rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.multiply"))),
+)
+
+# ------------------------------------------------------------------- scatter_min, scatter_max
+
+
+def scatter_min(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """The least of windows and what is in their places; arguments as for ``scatter``.
+
+    Where several are the least, each has its equal share of the derivative.
+
+    >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
+    >>> scatter_min(np.ones(3), np.array([[2], [2]]), np.array([2.0, -5.0]), numbers)
+    Array([ 1.,  1., -5.], dtype=float64)
+    """
+    arguments = dimension_numbers, indices_are_sorted, unique_indices, mode
+    return bind_scatter(scatter_min_p, operand, scatter_indices, updates, *arguments)
+
+
+def scatter_max(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """The greatest of windows and what is in their places; arguments as for ``scatter``.
+
+    >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
+    >>> scatter_max(np.ones(3), np.array([[2], [2]]), np.array([2.0, -5.0]), numbers)
+    Array([1., 1., 2.], dtype=float64)
+    """
+    arguments = dimension_numbers, indices_are_sorted, unique_indices, mode
+    return bind_scatter(scatter_max_p, operand, scatter_indices, updates, *arguments)
+
+
+def _extremum_jvp(which: Callable[[], Primitive]) -> Rule:
+    def rule(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any, Any]:
+        x, indices, updates = primals
+        out = which().bind(x, indices, updates, **params)
+        tx, _, tu = tangents
+        if type(tx) is Zero and type(tu) is Zero:
+            return out, zero_tangent(out)
+        zero, one = constant(0, out), constant(1, out)
+
+        def total(of_x: Any, of_updates: Any) -> Any:
+            """The sum over those of a place that are its extremum."""
+            kept = select_scalars(stays, zero, of_x)
+            written = select_scalars(wins, zero, of_updates)
+            return scatter_add_p.bind(kept, indices, written, **params)
+
+        stays = eq_p.bind(x, out)
+        there = gather_back(out, indices, typeof(updates).shape, **params)
+        wins = eq_p.bind(updates, there)
+        change = total(instantiate_zeros(tx), instantiate_zeros(tu))
+        return out, div_p.bind(change, total(one, one))
+
+    return rules.jvp(rule, symbolic_zeros=True)
+
+
+def _extremum_scatter(name: str, which: Callable[[], Primitive], ufunc: np.ufunc) -> Primitive:
+    return primitive(
+        f"scatter_{name}",
+        rules.impl(scatter_impl(ufunc)),
+        rules.abstract_eval(scatter_type(f"scatter_{name}", ANY)),
+        _extremum_jvp(which),
+        rules.vmap(scatter_batch(lambda *operands, **params: which().bind(*operands, **params))),
+        rules.transpose.absent("not linear"),
+        rules.lowering["stablehlo"](scatter_lowering(extremum(name))),
+    )
+
+
+scatter_min_p: Primitive = _extremum_scatter("min", lambda: scatter_min_p, np.minimum)
+scatter_max_p: Primitive = _extremum_scatter("max", lambda: scatter_max_p, np.maximum)

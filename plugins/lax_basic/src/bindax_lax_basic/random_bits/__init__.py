@@ -1,0 +1,1 @@
+"""Random bits from counters, and uniform random numbers from a compiler."""

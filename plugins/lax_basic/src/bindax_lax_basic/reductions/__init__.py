@@ -1,0 +1,1 @@
+"""Reductions over axes, positions of extrema, and cumulative operations."""

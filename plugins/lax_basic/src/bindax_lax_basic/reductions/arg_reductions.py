@@ -1,0 +1,179 @@
+"""The index of the largest or smallest element along an axis."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    Region,
+    Rule,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import DType
+from bindax_lax_basic.elementwise.comparison import DISCRETE
+from bindax_lax_basic.elementwise.conversion import compare
+from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.linear import no_derivative
+from bindax_lax_basic.rules.types import axis_argument, require_kind
+from bindax_lax_basic.rules.wider_types import in_wider
+
+__all__ = ["argmax", "argmax_p", "argmin", "argmin_p"]
+
+
+def argmax(operand: Any, axis: int, index_dtype: Any) -> Array:
+    """Index of the first largest element along an axis; that of the first nan if there is one.
+
+    Args:
+        operand: an array of an ordered dtype.
+        axis: the axis to search, which must not be empty.
+        index_dtype: the integer dtype of the result.
+
+    >>> argmax(np.array([[1, 5, 5], [7, 0, 2]]), 1, "int32")
+    Array([1, 0], dtype=int32)
+    """
+    axis = axis_argument("argmax", axis, typeof(operand).ndim)
+    dtype = dtypes.canonical_dtype(index_dtype)
+    return argmax_p.bind(operand, axes=(axis,), index_dtype=dtype)
+
+
+def argmin(operand: Any, axis: int, index_dtype: Any) -> Array:
+    """Index of the first smallest element along an axis; like ``argmax``.
+
+    >>> argmin(np.array([[1, 5, 5], [7, 0, 0]]), 1, "int32")
+    Array([0, 1], dtype=int32)
+    """
+    axis = axis_argument("argmin", axis, typeof(operand).ndim)
+    dtype = dtypes.canonical_dtype(index_dtype)
+    return argmin_p.bind(operand, axes=(axis,), index_dtype=dtype)
+
+
+def _arg_type(name: str) -> Rule:
+    def rule(x: ShapedArray, *, axes: tuple[int, ...], index_dtype: DType) -> ShapedArray:
+        require_kind(name, x, dtypes.ORDERED)
+        if not dtypes.is_integer(index_dtype):
+            raise TypeError(
+                f"{name}: index_dtype must be an integer dtype, but it is {index_dtype.name}."
+            )
+        if len(axes) != 1 or not 0 <= axes[0] < x.ndim:
+            raise ValueError(f"{name}: {axes} is not one axis of {x.str_short()}.")
+        if x.shape[axes[0]] < 1:
+            raise ValueError(
+                f"{name}: axis {axes[0]} of {x.str_short()} is empty, so no element has an index."
+            )
+        shape = x.shape[: axes[0]] + x.shape[axes[0] + 1 :]
+        return ShapedArray(shape, index_dtype)
+
+    return rules.abstract_eval(rule)
+
+
+def _arg_impl(search: Callable[..., Any]) -> Rule:
+    def run(x: NumPyArray, *, axes: tuple[int, ...], index_dtype: DType) -> Any:
+        if x.dtype.kind == "V":
+            x = x.astype(np.float32 if dtypes.is_inexact(x.dtype) else np.int32)
+        return search(x, axis=axes[0]).astype(index_dtype)
+
+    return rules.impl(run)
+
+
+def _arg_batch(function: Callable[..., Any]) -> Rule:
+    def rule(
+        size: int,
+        operands: Sequence[Any],
+        dims: Sequence[int],
+        *,
+        axes: tuple[int, ...],
+        index_dtype: DType,
+    ) -> tuple[Any, int]:
+        (x,), (d,) = operands, dims
+        axis = axes[0] + (axes[0] >= d)
+        return function(x, axes=(axis,), index_dtype=index_dtype), d - (axis < d)
+
+    return rules.vmap(rule)
+
+
+def _arg_lowering(
+    which: Callable[[], Primitive], direction: str, initial: Callable[[DType], Any]
+) -> Rule:
+    """A reduction of pairs of value and index; nan wins, and of equals the lower index."""
+
+    def rule(ctx: LoweringContext, x: Any, *, axes: tuple[int, ...], index_dtype: DType) -> Any:
+        aval = ctx.avals_in[0].strip_weak_type()
+        value, index = ShapedArray((), aval.dtype), ShapedArray((), index_dtype)
+        flag = ShapedArray((), dtypes.bool_)
+
+        def body(inner: LoweringContext, a: Any, i: Any, b: Any, j: Any) -> Sequence[Any]:
+            def op(name: str, *values: Any) -> Any:
+                return inner.op(name, values, result_avals=[flag])[0]
+
+            better = compare(inner, direction, a, b, value)
+            if dtypes.is_inexact(aval.dtype):
+                better = op("stablehlo.or", better, compare(inner, "NE", a, a, value))
+            both_nan = op(
+                "stablehlo.and",
+                compare(inner, "NE", a, a, value),
+                compare(inner, "NE", b, b, value),
+            )
+            tie = op("stablehlo.or", compare(inner, "EQ", a, b, value), both_nan)
+            earlier = compare(inner, "LT", i, j, index)
+            wins_index = op(
+                "stablehlo.or",
+                op("stablehlo.and", better, op("stablehlo.not", both_nan)),
+                op("stablehlo.and", tie, earlier),
+            )
+            return [
+                *inner.op("stablehlo.select", [better, a, b], result_avals=[value]),
+                *inner.op("stablehlo.select", [wins_index, i, j], result_avals=[index]),
+            ]
+
+        indices = aval.update(dtype=index_dtype)
+        (iota,) = ctx.op(
+            "stablehlo.iota",
+            [],
+            result_avals=[indices],
+            attributes={"iota_dimension": f"{axes[0]} : i64"},
+        )
+        start = lower.full(ctx, value, initial(aval.dtype))
+        out_shape = ctx.avals_out[0].shape
+        results = ctx.op(
+            "stablehlo.reduce",
+            [x, iota, start, lower.full(ctx, index, 0)],
+            result_avals=[value.update(shape=out_shape), index.update(shape=out_shape)],
+            attributes={"dimensions": lower.integers(axes)},
+            regions=[Region((value, index, value, index), body)],
+        )
+        return results[1]
+
+    return rules.lowering["stablehlo"](in_wider(which, rule))
+
+
+argmax_p: Primitive = primitive(
+    "argmax",
+    _arg_impl(np.argmax),
+    _arg_type("argmax"),
+    no_derivative(lambda x, **params: argmax_p.bind(x, **params)),
+    _arg_batch(lambda x, **params: argmax_p.bind(x, **params)),
+    DISCRETE,
+    _arg_lowering(lambda: argmax_p, "GT", dtypes.smallest),
+)
+argmin_p: Primitive = primitive(
+    "argmin",
+    _arg_impl(np.argmin),
+    _arg_type("argmin"),
+    no_derivative(lambda x, **params: argmin_p.bind(x, **params)),
+    _arg_batch(lambda x, **params: argmin_p.bind(x, **params)),
+    DISCRETE,
+    _arg_lowering(lambda: argmin_p, "LT", dtypes.largest),
+)

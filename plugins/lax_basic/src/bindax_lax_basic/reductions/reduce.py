@@ -1,0 +1,210 @@
+"""Reduction by any computation."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bindax_core.extend import (
+    ClosedJaxpr,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    Zero,
+    primitive,
+    rules,
+    tree_unflatten,
+    typeof,
+)
+from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
+from bindax_lax_basic.elementwise.comparison import and_p, or_p, xor_p
+from bindax_lax_basic.elementwise.selection import max_p, min_p
+from bindax_lax_basic.reductions.computations import (
+    check_operands,
+    computation_region,
+    is_identity,
+    reduction_operands,
+    sole_primitive,
+    vectorized,
+)
+from bindax_lax_basic.reductions.prefix_scan import every
+from bindax_lax_basic.reductions.reductions import (
+    reduce_and_p,
+    reduce_max_p,
+    reduce_min_p,
+    reduce_or_p,
+    reduce_prod_p,
+    reduce_xor_p,
+    reduced_axes_first,
+)
+from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_tangents
+from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.types import axes_argument
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
+    broadcast_to,
+    reduce_sum_p,
+    reduced_shape,
+)
+from bindax_lax_basic.shape.concatenate import concatenate_p
+from bindax_lax_basic.shape.reshape import squeeze_p
+
+__all__ = ["reduce", "reduce_p"]
+
+
+Axes = tuple[int, ...]
+
+_REDUCTIONS: Mapping[Primitive, Primitive] = {
+    add_p: reduce_sum_p,
+    mul_p: reduce_prod_p,
+    max_p: reduce_max_p,
+    min_p: reduce_min_p,
+    and_p: reduce_and_p,
+    or_p: reduce_or_p,
+    xor_p: reduce_xor_p,
+}
+
+
+def reduce(
+    operands: Any,
+    init_values: Any,
+    computation: Callable[[Any, Any], Any],
+    dimensions: Sequence[int],
+) -> Any:
+    """Combine the elements of arrays over axes by any function.
+
+    Args:
+        operands: an array, or a tree of arrays of one shape that are reduced together.
+        init_values: for each a scalar of its dtype that is neutral: evaluation combines it with
+            the elements once, but compilers may do so any number of times. The neutral element of
+            a sum and its like may have any dtype.
+        computation: takes two trees of scalars, what has been combined and more of it, and
+            returns their combination. It must be associative; the grouping is not specified, and
+            compilers may also change the order.
+        dimensions: the axes to reduce.
+
+    Returns:
+        The tree of the results.
+
+    Raises:
+        ValueError: when the trees differ, an axis is out of bounds or named twice, or an initial
+            value is no scalar.
+        TypeError: when shapes or dtypes do not fit together, or the computation returns other
+            types than it takes, or uses traced arrays from outside.
+
+    A sum, product, extremum or bit operation by itself becomes its own primitive.
+
+    >>> import numpy as np
+    >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> reduce(x, 0.0, lambda a, b: a + b, (1,))
+    Array([3., 7.], dtype=float64)
+    >>> reduce(x, 0.0, lambda a, b: a + b + a * b, (1,))
+    Array([ 5., 19.], dtype=float64)
+    """
+    values, tree, program = reduction_operands(
+        "reduce", operands, init_values, computation, _REDUCTIONS
+    )
+    aval = typeof(values[0])
+    axes = axes_argument("reduce", dimensions, aval.ndim, "dimensions")
+    which = sole_primitive(program)
+    if which is not None:
+        out = _REDUCTIONS[which].bind(values[0], axes=axes)
+        outs = [out if is_identity(which, values[1]) else _combined(which, values[1], out)]
+    else:
+        outs = reduce_p.bind(*values, computation=program, dimensions=axes)
+    return tree_unflatten(tree, outs)
+
+
+def _combined(which: Primitive, init: Any, out: Any) -> Any:
+    return which.bind(broadcast_to(init, typeof(out).shape), out)
+
+
+def _type(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Axes) -> list[ShapedArray]:
+    check_operands("reduce", avals)
+    count = len(avals) // 2
+    shape = reduced_shape("reduce", avals[0], dimensions)
+    return [ShapedArray(shape, aval.dtype) for aval in avals[:count]]
+
+
+def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Axes) -> list[Any]:
+    """The same made of other operations: neighbours are combined until one is left."""
+    combine = vectorized(computation)
+    count = len(values) // 2
+    xs = [reduced_axes_first(x, dimensions) for x in values[:count]]
+    length, *kept = typeof(xs[0]).shape
+    inits = [broadcast_to(init, tuple(kept)) for init in values[count:]]
+    if length == 0:
+        return inits
+    while length > 1:
+        even = length - length % 2
+        pairs = combine(
+            [every(x, 0, 0, even, 2) for x in xs], [every(x, 0, 1, even, 2) for x in xs]
+        )
+        if length % 2:
+            lasts = [every(x, 0, even, length) for x in xs]
+            pairs = [
+                concatenate_p.bind(x, last, dimension=0)
+                for x, last in zip(pairs, lasts, strict=True)
+            ]
+        xs, length = pairs, length // 2 + length % 2
+    return combine(inits, [squeeze_p.bind(x, dimensions=(0,)) for x in xs])
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    outs = reduce_p.bind(*primals, **params)
+    if all(type(t) is Zero for t in tangents):
+        return outs, [zero_tangent(out) for out in outs]
+    return outs, composite_tangents(lambda *xs: _by_halves(*xs, **params), primals, tangents)
+
+
+def _vmap(
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    computation: ClosedJaxpr,
+    dimensions: Axes,
+) -> tuple[list[Any], list[int]]:
+    count = len(operands) // 2
+    if (
+        len(set(dims[:count])) == 1
+        and dims[0] is not None
+        and not any(d is not None for d in dims[count:])
+    ):
+        d = dims[0]
+        lifted = tuple([axis + (axis >= d) for axis in dimensions])
+        outs = reduce_p.bind(*operands, computation=computation, dimensions=lifted)
+        return outs, [d - sum([axis < d for axis in lifted])] * count
+
+    def composite(*values: Any) -> list[Any]:
+        return _by_halves(*values, computation=computation, dimensions=dimensions)
+
+    return composite_batch(composite, size, operands, dims)
+
+
+def _lowering(
+    ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, dimensions: Axes
+) -> list[Any]:
+    return list(
+        ctx.op(
+            "stablehlo.reduce",
+            list(values),
+            attributes={"dimensions": lower.integers(dimensions)},
+            regions=[computation_region(computation)],
+        )
+    )
+
+
+reduce_p: Primitive = primitive(
+    "reduce",
+    composite_impl(_by_halves),
+    rules.abstract_eval(_type),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose.absent("not linear: its tangents are made of other operations"),
+    rules.lowering["stablehlo"](_lowering),
+    multiple_results=True,
+)
+"""Operands: arrays of one shape, then as many initial values."""

@@ -1,0 +1,81 @@
+"""``vmap`` rules of operations on several operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bindax_core.extend import Rule, rules, typeof
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis, broadcast_in_dim_p
+from bindax_lax_basic.shape.transpose import moveaxis
+
+Function = Callable[..., Any]
+
+
+def elementwise_batch(function: Function) -> Rule:
+    """The ``vmap`` rule of an elementwise function of any number of operands.
+
+    Args:
+        function: binds the primitive; takes the operands, and the parameters by keyword.
+
+    Operands are arrays of one shape or scalars. Batched operands are brought to one place of the
+    batch axis; a scalar that is not batched stays one, everything else is broadcast.
+    """
+
+    def rule(
+        size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
+    ) -> tuple[Any, int]:
+        aligned, destination = align_batch_axes(size, operands, dims)
+        return function(*aligned, **params), destination
+
+    return rules.vmap(rule)
+
+
+def align_batch_axes(
+    size: int, operands: Sequence[Any], dims: Sequence[int | None]
+) -> tuple[Sequence[Any], int]:
+    """Operands of an elementwise operation with their batch axes in one place, and that place."""
+    shapes = [typeof(x).shape for x in operands]
+    if len(set(dims)) == 1 and len(set(shapes)) == 1 and dims[0] is not None:
+        return operands, dims[0]
+    ranks = [len(s) - (d is not None) for s, d in zip(shapes, dims, strict=True)]
+    rank = max(ranks)
+    leading = [d for d, r in zip(dims, ranks, strict=True) if d is not None and r == rank]
+    destination = leading[0] if leading else 0
+    full = _batched_shape(size, shapes[ranks.index(rank)], dims[ranks.index(rank)], destination)
+    aligned = []
+    for x, d, r in zip(operands, dims, ranks, strict=True):
+        if d is None:
+            aligned.append(x if r == 0 else broadcast_axis(x, size, destination))
+        elif r == rank:
+            aligned.append(moveaxis(x, d, destination))
+        else:
+            aligned.append(
+                broadcast_in_dim_p.bind(x, shape=full, broadcast_dimensions=(destination,))
+            )
+    return aligned, destination
+
+
+def _batched_shape(
+    size: int, shape: tuple[int, ...], dim: int | None, destination: int
+) -> tuple[int, ...]:
+    own = shape if dim is None else shape[:dim] + shape[dim + 1 :]
+    return (*own[:destination], size, *own[destination:])
+
+
+def batch_first(x: Any, dim: int | None, size: int) -> Any:
+    """An operand with its batch axis in front, made by repetition when it has none."""
+    return broadcast_axis(x, size, 0) if dim is None else moveaxis(x, dim, 0)
+
+
+def reduction_batch(function: Function) -> Rule:
+    """The ``vmap`` rule of a function that removes the axes of its parameter ``axes``."""
+
+    def rule(
+        size: int, operands: Sequence[Any], dims: Sequence[int], *, axes: Any, **params: Any
+    ) -> tuple[Any, int]:
+        (x,), (d,) = operands, dims
+        lifted = tuple([axis + (axis >= d) for axis in axes])
+        return function(x, axes=lifted, **params), d - sum([axis < d for axis in lifted])
+
+    return rules.vmap(rule)

@@ -1,0 +1,72 @@
+"""Rules of primitives that are also a function of other primitives.
+
+A primitive that XLA computes in one operation can be computed by several others; what this costs in
+speed it gains in rules: derivatives and batches of that function are those of the primitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_transforms
+from bindax_core.extend import Array, Rule, Zero, rules
+
+Function = Callable[..., list[Any]]
+
+
+def composite_impl(function: Function) -> Rule:
+    """The ``impl`` rule that evaluates a traceable function.
+
+    Args:
+        function: from operands to a list of results.
+    """
+
+    def run(*arrays: Any, **params: Any) -> list[Any]:
+        outs = function(*[Array.from_numpy(x.view()) for x in arrays], **params)
+        return [np.asarray(out) for out in outs]
+
+    return rules.impl(run, slow=True)
+
+
+def composite_impl_of_one(function: Callable[..., Any]) -> Rule:
+    """The same for a function, and a primitive, of one result."""
+
+    def run(*arrays: Any, **params: Any) -> Any:
+        return np.asarray(function(*[Array.from_numpy(x.view()) for x in arrays], **params))
+
+    return rules.impl(run, slow=True)
+
+
+def composite_tangents(
+    function: Function, primals: Sequence[Any], tangents: Sequence[Any]
+) -> list[Any]:
+    """The tangents of the results of a traceable function; no tangent is symbolic.
+
+    Args:
+        function: from operands to a list of results.
+        primals: where it is differentiated.
+        tangents: in which direction; at least one is not ``Zero``.
+    """
+    active = [i for i, t in enumerate(tangents) if type(t) is not Zero]
+
+    def of_active(*xs: Any) -> list[Any]:
+        operands = list(primals)
+        for i, x in zip(active, xs, strict=True):
+            operands[i] = x
+        return function(*operands)
+
+    outs = bindax_transforms.jvp(
+        of_active, [primals[i] for i in active], [tangents[i] for i in active]
+    )
+    return list(outs[1])
+
+
+def composite_batch(
+    function: Function, size: int, operands: Sequence[Any], dims: Sequence[int | None]
+) -> tuple[list[Any], list[int]]:
+    """The results of a traceable function on batches, with their batch axes in front."""
+    outs = bindax_transforms.vmap(function, in_axes=tuple(dims), axis_size=size)(*operands)
+    return list(outs), [0] * len(outs)

@@ -1,0 +1,63 @@
+"""The family of elementwise primitives: the three rules that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bindax_core.extend import LoweringContext, Origin, Rule, rules
+from bindax_lax_basic.elementwise.conversion import same_dims
+from bindax_lax_basic.rules.batching import elementwise_batch
+from bindax_lax_basic.rules.evaluation import exact, quiet
+from bindax_lax_basic.rules.lowering import Lowering
+from bindax_lax_basic.rules.types import Kinds, ResultDType, elementwise_type
+from bindax_transforms import trace_to_jaxpr
+
+Function = Callable[..., Any]
+
+
+def elementwise(
+    name: str,
+    function: Function,
+    numpy_function: Function,
+    *accepts: Kinds,
+    result: ResultDType = None,
+    same_dtype: bool = True,
+    slow: bool = False,
+) -> tuple[Rule, Rule, Rule]:
+    """The ``impl``, ``abstract_eval`` and ``vmap`` rules of an elementwise primitive.
+
+    Args:
+        name: the primitive's name, for messages.
+        function: binds the primitive; takes the operands, and the parameters by keyword.
+        numpy_function: computes it on NumPy arrays. Where the result has the dtype of the first
+            operand, a wider result is cast back to it.
+        accepts: for each operand the kinds of dtypes it may have (``dtypes.FLOAT`` and so on).
+        result: the dtype of the result: that of the first operand, a fixed one, or a function of
+            the first operand's.
+        same_dtype: whether all operands must have the same dtype.
+        slow: whether NumPy has no fast form of it, so that a compiler is preferred where there is
+            one.
+    """
+    computed = exact(numpy_function) if result is None else quiet(numpy_function)
+    return (
+        rules.impl(computed, slow=slow),
+        rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
+        same_dims(function) if len(accepts) == 1 else elementwise_batch(function),
+    )
+
+
+def composition(function: Function) -> Lowering:
+    """A lowering rule from a traceable function: what it is made of is lowered in its place.
+
+    Args:
+        function: takes the operands, and the parameters by keyword; returns one result.
+    """
+
+    def rule(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
+        jaxpr = trace_to_jaxpr(
+            lambda *xs: [function(*xs, **params)], ctx.avals_in, Origin("lowering", function)
+        )
+        return ctx.inline(jaxpr, list(values))[0]
+
+    return rule

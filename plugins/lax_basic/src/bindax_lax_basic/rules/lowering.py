@@ -1,0 +1,66 @@
+"""Parts of ``lowering["stablehlo"]`` rules. No rule here or on a card imports a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import LoweringContext, ShapedArray
+
+Lowering = Callable[..., Any]
+
+
+def integers(values: Sequence[int]) -> str:
+    """The text of an array attribute: ``array<i64: 0, 1>``."""
+    return f"array<i64: {', '.join(map(str, values))}>" if len(values) else "array<i64>"
+
+
+def booleans(values: Sequence[bool]) -> str:
+    """The text of an array attribute of booleans."""
+    texts = ", ".join("true" if v else "false" for v in values)
+    return f"array<i1: {texts}>" if texts else "array<i1>"
+
+
+def operation(name: str, attributes: Mapping[str, str] | None = None) -> Lowering:
+    """Lower an elementwise primitive to one operation of the same operands.
+
+    Args:
+        name: the operation, such as ``"stablehlo.sine"`` or ``"chlo.tan"``.
+        attributes: its attributes, as MLIR text.
+
+    Scalar operands are broadcast to the shape of the result.
+    """
+    fixed = attributes or {}
+
+    def rule(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
+        return ctx.op(name, same_shape(ctx, values), attributes=fixed)[0]
+
+    return rule
+
+
+def same_shape(ctx: LoweringContext, values: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:
+    """The operands of an elementwise operation, scalars broadcast to the shape of the result.
+
+    Args:
+        ctx: the lowering context.
+        values: the operands' values.
+        skip: the positions of operands that may stay scalars.
+    """
+    shape = ctx.avals_out[0].shape
+    if not shape:
+        return list(values)
+    return [
+        value
+        if aval.shape or position in skip
+        else ctx.broadcast(value, aval, aval.update(shape=shape), ())
+        for position, (value, aval) in enumerate(zip(values, ctx.avals_in, strict=True))
+    ]
+
+
+def full(ctx: LoweringContext, aval: ShapedArray, value: Any) -> Any:
+    """A value of a type with all elements equal."""
+    scalar = aval.update(shape=(), weak_type=False)
+    constant = ctx.constant(np.asarray(value).astype(aval.dtype))
+    return constant if not aval.shape else ctx.broadcast(constant, scalar, aval, ())

@@ -1,0 +1,132 @@
+"""Preparation of operands before a primitive is bound: weak ones adopt the others' dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core.extend import ShapedArray, config, typeof
+from bindax_lax_basic.dtypes import DType, promote_avals, promotes_within_kind
+from bindax_lax_basic.elementwise.conversion import convert
+from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+
+__all__ = ["broadcast_shapes"]
+
+
+PYTHON_SCALARS = frozenset({bool, int, float, complex})
+
+
+def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
+    """Operands of a ``lax`` function, weakly typed ones converted to the dtype of the others.
+
+    A weak operand changes its width only, never its family: an integer does not become a float.
+    Whatever still differs is for the primitive to refuse.
+    """
+    return _of_one_dtype(operands, [typeof(x) for x in operands])
+
+
+def adopt_type(*operands: Any) -> tuple[Any, ...]:
+    """Operands of an elementwise function of ``lax``: of one dtype, as ``adopt_dtype`` has them.
+
+    Arrays with equally many axes have one shape then: axes of size 1 are repeated.
+    """
+    avals = [typeof(x) for x in operands]
+    operands = _of_one_dtype(operands, avals)
+    if len(avals) == 2 and avals[0].shape == avals[1].shape:
+        return operands  # the usual case
+    shapes = {aval.shape for aval in avals if aval.shape}
+    if len(shapes) == 1 or len({len(shape) for shape in shapes}) != 1:
+        return operands
+    sizes = [set(axis) - {1} for axis in zip(*shapes, strict=True)]
+    if any(len(several) > 1 for several in sizes):
+        return operands
+    shape = tuple([min(size, default=1) for size in sizes])
+    return tuple(
+        [
+            broadcast_to(x, shape) if aval.shape else x
+            for x, aval in zip(operands, avals, strict=True)
+        ]
+    )
+
+
+def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[Any, ...]:
+    first = avals[0].dtype
+    if len(avals) == 2 and avals[1].dtype is first:
+        return operands  # the usual case, which rules meet at each operation
+    if all(aval.dtype == first for aval in avals):
+        return operands
+    strong = [aval.dtype for aval in avals if not aval.weak_type]
+    dtype = strong[0] if strong else min((a.dtype for a in avals), key=lambda d: d.itemsize)
+    return tuple(
+        [
+            _convert_weak(x, aval, dtype) if promotes_within_kind(aval, dtype) else x
+            for x, aval in zip(operands, avals, strict=True)
+        ]
+    )
+
+
+def _convert_weak(x: Any, aval: ShapedArray, dtype: DType) -> Any:
+    if aval.dtype == dtype:
+        return x
+    if type(x) in PYTHON_SCALARS:
+        return scalar_array(x, dtype)
+    return convert(x, dtype, True)
+
+
+def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) -> Any:
+    """An operand of an array operator in the dtype and weak type that the operator promotes to."""
+    if aval.dtype == dtype:
+        return x
+    if type(x) in PYTHON_SCALARS:
+        return scalar_array(x, dtype)
+    return convert(x, dtype, weak_type)
+
+
+def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
+    """Operands converted to the dtype that they promote to together."""
+    avals = [typeof(x) for x in operands]
+    first = avals[0].dtype
+    if all(aval.dtype == first for aval in avals):
+        return operands
+    pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
+    dtype, weak = promote_avals(pairs, config.default_dtype_bits)
+    return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape to which shapes broadcast by NumPy's rules.
+
+    Raises:
+        ValueError: when they do not fit together.
+
+    >>> broadcast_shapes((3, 1), (4,), ())
+    (3, 4)
+    """
+    rank = max([len(shape) for shape in shapes], default=0)
+    result = [1] * rank
+    for shape in shapes:
+        for i, size in enumerate(shape, rank - len(shape)):
+            if size != 1 and result[i] not in (1, size):
+                raise ValueError(
+                    f"shapes {' and '.join(map(str, shapes))} do not broadcast together: axis "
+                    f"{i - rank} has sizes {result[i]} and {size}; they must be equal or 1."
+                )
+            result[i] = size if size != 1 else result[i]
+    return tuple(result)
+
+
+def broadcast_arrays(*operands: Any) -> tuple[Any, ...]:
+    """Operands of one shape; scalars stay scalars, as elementwise primitives take them."""
+    shapes = [typeof(x).shape for x in operands]
+    different = {shape for shape in shapes if shape}
+    if len(different) <= 1:
+        return operands
+    shape = broadcast_shapes(*different)
+    return tuple(
+        [broadcast_to(x, shape) if own else x for x, own in zip(operands, shapes, strict=True)]
+    )
+
+
+def constant(value: Any, like: Any) -> Any:
+    """A Python number as a weak scalar of the dtype of another operand, for use in rules."""
+    return scalar_array(value, typeof(like).dtype)

@@ -1,0 +1,176 @@
+"""``abstract_eval`` rules of families, and the checks that give errors their text."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Array, ShapedArray, dtype_name, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.dtypes import DType
+
+Kinds = frozenset[str]
+ResultDType = Callable[[DType], DType] | DType | None
+
+_KIND_ORDER = ("bool", "signed integer", "unsigned integer", "float", "complex", "extended")
+
+
+def describe(avals: Iterable[ShapedArray]) -> str:
+    """Types as messages print them: ``float32[2] and int32[]``."""
+    names = [aval.str_short() for aval in avals]
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
+
+
+def require_kind(name: str, aval: ShapedArray, accepts: Kinds, position: int | None = None) -> None:
+    """Raise unless an operand's dtype is of an accepted kind."""
+    kind = dtypes.kind_of(aval.dtype)
+    if kind in accepts:
+        return
+    which = "its operand" if position is None else f"its operand {position}"
+    accepted = ", ".join(k for k in _KIND_ORDER if k in accepts)
+    remedy = f"Convert it first, for example with x.astype({_example_dtype(accepts)!r})."
+    if kind == "extended":
+        remedy = "It has no numbers, so only operations that move elements apply to it."
+    raise TypeError(
+        f"{name} does not accept the dtype {dtype_name(aval.dtype)}: {which} is "
+        f"{aval.str_short()}. Accepted kinds: {accepted}. {remedy}"
+    )
+
+
+def _example_dtype(accepts: Kinds) -> str:
+    for kind, example in (
+        ("float", "float32"),
+        ("complex", "complex64"),
+        ("signed integer", "int32"),
+    ):
+        if kind in accepts:
+            return example
+    return "bool"
+
+
+def require_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
+    """Raise unless all operands have one dtype."""
+    if len({aval.dtype for aval in avals}) > 1:
+        raise TypeError(
+            f"{name} requires operands of equal dtypes, but got {describe(avals)}. Functions of "
+            f"lax do not promote: convert an operand with lax.convert_element_type(x, dtype), or "
+            f"use the operators and functions of arrays, which do."
+        )
+
+
+def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
+    """The shape of an elementwise result: operands have it, or are scalars."""
+    shapes = {aval.shape for aval in avals if aval.shape}
+    if len(shapes) > 1:
+        raise TypeError(
+            f"{name} requires operands of equal shapes or scalars, but got {describe(avals)}. "
+            f"Give them one shape with lax.broadcast_in_dim or reshape, or use the operators of "
+            f"arrays, which broadcast."
+        )
+    return shapes.pop() if shapes else ()
+
+
+def _result_dtype(dtype: DType, result: ResultDType) -> DType:
+    if result is None or isinstance(result, np.dtype):
+        return dtype if result is None else result
+    return result(dtype)
+
+
+def elementwise_type(
+    name: str,
+    *accepts: Kinds,
+    result: ResultDType = None,
+    same_dtype: bool = True,
+) -> Callable[..., ShapedArray]:
+    """The ``abstract_eval`` rule of an elementwise primitive.
+
+    Args:
+        name: the primitive's name, for messages.
+        accepts: for each operand the kinds of dtypes it may have.
+        result: the dtype of the result: that of the first operand, a fixed one, or a function of
+            the first operand's.
+        same_dtype: whether all operands must have the same dtype.
+    """
+    count = len(accepts)
+
+    def rule(*avals: ShapedArray, **params: Any) -> ShapedArray:
+        if len(avals) != count:
+            raise TypeError(f"{name} takes {count} operands, but got {len(avals)}.")
+        for position, (aval, kinds) in enumerate(zip(avals, accepts, strict=True)):
+            require_kind(name, aval, kinds, position if count > 1 else None)
+        if same_dtype:
+            require_same_dtype(name, avals)
+        dtype = _result_dtype(avals[0].dtype, result)
+        weak = dtype != dtypes.bool_ and all(aval.weak_type for aval in avals)
+        return ShapedArray(common_shape(name, avals), dtype, weak)
+
+    return rule
+
+
+# ----------------------------------------------------------------------------------- arguments
+
+
+def static_int(name: str, argument: str, value: Any) -> int:
+    """A Python integer for an argument that must be known while tracing."""
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        if isinstance(value, float):
+            raise TypeError(f"{name} takes an integer for {argument}, but got {value!r}.") from None
+        # A tracer says more about itself than we could.
+        if type(error) is not TypeError:
+            raise
+        raise TypeError(
+            f"{name} takes an integer for {argument}, but got {value!r} of type "
+            f"{type(value).__name__}."
+        ) from None
+
+
+def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
+    """A tuple of Python integers for an argument such as a shape; one integer means one entry."""
+    if not np.iterable(values):
+        return (static_int(name, argument, values),)
+    return tuple([v if type(v) is int else static_int(name, argument, v) for v in values])
+
+
+def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
+    """A shape: a tuple of integers, none negative."""
+    sizes = static_ints(name, "shape", shape)
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"{name}: sizes must not be negative, but got the shape {sizes}.")
+    return sizes
+
+
+def axis_argument(name: str, axis: Any, ndim: int, argument: str = "axis") -> int:
+    """One axis, counted from the end when negative, within the bounds of ``ndim`` axes."""
+    i = axis if type(axis) is int else static_int(name, argument, axis)
+    if not -ndim <= i < ndim:
+        raise ValueError(
+            f"{name}: {argument} {i} is out of bounds for an operand with {ndim} axes; "
+            f"legal are {-ndim} to {ndim - 1}."
+            if ndim
+            else f"{name}: {argument} {i} is out of bounds: the operand is a scalar, without axes."
+        )
+    return i + ndim if i < 0 else i
+
+
+def axes_argument(name: str, axes: Any, ndim: int, argument: str = "axes") -> tuple[int, ...]:
+    """Sorted distinct axes; None means all."""
+    if axes is None:
+        return tuple(range(ndim))
+    if type(axes) is tuple and len(axes) == 1 and type(axes[0]) is int and 0 <= axes[0] < ndim:
+        return axes  # the usual case
+    found = [
+        axis_argument(name, axis, ndim, argument) for axis in static_ints(name, argument, axes)
+    ]
+    if len(set(found)) < len(found):
+        raise ValueError(f"{name}: {argument} {tuple(axes)} name an axis twice.")
+    return tuple(sorted(found))
+
+
+def rank_of(x: Any) -> int:
+    """The number of axes of any legal operand."""
+    return len(x.aval.shape if type(x) is Array else typeof(x).shape)

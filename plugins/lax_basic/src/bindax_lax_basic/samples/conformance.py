@@ -1,0 +1,72 @@
+"""The package's samples in the vocabulary of the conformance kit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.samples.batches import more_samples
+from bindax_lax_basic.samples.calls import SAMPLES
+from bindax_lax_basic.samples.calls import Sample as Call
+from bindax_lax_basic.samples.contractions import CONTRACTIONS
+from bindax_lax_basic.samples.equivalent_mutants import equivalent_mutants
+from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
+from bindax_lax_basic.samples.reductions import Call as FunctionCall
+from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, between, sample
+
+
+def _function(call: Call | FunctionCall) -> Any:
+    def function(*operands: Any) -> Any:
+        return call.call(lax, *operands)
+
+    return function
+
+
+def conformance_samples() -> Iterator[Sample | ExpectedFailure | EquivalentMutant]:
+    """Every sample of ``samples.SAMPLES``, what is known to fail, and what changes nothing."""
+    yield from equivalent_mutants()
+    labels: Counter[str] = Counter()
+    for one in (*more_samples(), *_of_calls()):
+        labels[one.label] += 1
+        count = labels[one.label]
+        # The same function, types and parameters, in another range.
+        yield one if count == 1 else one.with_label(f"{one.label} ({count})")
+
+
+def _of_calls() -> Iterator[Sample]:
+    calls: list[Call | FunctionCall] = [*SAMPLES, *REDUCTION_SAMPLES, *CONTRACTIONS]
+    for call in calls:
+        operands = [
+            array(o.shape, dtypes.canonical_dtype(o.dtype), between(o.low, o.high))
+            for o in call.operands
+        ]
+        yield sample(
+            _function(call),
+            *operands,
+            label=call.label,
+            skip=_skipped(call),
+        )
+
+
+_BY_DEFINITION = "its derivative is zero by definition, whatever its values do"
+_STEPS = "its derivative rounds the tangent, by definition; the function is made of steps"
+_NEUTRAL = "compilers take initial values for neutral, which special values are not"
+_PADDING = "XLA does not multiply what it pads with by infinities"
+_ANNEX_G = "NumPy and XLA differ in complex infinities and NaN"
+
+
+def _skipped(call: Call | FunctionCall) -> dict[str, str]:
+    if call.name == "stop_gradient":
+        return dict.fromkeys(("jvp", "second order"), _BY_DEFINITION)
+    if call.name in ("reduce", "reduce_window"):
+        return {"compiled special values": _NEUTRAL}
+    if call.name == "reduce_precision":
+        return dict.fromkeys(("jvp", "reverse", "second order"), _STEPS)
+    if call.name in ("conv", "conv_general_dilated", "conv_transpose"):
+        return {"compiled special values": _PADDING}
+    if any(o.dtype.startswith("complex") for o in call.operands):
+        return {"compiled special values": _ANNEX_G}
+    return {}

@@ -1,0 +1,1 @@
+"""Shapes and axes: transposing, broadcasting, reshaping, slicing, joining, and making arrays."""

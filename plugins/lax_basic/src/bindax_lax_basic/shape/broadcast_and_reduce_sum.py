@@ -1,0 +1,346 @@
+"""Repeating arrays along axes and summing over them; each is the transpose of the other."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    Region,
+    ShapedArray,
+    UndefPrimal,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.linear import linear
+from bindax_lax_basic.rules.types import (
+    axes_argument,
+    rank_of,
+    require_kind,
+    shape_argument,
+    static_ints,
+)
+from bindax_lax_basic.rules.wider_types import in_wider
+from bindax_lax_basic.shape.transpose import moveaxis
+
+__all__ = [
+    "broadcast",
+    "broadcast_in_dim",
+    "broadcast_in_dim_p",
+    "broadcast_like",
+    "reduce_sum",
+    "reduce_sum_p",
+]
+
+
+# ------------------------------------------------------------------------------- transpose
+
+
+# ------------------------------------------------------------------------------- broadcast
+
+
+def broadcast_in_dim(
+    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+) -> Array:
+    """Give an array a larger shape by repeating it along new axes and along axes of size one.
+
+    Args:
+        operand: an array of any dtype.
+        shape: the shape of the result.
+        broadcast_dimensions: for each axis of ``operand`` the axis of the result it becomes;
+            strictly increasing.
+
+    Raises:
+        TypeError, ValueError: when the shapes or the dimensions do not fit together.
+
+    >>> import numpy as np
+    >>> broadcast_in_dim(np.arange(2), (2, 3), (0,))
+    Array([[0, 0, 0],
+           [1, 1, 1]], dtype=int64)
+    """
+    return broadcast_in_dim_p.bind(
+        operand,
+        shape=shape_argument("broadcast_in_dim", shape),
+        broadcast_dimensions=static_ints(
+            "broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions
+        ),
+    )
+
+
+def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = None) -> Array:
+    """Repeat an array along new axes.
+
+    Args:
+        operand: an array of any dtype.
+        sizes: without ``axes``, the sizes of new leading axes; with ``axes``, the shape of the
+            whole result.
+        axes: the axes of the result that are new.
+
+    >>> import numpy as np
+    >>> broadcast(np.zeros(2), (3,)).shape
+    (3, 2)
+    >>> broadcast(np.zeros(2), (2, 3), axes=(1,)).shape
+    (2, 3)
+    """
+    sizes = shape_argument("broadcast", sizes)
+    if axes is None:
+        shape = typeof(operand).shape
+        kept = tuple(range(len(sizes), len(sizes) + len(shape)))
+        return broadcast_in_dim_p.bind(operand, shape=(*sizes, *shape), broadcast_dimensions=kept)
+    new = axes_argument("broadcast", axes, len(sizes))
+    kept = tuple(i for i in range(len(sizes)) if i not in new)
+    return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=kept)
+
+
+def _broadcast_type(
+    x: ShapedArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> ShapedArray:
+    dims = broadcast_dimensions
+    if len(dims) != x.ndim:
+        raise TypeError(
+            f"broadcast_in_dim: broadcast_dimensions {dims} must name one axis of the result for "
+            f"each of the {x.ndim} axes of {x.str_short()}."
+        )
+    ordered = all(a < b for a, b in itertools.pairwise(dims))
+    if not ordered or any(not 0 <= d < len(shape) for d in dims):
+        raise ValueError(
+            f"broadcast_in_dim: broadcast_dimensions {dims} must be strictly increasing and within "
+            f"the {len(shape)} axes of the shape {shape}."
+        )
+    for axis, d in enumerate(dims):
+        if x.shape[axis] not in (1, shape[d]):
+            raise ValueError(
+                f"broadcast_in_dim: axis {axis} of {x.str_short()} has size {x.shape[axis]} and "
+                f"cannot become axis {d} of the shape {shape}: it must have size 1 or {shape[d]}."
+            )
+    return x.update(shape=shape)
+
+
+def _broadcast_impl(
+    x: NumPyArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> NumPyArray:
+    if len(broadcast_dimensions) != len(shape):
+        expanded = [1] * len(shape)
+        for size, d in zip(x.shape, broadcast_dimensions, strict=True):
+            expanded[d] = size
+        x = x.reshape(expanded)
+    return np.broadcast_to(x, shape)
+
+
+def _broadcast_vmap(
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int],
+    *,
+    shape: tuple[int, ...],
+    broadcast_dimensions: tuple[int, ...],
+) -> tuple[Any, int]:
+    x = moveaxis(operands[0], dims[0], 0)
+    lifted = (0, *(d + 1 for d in broadcast_dimensions))
+    out = broadcast_in_dim_p.bind(x, shape=(size, *shape), broadcast_dimensions=lifted)
+    return out, 0
+
+
+def _broadcast_transpose(
+    ct: Any, x: UndefPrimal, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> list[Any]:
+    sizes = x.aval.shape
+    stretched = [d for size, d in zip(sizes, broadcast_dimensions, strict=True) if size != shape[d]]
+    new = [d for d in range(len(shape)) if d not in broadcast_dimensions]
+    summed = sum_axes(ct, tuple(sorted([*new, *stretched])))
+    if stretched:
+        kept = tuple(i for i, d in enumerate(broadcast_dimensions) if d not in stretched)
+        summed = broadcast_in_dim_p.bind(summed, shape=sizes, broadcast_dimensions=kept)
+    return [summed]
+
+
+def _broadcast_lowering(
+    ctx: LoweringContext,
+    x: Any,
+    *,
+    shape: tuple[int, ...],
+    broadcast_dimensions: tuple[int, ...],
+) -> Any:
+    return ctx.broadcast(x, ctx.avals_in[0], ctx.avals_out[0], broadcast_dimensions)
+
+
+broadcast_in_dim_p: Primitive = primitive(
+    "broadcast_in_dim",
+    rules.impl(_broadcast_impl),
+    rules.abstract_eval(_broadcast_type),
+    linear(lambda t, **params: broadcast_in_dim_p.bind(t, **params)),
+    rules.vmap(_broadcast_vmap),
+    rules.transpose(_broadcast_transpose),
+    rules.lowering["stablehlo"](_broadcast_lowering),
+)
+
+
+def broadcast_axis(x: Any, size: int, axis: int) -> Any:
+    """Repeat an array along a new axis."""
+    shape = typeof(x).shape
+    dims = (*range(axis), *range(axis + 1, len(shape) + 1))
+    return broadcast_in_dim_p.bind(
+        x, shape=(*shape[:axis], size, *shape[axis:]), broadcast_dimensions=dims
+    )
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Broadcast an array to a shape by NumPy's rules: trailing axes are aligned."""
+    present = typeof(x).shape
+    if present == shape:
+        return x
+    dims = tuple(range(len(shape) - len(present), len(shape)))
+    return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=dims)
+
+
+def broadcast_like(arr: Any, like_arr: Any) -> Array:
+    """Repeat an array to the shape of another one, by NumPy's rules.
+
+    Args:
+        arr: an array of any dtype, which the result has too.
+        like_arr: the array whose shape is taken.
+
+    Raises:
+        ValueError: when the shapes do not fit.
+
+    >>> import numpy as np
+    >>> broadcast_like(np.array([1, 2]), np.zeros((2, 2)))
+    Array([[1, 2],
+           [1, 2]], dtype=int64)
+    """
+    aval, like = typeof(arr), typeof(like_arr)
+    missing = len(like.shape) - len(aval.shape)
+    sizes = zip(aval.shape, like.shape[max(0, missing) :], strict=False)
+    if missing < 0 or any(size not in (1, wanted) for size, wanted in sizes):
+        raise ValueError(
+            f"broadcast_like: {aval.str_short()} does not fit the shape {like.shape}: trailing "
+            f"axes must have equal sizes, or size 1 in arr."
+        )
+    dims = tuple(range(missing, len(like.shape)))
+    return broadcast_in_dim_p.bind(arr, shape=like.shape, broadcast_dimensions=dims)
+
+
+# ------------------------------------------------------------------------------- reduce_sum
+
+
+def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
+    """Sum an array over some of its axes.
+
+    Args:
+        operand: an array of numbers.
+        axes: the axes to sum over; one integer, several, or None for all.
+        axis: another name for ``axes``.
+
+    Raises:
+        ValueError: when an axis is out of bounds or named twice.
+        TypeError: when ``operand`` holds booleans.
+
+    Values of less than 32 bits are summed in 32 bits and rounded once.
+
+    >>> import numpy as np
+    >>> reduce_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), axes=(0,))
+    Array([4., 6.], dtype=float64)
+    """
+    chosen = axes_argument("reduce_sum", axes if axis is None else axis, rank_of(operand))
+    return reduce_sum_p.bind(operand, axes=chosen)
+
+
+def sum_axes(x: Any, axes: tuple[int, ...]) -> Any:
+    """``reduce_sum`` over axes that are known to be legal; none are a no-op."""
+    return reduce_sum_p.bind(x, axes=axes) if axes else x
+
+
+def reduced_shape(name: str, x: ShapedArray, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape without the reduced axes; raises when they are out of bounds or repeated."""
+    if any(not 0 <= axis < x.ndim for axis in axes) or len(set(axes)) < len(axes):
+        raise ValueError(
+            f"{name}: the axes {axes} must be distinct and within the {x.ndim} axes of "
+            f"{x.str_short()}."
+        )
+    return tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
+
+
+def _sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+    require_kind("reduce_sum", x, dtypes.NUMBER)
+    return x.update(shape=reduced_shape("reduce_sum", x, axes))
+
+
+@quiet
+def _sum_impl(x: NumPyArray, *, axes: tuple[int, ...]) -> Any:
+    wide = dtypes.accumulator_dtype(x.dtype)
+    if wide == x.dtype:
+        return np.add.reduce(x, axes, wide)
+    return np.add.reduce(x.astype(wide), axes).astype(x.dtype)
+
+
+def _sum_vmap(
+    size: int, operands: Sequence[Any], dims: Sequence[int], *, axes: tuple[int, ...]
+) -> tuple[Any, int]:
+    (x,), (d,) = operands, dims
+    lifted, out_dim = lift_axes(axes, d)
+    return reduce_sum_p.bind(x, axes=lifted), out_dim
+
+
+def lift_axes(axes: tuple[int, ...], d: int) -> tuple[tuple[int, ...], int]:
+    """The reduced axes beside a batch axis ``d``, and where that axis is afterwards."""
+    lifted = tuple([axis + (axis >= d) for axis in axes])
+    return lifted, d - sum([axis < d for axis in lifted])
+
+
+def _sum_transpose(ct: Any, x: UndefPrimal, *, axes: tuple[int, ...]) -> list[Any]:
+    shape = x.aval.shape
+    kept = tuple([axis for axis in range(len(shape)) if axis not in axes])
+    return [broadcast_in_dim_p.bind(ct, shape=shape, broadcast_dimensions=kept)]
+
+
+def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
+    """Lower a reduction to ``stablehlo.reduce`` by an operation of two scalars.
+
+    Args:
+        name: the operation, such as ``"stablehlo.add"``, or a function that adds it: of a lowering
+            context, the type of the scalars, and the two.
+        initial: its neutral element, or a function that gives it for a dtype.
+    """
+
+    def rule(ctx: LoweringContext, x: Any, *, axes: tuple[int, ...]) -> Any:
+        scalar = ShapedArray((), ctx.avals_in[0].dtype)
+        start = initial(scalar.dtype) if callable(initial) else initial
+
+        def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
+            if callable(name):
+                return [name(inner, scalar, a, b)]
+            return inner.op(name, [a, b], result_avals=[scalar])
+
+        return ctx.op(
+            "stablehlo.reduce",
+            [x, lower.full(ctx, scalar, start)],
+            attributes={"dimensions": lower.integers(axes)},
+            regions=[Region((scalar, scalar), body)],
+        )[0]
+
+    return rule
+
+
+reduce_sum_p: Primitive = primitive(
+    "reduce_sum",
+    rules.impl(_sum_impl),
+    rules.abstract_eval(_sum_type),
+    linear(lambda t, **params: reduce_sum_p.bind(t, **params)),
+    rules.vmap(_sum_vmap),
+    rules.transpose(_sum_transpose),
+    rules.lowering["stablehlo"](
+        in_wider(lambda: reduce_sum_p, reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype)
+    ),
+)

@@ -1,0 +1,116 @@
+"""Joining arrays along an axis."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    Zero,
+    instantiate_zeros,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic.rules.batching import batch_first
+from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype
+from bindax_lax_basic.rules.wider_types import in_wider
+from bindax_lax_basic.shape.slice_and_pad import slice_p
+
+__all__ = ["concatenate", "concatenate_p"]
+
+
+Operands = Sequence[Any]
+
+
+def concatenate(operands: Sequence[Any], dimension: int) -> Array:
+    """Join arrays along an axis that they have.
+
+    Args:
+        operands: arrays of one dtype, and of one shape but for the axis; at least one.
+        dimension: the axis.
+
+    Raises:
+        TypeError: when dtypes or shapes do not agree.
+
+    >>> concatenate([np.arange(2), np.arange(3)], 0)
+    Array([0, 1, 0, 1, 2], dtype=int64)
+    """
+    if len(operands) == 0:
+        raise ValueError("concatenate needs at least one array.")
+    axis = axis_argument("concatenate", dimension, typeof(operands[0]).ndim, "dimension")
+    return concatenate_p.bind(*operands, dimension=axis)
+
+
+def _concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
+    require_same_dtype("concatenate", avals)
+    first = avals[0]
+    others = {(a.ndim, a.shape[:dimension], a.shape[dimension + 1 :]) for a in avals}
+    if len(others) > 1:
+        raise TypeError(
+            f"concatenate: the shapes must be equal but for axis {dimension}, but got "
+            f"{describe(avals)}."
+        )
+    if not 0 <= dimension < first.ndim:
+        raise ValueError(f"concatenate: {first.str_short()} has no axis {dimension}.")
+    size = sum([aval.shape[dimension] for aval in avals])
+    shape = (*first.shape[:dimension], size, *first.shape[dimension + 1 :])
+    return first.update(shape=shape, weak_type=all(aval.weak_type for aval in avals))
+
+
+def _concatenate_jvp(primals: Operands, tangents: Operands, *, dimension: int) -> tuple[Any, Any]:
+    out = concatenate_p.bind(*primals, dimension=dimension)
+    if all(type(t) is Zero for t in tangents):
+        return out, zero_tangent(out)
+    return out, concatenate_p.bind(*[instantiate_zeros(t) for t in tangents], dimension=dimension)
+
+
+def _concatenate_vmap(
+    size: int, operands: Operands, dims: Sequence[int | None], *, dimension: int
+) -> tuple[Any, int]:
+    aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
+    return concatenate_p.bind(*aligned, dimension=dimension + 1), 0
+
+
+def _cut(x: Any, starts: Sequence[int], stops: Sequence[int]) -> Any:
+    return slice_p.bind(x, start_indices=tuple(starts), limit_indices=tuple(stops), strides=None)
+
+
+def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]:
+    shape = typeof(ct).shape
+    results: list[Any] = []
+    start = 0
+    for x in operands:
+        undefined = type(x) is UndefPrimal
+        stop = start + (x.aval if undefined else typeof(x)).shape[dimension]
+        starts, stops = [0] * len(shape), list(shape)
+        starts[dimension], stops[dimension] = start, stop
+        results.append(_cut(ct, starts, stops) if undefined else None)
+        start = stop
+    return results
+
+
+def _concatenate_lowering(ctx: LoweringContext, *values: Any, dimension: int) -> Any:
+    attributes = {"dimension": f"{dimension} : i64"}
+    return ctx.op("stablehlo.concatenate", list(values), attributes=attributes)[0]
+
+
+concatenate_p: Primitive = primitive(
+    "concatenate",
+    rules.impl(lambda *arrays, dimension: np.concatenate(arrays, axis=dimension)),
+    rules.abstract_eval(_concatenate_type),
+    rules.jvp(_concatenate_jvp, symbolic_zeros=True),
+    rules.vmap(_concatenate_vmap),
+    rules.transpose(_concatenate_transpose),
+    rules.lowering["stablehlo"](in_wider(lambda: concatenate_p, _concatenate_lowering)),
+)

@@ -1,0 +1,135 @@
+"""The largest elements along an axis."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.types import axis_argument, require_kind, static_int
+from bindax_lax_basic.rules.wider_types import in_wider
+from bindax_lax_basic.sorting.sort import INDEX, Operands, _along, _comparable
+
+__all__ = ["top_k", "top_k_p"]
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
+    """The largest elements along an axis, the largest first, and where they are.
+
+    Args:
+        operand: an array of real numbers or booleans.
+        k: how many; at most the size of the axis.
+        axis: the axis.
+
+    Returns:
+        The elements and their int32 indices; of equal elements the first comes first.
+
+    Raises:
+        ValueError: when ``k`` is negative or too large, or the axis out of bounds.
+        TypeError: when ``operand`` is complex.
+
+    Floats are in total order: nan is above infinity, and 0.0 above -0.0.
+
+    >>> top_k(np.array([1.0, 4.0, 2.0]), 2)
+    (Array([4., 2.], dtype=float64), Array([1, 2], dtype=int32))
+    """
+    place = axis_argument("top_k", axis, typeof(operand).ndim)
+    values, indices = top_k_p.bind(operand, k=static_int("top_k", "k", k), axis=place)
+    return values, indices
+
+
+def _top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
+    require_kind("top_k", x, dtypes.ORDERED)
+    if not 0 <= axis < x.ndim:
+        raise ValueError(f"top_k: {axis} is not an axis of {x.str_short()}.")
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(
+            f"top_k: k must be between 0 and {x.shape[axis]}, the size of axis {axis} of "
+            f"{x.str_short()}, but it is {k}."
+        )
+    shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+    return [x.update(shape=shape), ShapedArray(shape, INDEX)]
+
+
+def _descending(x: NumPyArray) -> NumPyArray:
+    """Integers whose order is the opposite of the total order of the values."""
+    if x.dtype == np.bool_:
+        return ~x.view(np.uint8)
+    if dtypes.is_integer(x.dtype):
+        return ~_comparable(x)
+    if x.dtype.itemsize == 1:  # the smallest floats differ in what their bits mean
+        x = x.astype(np.float32)
+    bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}")
+    return np.where(bits < 0, bits & np.iinfo(bits.dtype).max, ~bits)
+
+
+def _top_k_impl(x: NumPyArray, *, k: int, axis: int) -> list[NumPyArray]:
+    order = np.argsort(np.moveaxis(_descending(x), axis, -1), axis=-1, kind="stable")[..., :k]
+    order = np.moveaxis(order, -1, axis)
+    return [np.take_along_axis(x, order, axis), order.astype(INDEX)]
+
+
+def _top_k_jvp(
+    primals: Operands, tangents: Operands, *, k: int, axis: int
+) -> tuple[list[Any], list[Any]]:
+    values, indices = top_k_p.bind(*primals, k=k, axis=axis)
+    tangent = zero_tangent(values) if k == 0 else _along(tangents[0], values, indices, axis)
+    return [values, indices], [tangent, zero_tangent(indices)]
+
+
+def _top_k_vmap(
+    size: int, operands: Operands, dims: Sequence[int], *, k: int, axis: int
+) -> tuple[list[Any], list[int]]:
+    (x,), (d,) = operands, dims
+    return top_k_p.bind(x, k=k, axis=axis + (axis >= d)), [d, d]
+
+
+def _top_k_lowering(ctx: LoweringContext, x: Any, *, k: int, axis: int) -> list[Any]:
+    """``chlo.top_k``, which works along the last axis."""
+    last = ctx.avals_in[0].ndim - 1
+    if axis == last:
+        return list(ctx.op("chlo.top_k", [x], attributes={"k": f"{k} : i64"}))
+    order = [i for i in range(last + 1) if i != axis] + [axis]
+    moved = _permuted(ctx, x, ctx.avals_in[0], order)
+    avals = [_permuted_aval(aval, order) for aval in ctx.avals_out]
+    found = ctx.op("chlo.top_k", [moved], result_avals=avals, attributes={"k": f"{k} : i64"})
+    back = sorted(range(last + 1), key=order.__getitem__)
+    return [_permuted(ctx, v, aval, back) for v, aval in zip(found, avals, strict=True)]
+
+
+def _permuted_aval(aval: ShapedArray, order: Sequence[int]) -> ShapedArray:
+    return aval.update(shape=tuple([aval.shape[i] for i in order]))
+
+
+def _permuted(ctx: LoweringContext, x: Any, aval: ShapedArray, order: Sequence[int]) -> Any:
+    attributes = {"permutation": lower.integers(order)}
+    result = _permuted_aval(aval, order)
+    return ctx.op("stablehlo.transpose", [x], result_avals=[result], attributes=attributes)[0]
+
+
+top_k_p: Primitive = primitive(
+    "top_k",
+    rules.impl(_top_k_impl),
+    rules.abstract_eval(_top_k_type),
+    rules.jvp(_top_k_jvp, symbolic_zeros=True),
+    rules.vmap(_top_k_vmap),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](in_wider(lambda: top_k_p, _top_k_lowering)),
+    multiple_results=True,
+)

@@ -1,0 +1,1 @@
+"""Operations on windows that slide over an array."""

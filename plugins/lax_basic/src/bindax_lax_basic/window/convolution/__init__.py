@@ -1,0 +1,1 @@
+"""Convolution: dimension numbers, the primitive, how NumPy evaluates it, patches."""

@@ -1,0 +1,1 @@
+"""Reductions of windows: by any computation, and by sum, maximum and minimum."""

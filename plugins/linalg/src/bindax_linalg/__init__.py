@@ -1,0 +1,36 @@
+"""Linear algebra: decompositions of matrices and linear systems, for any leading axes.
+
+Matrices are the last two axes of arrays of dtype float32, float64, complex64 or complex128.
+"""
+
+from types import FunctionType as _FunctionType
+from types import ModuleType as _ModuleType
+
+from bindax_core.extend import api_boundary as _api_boundary
+from bindax_core.extend import register_internal as _register_internal
+from bindax_linalg.cholesky import *
+from bindax_linalg.condensed_forms import *
+from bindax_linalg.eig import *
+from bindax_linalg.eigh import *
+from bindax_linalg.lu import *
+from bindax_linalg.products import *
+from bindax_linalg.qdwh import *
+from bindax_linalg.qr import *
+from bindax_linalg.schur import *
+from bindax_linalg.svd import *
+from bindax_linalg.triangular_solve import *
+from bindax_linalg.tridiagonal_solve import *
+
+# Type checkers know the names from the imports, and would take this for all that there is.
+vars()["__all__"] = [
+    name
+    for name, value in list(vars().items())
+    if not name.startswith("_") and not isinstance(value, _ModuleType)
+]
+
+# Here users call: errors that leave show the user's own frames.
+for _name, _value in list(vars().items()):
+    if isinstance(_value, _FunctionType) and not _name.startswith("_"):
+        vars()[_name] = _api_boundary(_value)
+
+_register_internal(__file__)

@@ -1,0 +1,131 @@
+"""``lowering`` rules that call LAPACK.
+
+On the CPU, XLA programs call the LAPACK of the backend through custom calls, whose matrices are
+stored by columns. Elsewhere the evaluation rule runs on the host. Programs on empty arrays are
+constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_transforms
+from bindax_core.extend import LoweringContext, Origin, Rule, ShapedArray, rules
+from bindax_lax_basic import dtypes
+from bindax_linalg import _matrices as m
+
+Function = Callable[..., Any]
+
+_PREFIX = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+INT32: np.dtype[Any] = np.dtype(np.int32)
+
+
+def flag(letter: str) -> str:
+    """A letter that LAPACK takes, as the text of an attribute."""
+    return f"{ord(letter)} : ui8"
+
+
+def lapack_lowering(impl: Function, rule: Function, *, generic: Function | None = None) -> Rule:
+    """The ``lowering`` rule of a primitive that LAPACK computes.
+
+    Args:
+        impl: the primitive's evaluation on NumPy arrays, for empty arrays and other platforms.
+        rule: the lowering for the CPU.
+        generic: the lowering for other platforms, where there is one.
+    """
+
+    def lower(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
+        single = len(ctx.avals_out) == 1
+        if any(0 in aval.shape for aval in ctx.avals_in):
+            empty = [np.zeros(aval.shape, aval.dtype) for aval in ctx.avals_in]
+            outs = impl(*empty, **params)
+            constants = [ctx.constant(np.asarray(out)) for out in ([outs] if single else outs)]
+            return constants[0] if single else constants
+        if ctx.platform == "cpu":
+            return rule(ctx, *values, **params)
+        if generic is not None:
+            return generic(ctx, *values, **params)
+        found = ctx.callback(
+            lambda *arrays: [impl(*arrays, **params)] if single else impl(*arrays, **params),
+            values,
+            ctx.avals_out,
+        )
+        return found[0] if single else found
+
+    return rules.lowering["stablehlo"](lower)
+
+
+def call(
+    ctx: LoweringContext,
+    routine: str,
+    operands: Sequence[tuple[Any, ShapedArray]],
+    results: Sequence[ShapedArray],
+    options: Mapping[str, str],
+    *,
+    batch: int,
+) -> list[Any]:
+    """Call a routine of LAPACK.
+
+    Args:
+        ctx: the lowering context.
+        routine: its name without the letter for the dtype, such as ``"potrf"``; where the names
+            for real and complex matrices differ, both, as in ``"orgqr|ungqr"``.
+        operands: values with their types.
+        results: the types of the results.
+        options: the routine's options as attribute text.
+        batch: the number of leading axes; what has two more is a matrix.
+    """
+    dtype = operands[0][1].dtype
+    names = routine.split("|")
+    name = names[-1] if dtypes.is_complex(dtype) else names[0]
+
+    def layouts(avals: Sequence[ShapedArray]) -> str:
+        return f"[{', '.join(_layout(aval.ndim, batch) for aval in avals)}]"
+
+    config = ", ".join(f"{key} = {text}" for key, text in options.items())
+    attributes = {
+        "call_target_name": f'"lapack_{_PREFIX[dtype.name]}{name}_ffi"',
+        "api_version": "4 : i32",
+        "has_side_effect": "false",
+        "backend_config": f"{{{config}}}",
+        "operand_layouts": layouts([aval for _, aval in operands]),
+        "result_layouts": layouts(results),
+    }
+    values = [value for value, _ in operands]
+    return ctx.op("stablehlo.custom_call", values, results, attributes)
+
+
+def _layout(rank: int, batch: int) -> str:
+    """The axes from the fastest varying to the slowest: rows first in matrices."""
+    order = list(range(rank))[::-1]
+    if rank == batch + 2:
+        order[:2] = order[1::-1]
+    return f"dense<[{', '.join(map(str, order))}]> : tensor<{rank}xindex>"
+
+
+def inline(
+    ctx: LoweringContext, function: Function, operands: Sequence[tuple[Any, ShapedArray]]
+) -> list[Any]:
+    """Add what a function of operations of this package computes.
+
+    Args:
+        ctx: the lowering context.
+        function: takes one value for each operand, and returns a sequence.
+        operands: values with their types.
+    """
+    avals = [aval for _, aval in operands]
+    closed = bindax_transforms.trace_to_jaxpr(function, avals, Origin("lowering", function))
+    return ctx.inline(closed, [value for value, _ in operands])
+
+
+def finish(ctx: LoweringContext, values: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+    """The results of a routine before its error code, NaN where that is not zero."""
+
+    def checked(*results: Any) -> list[Any]:
+        ok = m.succeeded(results[-1])
+        return [m.nan_unless(ok, x) for x in results[:-1]]
+
+    return inline(ctx, checked, list(zip(values, avals, strict=True)))

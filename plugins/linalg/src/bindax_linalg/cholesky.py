@@ -1,0 +1,103 @@
+"""The Cholesky decomposition ``A = L L^H`` of positive definite matrices."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    Zero,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic.extend import NumPyArray, zero_tangent
+from bindax_linalg import _lapack
+from bindax_linalg import _matrices as m
+from bindax_linalg.triangular_solve import triangular_solve
+
+__all__ = ["cholesky", "cholesky_p"]
+
+
+def cholesky(x: Any, *, symmetrize_input: bool = True) -> Array:
+    """The Cholesky decomposition of positive definite matrices.
+
+    Args:
+        x: Hermitian matrices, of shape ``[..., n, n]``; with ``symmetrize_input`` of integers,
+            too.
+        symmetrize_input: whether to take the Hermitian part of ``x`` first; otherwise only its
+            lower triangle is read.
+
+    Returns:
+        The lower triangular ``L`` with ``x = L L^H``; NaN for a matrix that is not positive
+        definite.
+
+    The derivative follows I. Murray, "Differentiation of the Cholesky decomposition", 2016.
+
+    >>> cholesky(np.array([[4.0, 2.0], [2.0, 5.0]]))
+    Array([[2., 0.],
+           [1., 2.]], dtype=float64)
+    """
+    return cholesky_p.bind(m.hermitian_part("cholesky", x, symmetrize_input))
+
+
+def _cholesky_type(x: ShapedArray) -> ShapedArray:
+    m.check_matrix("cholesky", x, square=True)
+    return x.update(weak_type=False)
+
+
+def _cholesky_impl(x: NumPyArray) -> Any:
+    (out,) = m.for_each_good(lambda a: [np.linalg.cholesky(a)], [x.shape[-2:]], x)
+    failed = np.isnan(out).any(axis=(-2, -1), keepdims=True)
+    return np.where(failed, np.tril(np.full_like(out, np.nan)), out)
+
+
+def _cholesky_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    out = cholesky_p.bind(x)
+    if type(t) is Zero:
+        return out, zero_tangent(out)
+    # L^-1 dL + (L^-1 dL)^H = L^-1 dA L^-H, and the first term is lower triangular.
+    t = m.mirrored(t, lower=True)
+    right = triangular_solve(out, t, lower=True, transpose_a=True, conjugate_a=True)
+    both = triangular_solve(out, right, left_side=True, lower=True)
+    half = m.sub(m.lower_part(both), m.scaled(m.with_diagonal(_zeros(both), m.diagonal(both)), 0.5))
+    return out, m.matmul(out, half)
+
+
+def _zeros(x: Any) -> Any:
+    return m.filled(typeof(x), 0)
+
+
+def _cholesky_lowering(ctx: LoweringContext, x: Any) -> Any:
+    (aval,) = ctx.avals_in
+    lead = aval.shape[:-2]
+    results = [aval, ShapedArray(lead, _lapack.INT32)]
+    options = {"uplo": _lapack.flag("L")}
+    out, info = _lapack.call(ctx, "potrf", [(x, aval)], results, options, batch=len(lead))
+    finish = lambda out, info: [m.lower_part(m.nan_unless(m.succeeded(info), out))]  # noqa: E731
+    return _lapack.inline(ctx, finish, list(zip((out, info), results, strict=True)))[0]
+
+
+def _generic_lowering(ctx: LoweringContext, x: Any) -> Any:
+    (out,) = ctx.op("stablehlo.cholesky", [x], attributes={"lower": "true"})
+    return _lapack.inline(ctx, lambda v: [m.lower_part(v)], [(out, ctx.avals_out[0])])[0]
+
+
+cholesky_p: Primitive = primitive(
+    "cholesky",
+    rules.impl(_cholesky_impl),
+    rules.abstract_eval(_cholesky_type),
+    rules.jvp(_cholesky_jvp, symbolic_zeros=True),
+    m.leading_batch(lambda x: cholesky_p.bind(x)),
+    rules.transpose.absent("it is not linear"),
+    _lapack.lapack_lowering(_cholesky_impl, _cholesky_lowering, generic=_generic_lowering),
+)

@@ -1,0 +1,276 @@
+"""The LU decomposition with partial pivoting, and linear systems."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    Region,
+    ShapedArray,
+    Zero,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import broadcast_in_dim_p, eq_p, iota_p, pad_p, reduce_sum_p, select_n_p
+from bindax_lax_basic.extend import (
+    NumPyArray,
+    compare,
+    filled,
+    full,
+    no_derivative,
+    quiet,
+    static_int,
+    zero_tangent,
+)
+from bindax_linalg import _lapack
+from bindax_linalg import _matrices as m
+from bindax_linalg.triangular_solve import solve_array, triangular_solve
+
+__all__ = ["lu", "lu_p", "lu_pivots_to_permutation", "lu_pivots_to_permutation_p"]
+
+
+_INT32 = _lapack.INT32
+
+# -------------------------------------------------------------------------------------- lu
+
+
+def lu(x: Any) -> list[Array]:
+    """The LU decomposition with partial pivoting: ``P x = L U``.
+
+    Args:
+        x: matrices, of shape ``[..., m, n]``.
+
+    Returns:
+        ``[lu, pivots, permutation]``: L, whose diagonal is 1, and U in the two triangles of an
+        array of the shape of ``x``; for each column the row that was exchanged with the diagonal's,
+        as int32; and the rows of ``x`` in the order of ``L U``, as int32. A singular matrix has
+        zeros on the diagonal of U.
+
+    The derivative follows F. de Hoog, R. Anderssen and M. Lukas, "Differentiation of matrix
+    functionals using triangular factorization", 2011.
+
+    >>> packed, pivots, permutation = lu(np.array([[0.0, 1.0], [2.0, 4.0]]))
+    >>> packed, permutation
+    (Array([[2., 4.],
+           [0., 1.]], dtype=float64), Array([1, 0], dtype=int32))
+    """
+    return lu_p.bind(x)
+
+
+def _lu_type(x: ShapedArray) -> list[ShapedArray]:
+    m.check_matrix("lu", x)
+    *lead, rows, columns = x.shape
+    pivots = ShapedArray((*lead, min(rows, columns)), _INT32)
+    return [x.update(weak_type=False), pivots, ShapedArray((*lead, rows), _INT32)]
+
+
+_BLOCK = 32
+
+
+@quiet
+def _lu_impl(x: NumPyArray) -> list[NumPyArray]:
+    """Elimination in blocks of columns; a product of matrices updates what is right of them."""
+    *lead, rows, columns = x.shape
+    a = x.reshape(-1 if x.size else int(np.prod(lead)), rows, columns).copy()
+    each, steps = np.arange(len(a)), min(rows, columns)
+    pivots = np.zeros((len(a), steps), np.int32)
+    for start in range(0, steps, _BLOCK):
+        stop = min(steps, start + _BLOCK)
+        for j in range(start, stop):
+            size = np.abs(a[:, j:, j].real) + np.abs(a[:, j:, j].imag)
+            chosen = pivots[:, j] = j + np.argmax(size, axis=1)
+            a[each, chosen], a[:, j] = a[:, j].copy(), a[each, chosen]
+            pivot = a[:, j, j, None]
+            factors = np.where(pivot == 0, a[:, j + 1 :, j], a[:, j + 1 :, j] / pivot)
+            a[:, j + 1 :, j] = factors
+            a[:, j + 1 :, j + 1 : stop] -= factors[:, :, None] * a[:, j, None, j + 1 : stop]
+        right = solve_array(
+            a[:, start:stop, start:stop],
+            a[:, start:stop, stop:],
+            left_side=True,
+            lower=True,
+            transpose_a=False,
+            conjugate_a=False,
+            unit_diagonal=True,
+        )
+        a[:, start:stop, stop:] = right
+        a[:, stop:, stop:] -= a[:, stop:, start:stop] @ right
+    pivots = pivots.reshape(*lead, steps)
+    return [a.reshape(x.shape), pivots, _permutation_impl(pivots, permutation_size=rows)]
+
+
+def _lu_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    outs = lu_p.bind(x)
+    zeros = [zero_tangent(out) for out in outs]
+    if type(t) is Zero:
+        return outs, zeros
+    if 0 in typeof(x).shape:
+        return outs, [t, *zeros[1:]]
+    packed, _, permutation = outs
+    rows, columns = typeof(x).shape[-2:]
+    # With square L and U, L^-1 P dA U^-1 is L^-1 dL, strictly lower, plus dU U^-1, upper.
+    left = m.resized(m.lower_part(packed, -1), rows, rows)
+    right = m.resized(m.upper_part(packed), columns, columns)
+    if columns > rows:
+        right = m.add(right, _trailing_identity(right, rows))
+    dx = triangular_solve(
+        left, m.take_rows(t, permutation), left_side=True, lower=True, unit_diagonal=True
+    )
+    both = triangular_solve(right, dx)
+    dl, du = m.lower_part(both, -1), m.upper_part(both)
+    tangent = m.add(m.add(dl, m.matmul(left, dl)), m.matmul(du, right))
+    return outs, [tangent, *zeros[1:]]
+
+
+def _trailing_identity(x: Any, start: int) -> Any:
+    aval = typeof(x)
+    size = aval.shape[-1] - start
+    small = m.identity_like(filled(aval.update(shape=(*aval.shape[:-2], size, size)), 0))
+    config = ((0, 0, 0),) * (aval.ndim - 2) + ((start, 0, 0),) * 2
+    return pad_p.bind(small, m.constant(0, x), padding_config=config)
+
+
+def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
+    (aval,) = ctx.avals_in
+    lead, rows = aval.shape[:-2], aval.shape[-2]
+    results = [ctx.avals_out[0], ctx.avals_out[1], ShapedArray(lead, _INT32)]
+    found = _lapack.call(ctx, "getrf", [(x, aval)], results, {}, batch=len(lead))
+
+    def finish(packed: Any, pivots: Any, info: Any) -> list[Any]:
+        pivots = m.sub(pivots, filled(typeof(pivots), 1))  # LAPACK counts from 1
+        packed = m.nan_unless(m.legal(info), packed)
+        return [packed, pivots, lu_pivots_to_permutation(pivots, rows)]
+
+    return _lapack.inline(ctx, finish, list(zip(found, results, strict=True)))
+
+
+lu_p: Primitive = primitive(
+    "lu",
+    rules.impl(_lu_impl, slow=True),
+    rules.abstract_eval(_lu_type),
+    rules.jvp(_lu_jvp, symbolic_zeros=True),
+    m.leading_batch(lambda x: lu_p.bind(x), multiple=True),
+    rules.transpose.absent("it is not linear"),
+    _lapack.lapack_lowering(_lu_impl, _lu_lowering),
+    multiple_results=True,
+)
+
+
+def solve(a: Any, b: Any) -> Any:
+    """Solve ``a x = b`` for square matrices ``a`` and stacks of columns ``b``."""
+    packed, _, permutation = lu(a)
+    y = triangular_solve(
+        packed, m.take_rows(b, permutation), left_side=True, lower=True, unit_diagonal=True
+    )
+    return triangular_solve(packed, y, left_side=True)
+
+
+# ---------------------------------------------------------------- lu_pivots_to_permutation
+
+
+def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
+    """The permutation that a sequence of exchanges of rows makes.
+
+    Args:
+        pivots: int32 of shape ``[..., k]``: row i was exchanged with row ``pivots[..., i]``.
+        permutation_size: the number of rows.
+
+    Returns:
+        int32 of shape ``[..., permutation_size]``: the rows in their new order.
+
+    >>> lu_pivots_to_permutation(np.array([2, 2], np.int32), 3)
+    Array([2, 0, 1], dtype=int32)
+    """
+    size = static_int("lu_pivots_to_permutation", "permutation_size", permutation_size)
+    return lu_pivots_to_permutation_p.bind(pivots, permutation_size=size)
+
+
+def _permutation_type(pivots: ShapedArray, *, permutation_size: int) -> ShapedArray:
+    if pivots.dtype != _INT32 or pivots.ndim < 1:
+        raise TypeError(
+            f"lu_pivots_to_permutation takes vectors of int32, but got {pivots.str_short()}."
+        )
+    if pivots.shape[-1] > permutation_size:
+        raise ValueError(
+            f"lu_pivots_to_permutation: {pivots.str_short()} has more exchanges than there are "
+            f"rows, permutation_size {permutation_size}."
+        )
+    return ShapedArray((*pivots.shape[:-1], permutation_size), _INT32)
+
+
+def _permutation_impl(pivots: NumPyArray, *, permutation_size: int) -> NumPyArray:
+    *lead, steps = pivots.shape
+    flat = pivots.reshape(int(np.prod(lead)), steps)
+    rows = np.tile(np.arange(permutation_size, dtype=np.int32), (len(flat), 1))
+    each = np.arange(len(flat))
+    for i in range(steps):
+        rows[each, flat[:, i]], rows[:, i] = rows[:, i].copy(), rows[each, flat[:, i]]
+    return rows.reshape(*lead, permutation_size)
+
+
+def _permutation_lowering(ctx: LoweringContext, pivots: Any, *, permutation_size: int) -> Any:
+    """A loop over the exchanges, each for all elements of the batch at once."""
+    (aval,), (out,) = ctx.avals_in, ctx.avals_out
+    count = ShapedArray((), _INT32)
+    state = [count, out, aval]
+
+    def test(inner: LoweringContext, i: Any, rows: Any, pivots: Any) -> list[Any]:
+        return [compare(inner, "LT", i, inner.constant(np.int32(aval.shape[-1])), count)]
+
+    def body(inner: LoweringContext, *values: Any) -> list[Any]:
+        return _lapack.inline(inner, _exchange, list(zip(values, state, strict=True)))
+
+    attributes = {"iota_dimension": f"{out.ndim - 1} : i64"}
+    (rows,) = ctx.op("stablehlo.iota", [], [out], attributes)
+    start = [full(ctx, count, 0), rows, pivots]
+    return ctx.op(
+        "stablehlo.while", start, state, regions=[Region(state, test), Region(state, body)]
+    )[1]
+
+
+def _exchange(i: Any, rows: Any, pivots: Any) -> list[Any]:
+    this = _places(rows, i)
+    other = _places(rows, _sum_where(_places(pivots, i), pivots))
+    first, second = _sum_where(this, rows), _sum_where(other, rows)
+    shape = typeof(rows).shape
+    moved = select_n_p.bind(other, rows, m.along_rows(first, shape))
+    moved = select_n_p.bind(this, moved, m.along_rows(second, shape))
+    return [m.add(i, np.int32(1)), moved, pivots]
+
+
+def _places(x: Any, i: Any) -> Any:
+    """Where the index along the last axis is ``i``, a scalar or one for each leading index."""
+    shape = typeof(x).shape
+    index = iota_p.bind(dtype=_INT32, shape=shape, dimension=len(shape) - 1)
+    dims = tuple(range(typeof(i).ndim))
+    return eq_p.bind(index, broadcast_in_dim_p.bind(i, shape=shape, broadcast_dimensions=dims))
+
+
+def _sum_where(mask: Any, x: Any) -> Any:
+    kept = select_n_p.bind(mask, filled(typeof(x), 0), x)
+    return reduce_sum_p.bind(kept, axes=(typeof(x).ndim - 1,))
+
+
+def _bind_permutation(pivots: Any, **params: Any) -> Any:
+    return lu_pivots_to_permutation_p.bind(pivots, **params)
+
+
+lu_pivots_to_permutation_p: Primitive = primitive(
+    "lu_pivots_to_permutation",
+    rules.impl(_permutation_impl),
+    rules.abstract_eval(_permutation_type),
+    no_derivative(_bind_permutation),
+    m.leading_batch(_bind_permutation),
+    rules.transpose.absent("it takes integers"),
+    rules.lowering["stablehlo"](_permutation_lowering),
+)

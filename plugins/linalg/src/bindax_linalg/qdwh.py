@@ -1,0 +1,194 @@
+"""The polar decomposition of matrices."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bindax_core.extend import Array, ShapedArray, Tracer, typeof
+from bindax_lax_basic import (
+    abs_p,
+    and_p,
+    concatenate_p,
+    eq_p,
+    gt_p,
+    iota_p,
+    lt_p,
+    not_p,
+    reduce_max_p,
+    reduce_sum_p,
+    rsqrt_p,
+    select_n_p,
+    slice_in_dim,
+    sqrt_p,
+)
+from bindax_lax_basic.extend import broadcast_to, constant, convert, filled, static_int
+from bindax_linalg import _matrices as m
+from bindax_linalg.cholesky import cholesky
+from bindax_linalg.qr import qr
+from bindax_linalg.triangular_solve import triangular_solve
+
+__all__ = ["qdwh"]
+
+
+_SAFE_FOR_CHOLESKY = 100.0
+"""Up to this weight of the Gram matrix its Cholesky factor is as exact as a QR decomposition."""
+_INT32: np.dtype[Any] = np.dtype(np.int32)
+
+
+def qdwh(
+    x: Any,
+    *,
+    is_hermitian: bool = False,
+    max_iterations: int | None = None,
+    eps: float | None = None,
+    dynamic_shape: tuple[Any, Any] | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    """The polar decomposition ``x = U H``: U with orthonormal columns, H positive semidefinite.
+
+    Halley's iteration with weights that follow a bound of the singular values (Y. Nakatsukasa,
+    Z. Bai and F. Gygi, "Optimizing Halley's iteration for computing the matrix polar
+    decomposition", 2010), each step by a QR decomposition or a Cholesky decomposition, and one
+    Newton-Schulz step at the end. Compiled, every step that is allowed is part of the program.
+
+    Args:
+        x: a matrix of full rank, of shape ``[m, n]`` with ``m >= n``.
+        is_hermitian: not used.
+        max_iterations: how many steps are allowed; 10 by default.
+        eps: the relative precision, by default that of the dtype.
+        dynamic_shape: the sizes of the part of ``x`` that is decomposed, two integers or scalar
+            arrays; what is beyond counts as zero.
+
+    Returns:
+        ``(u, h, steps, converged)``: U of shape ``[m, n]``, H of shape ``[n, n]``, the number of
+        steps, and whether they sufficed.
+
+    Raises:
+        ValueError: when ``x`` is no matrix or has fewer rows than columns.
+
+    >>> u, h, steps, converged = qdwh(np.array([[0.0, -2.0], [1.0, 0.0]]))
+    >>> bool(np.allclose(u, [[0, -1], [1, 0]])), bool(np.allclose(h, [[1, 0], [0, 2]]))
+    (True, True)
+    """
+    aval = typeof(x)
+    m.check_matrix("qdwh", aval)
+    if aval.ndim != 2 or aval.shape[0] < aval.shape[1]:
+        raise ValueError(
+            f"qdwh takes one matrix of shape [m, n] with m >= n, but got {aval.str_short()}; use "
+            f"vmap for a stack of matrices, or decompose the adjoint."
+        )
+    limit = 10 if max_iterations is None else static_int("qdwh", "max_iterations", max_iterations)
+    precision = float(np.finfo(aval.dtype).eps) if eps is None else float(eps)
+    if dynamic_shape is not None:
+        x = _part(x, dynamic_shape)
+    u, steps, unfinished = _iterate(_scaled(x), limit, precision)
+    gram = m.matmul(m.adjoint(u), u)
+    u = m.sub(m.scaled(u, 1.5), m.scaled(m.matmul(u, gram), 0.5))
+    h = m.symmetrized(m.matmul(m.adjoint(u), x))
+    return u, h, steps, not_p.bind(unfinished)
+
+
+def _part(x: Any, sizes: tuple[Any, Any]) -> Any:
+    """A matrix that is zero beyond some of its rows and columns."""
+    shape = typeof(x).shape
+    inside = None
+    for axis, size in enumerate(sizes):
+        places = iota_p.bind(dtype=_INT32, shape=shape, dimension=axis)
+        limit = broadcast_to(convert(size, _INT32, False), shape)
+        below = lt_p.bind(places, limit)
+        inside = below if inside is None else and_p.bind(inside, below)
+    return select_n_p.bind(inside, filled(typeof(x), 0), x)
+
+
+def _scaled(x: Any) -> Any:
+    """A matrix divided by a bound of its largest singular value."""
+    sizes = abs_p.bind(x)
+    norms = [
+        reduce_max_p.bind(reduce_sum_p.bind(sizes, axes=(axis,)), axes=(0,)) for axis in (0, 1)
+    ]
+    inverse = m.mul(*[rsqrt_p.bind(norm) for norm in norms])
+    nothing = eq_p.bind(norms[0], constant(0, norms[0]))
+    inverse = select_n_p.bind(nothing, inverse, filled(typeof(inverse), 1))
+    return m.mul(x, broadcast_to(convert(inverse, typeof(x).dtype, False), typeof(x).shape))
+
+
+class _Weights(NamedTuple):
+    """The numbers of a step ``U -> U (a I + b U^H U) (I + c U^H U)^-1``."""
+
+    a: float
+    b: float
+    c: float
+
+
+_HALLEY = _Weights(3.0, 1.0, 3.0)
+
+
+def _all_weights(limit: int, eps: float) -> list[_Weights]:
+    """The weights of the steps after which all singular values are 1 to a precision."""
+    found: list[_Weights] = []
+    least = eps  # a lower bound of the singular values
+    while least + 5 * eps < 1 and len(found) < limit:
+        square = least * least
+        d = (4 * (1 / square - 1) / square) ** (1 / 3)
+        root = (1 + d) ** 0.5
+        a = root + (2 - d + 2 * (2 - square) / (square * root)) ** 0.5
+        b = (a - 1) ** 2 / 4
+        c = a + b - 1
+        least = least * (a + b * square) / (1 + c * square)
+        found.append(_Weights(a, b, c))
+    return found
+
+
+def _iterate(u: Any, limit: int, eps: float) -> tuple[Any, Any, Any]:
+    """The unitary factor, the number of steps, and whether more were needed."""
+    tolerance = (5 * eps) ** (1 / 3)
+    known = _all_weights(limit, eps)
+    unfinished: Any = np.bool_(True)
+    for weights in known:
+        if weights.c > _SAFE_FOR_CHOLESKY:
+            u = _step_by_qr(u, weights)
+        else:
+            u, before = _step_by_cholesky(u, weights), u
+            unfinished = _moved(u, before, tolerance)
+    steps = filled(ShapedArray((), _INT32), len(known))
+    for _ in range(limit - len(known)):
+        if not isinstance(unfinished, Tracer) and not unfinished:
+            break
+        following = _step_by_cholesky(u, _HALLEY)
+        steps = m.add(steps, convert(unfinished, _INT32, False))
+        more = and_p.bind(unfinished, _moved(following, u, tolerance))
+        u, unfinished = select_n_p.bind(unfinished, u, following), more
+    return u, steps, unfinished
+
+
+def _moved(u: Any, before: Any, tolerance: float) -> Any:
+    """Test whether a step changed a matrix by more than a tolerance."""
+    sizes = abs_p.bind(m.sub(u, before))
+    norm = sqrt_p.bind(reduce_sum_p.bind(m.mul(sizes, sizes), axes=(0, 1)))
+    return gt_p.bind(norm, constant(tolerance, norm))
+
+
+def _step_by_qr(u: Any, weights: _Weights) -> Any:
+    """A step by the QR decomposition of ``[√c U; I]``, exact for any weights."""
+    a, b, c = weights
+    rows, columns = typeof(u).shape
+    square = filled(ShapedArray((columns, columns), typeof(u).dtype), 0)
+    stacked = concatenate_p.bind(m.scaled(u, c**0.5), m.identity_like(square), dimension=0)
+    q = qr(stacked, full_matrices=False)[0]
+    upper, lower = slice_in_dim(q, 0, rows), slice_in_dim(q, rows, rows + columns)
+    change = m.scaled(m.matmul(upper, m.adjoint(lower)), (a - b / c) / c**0.5)
+    return m.add(m.scaled(u, b / c), change)
+
+
+def _step_by_cholesky(u: Any, weights: _Weights) -> Any:
+    """A step by the Cholesky decomposition of ``I + c U^H U``."""
+    a, b, c = weights
+    gram = m.matmul(m.adjoint(u), u)
+    factor = cholesky(m.add(m.identity_like(gram), m.scaled(gram, c)), symmetrize_input=False)
+    lower = {"lower": True, "conjugate_a": True, "transpose_a": True}
+    solved = triangular_solve(factor, u, **lower)
+    solved = triangular_solve(factor, solved, lower=True)
+    return m.add(m.scaled(u, b / c), m.scaled(solved, a - b / c))

@@ -1,0 +1,264 @@
+"""The QR decomposition, and products of Householder reflectors."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    Zero,
+    instantiate_zeros,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import complex_p, dtypes, imag_p, neg_p
+from bindax_lax_basic.extend import NumPyArray, describe, filled, quiet, zero_tangent
+from bindax_linalg import _householder, _lapack
+from bindax_linalg import _matrices as m
+from bindax_linalg.triangular_solve import triangular_solve
+
+__all__ = ["householder_product", "householder_product_p", "qr", "qr_p"]
+
+
+# -------------------------------------------------------------------------------------- qr
+
+
+def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True) -> tuple[Array, ...]:
+    """The QR decomposition ``x = Q R``.
+
+    Args:
+        x: matrices, of shape ``[..., m, n]``.
+        pivoting: whether columns are exchanged, so that the diagonal of R does not increase in
+            size.
+        full_matrices: whether Q is square, of shape ``[..., m, m]``, rather than
+            ``[..., m, min(m, n)]``.
+
+    Returns:
+        ``(q, r)``: Q with orthonormal columns, and the upper triangular R. With ``pivoting``
+        ``(q, r, p)``, where p are int32 and ``x[..., p] = Q R``.
+
+    The derivative follows S. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra
+    functions with application in optimum experimental design", 2010, and for wide matrices D.
+    Roberts and L. Roberts, "QR and LQ decomposition matrix backpropagation algorithms", 2020. The
+    columns that ``full_matrices`` adds to Q are determined up to a rotation; their derivative has
+    no component among themselves.
+
+    >>> q, r = qr(np.array([[3.0, 1.0], [4.0, 2.0]]))
+    >>> bool(np.allclose(q @ r, [[3.0, 1.0], [4.0, 2.0]]))
+    True
+    """
+    return tuple(qr_p.bind(x, pivoting=bool(pivoting), full_matrices=bool(full_matrices)))
+
+
+def _qr_type(x: ShapedArray, *, pivoting: bool, full_matrices: bool) -> list[ShapedArray]:
+    m.check_matrix("qr", x)
+    *lead, rows, columns = x.shape
+    inner = rows if full_matrices else min(rows, columns)
+    q = ShapedArray((*lead, rows, inner), x.dtype)
+    r = ShapedArray((*lead, inner, columns), x.dtype)
+    return [q, r, *[ShapedArray((*lead, columns), _lapack.INT32)] * pivoting]
+
+
+@quiet
+def _qr_impl(x: NumPyArray, *, pivoting: bool, full_matrices: bool) -> list[NumPyArray]:
+    if pivoting:
+        return _pivoted(x, full_matrices)
+    return list(np.linalg.qr(x, mode="complete" if full_matrices else "reduced"))
+
+
+def _pivoted(x: NumPyArray, full_matrices: bool) -> list[NumPyArray]:
+    """Householder reflections; each takes the longest of the columns that are left."""
+    *lead, rows, columns = x.shape
+    a = x.reshape(int(np.prod(lead)), rows, columns).copy()
+    each, steps = np.arange(len(a)), min(rows, columns)
+    order = np.tile(np.arange(columns, dtype=np.int32), (len(a), 1))
+    taus = np.zeros((len(a), steps), x.dtype)
+    for j in range(steps):
+        chosen = j + np.argmax(np.linalg.norm(a[:, j:, j:], axis=1), axis=1)
+        a[each, :, chosen], a[:, :, j] = a[:, :, j].copy(), a[each, :, chosen]
+        order[each, chosen], order[:, j] = order[:, j].copy(), order[each, chosen]
+        v, tau, beta = _householder.reflector(a[:, j:, j])
+        _householder.reflect_rows(a[:, j:, j + 1 :], v, tau.conj())
+        a[:, j, j], a[:, j + 1 :, j], taus[:, j] = beta, v[:, 1:], tau
+    inner = rows if full_matrices else steps
+    packed = np.zeros((len(a), rows, inner), x.dtype)
+    packed[:, :, :steps] = a[:, :, :steps]
+    q = _householder.product_array(packed, taus).reshape(*lead, rows, inner)
+    r = np.triu(a[:, :inner]).reshape(*lead, inner, columns)
+    return [q, r, order.reshape(*lead, columns)]
+
+
+def _qr_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, full_matrices: bool
+) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    outs = qr_p.bind(x, pivoting=pivoting, full_matrices=full_matrices)
+    zeros = [zero_tangent(out) for out in outs]
+    if type(t) is Zero:
+        return outs, zeros
+    q, r = outs[:2]
+    if pivoting:
+        t = m.take_columns(t, outs[2])
+    rows, columns = typeof(x).shape[-2:]
+    k, inner = min(rows, columns), typeof(q).shape[-1]
+    # Q^H dA R^-1 = Q^H dQ + dR R^-1, the first skew-Hermitian and the second upper triangular.
+    moved = triangular_solve(m.resized(r, k, k), m.resized(t, rows, k))
+    both = m.matmul(m.adjoint(q), moved)
+    square = m.resized(both, k, k)
+    turn = _skew(square)
+    if inner == k:
+        dq = m.add(m.matmul(q, m.sub(turn, square)), moved)
+    else:
+        below = m.sub(both, m.resized(square, inner, k))  # what turns the columns out of their span
+        turn_all = m.resized(m.add(m.resized(turn, inner, k), below), inner, inner)
+        dq = m.matmul(q, m.sub(turn_all, m.adjoint(m.resized(below, inner, inner))))
+    dr = m.sub(m.matmul(m.adjoint(q), t), m.matmul(m.resized(turn, inner, inner), r))
+    dr = m.resized(m.upper_part(m.resized(dr, k, columns)), inner, columns)
+    return outs, [dq, dr, *zeros[2:]]
+
+
+def _skew(x: Any) -> Any:
+    """The skew-Hermitian matrix whose difference from ``x`` is upper triangular, real inside."""
+    strict = m.lower_part(x, -1)
+    out = m.sub(strict, m.adjoint(strict))
+    if not dtypes.is_complex(typeof(x).dtype):
+        return out
+    turned = imag_p.bind(m.diagonal(x))
+    return m.with_diagonal(out, complex_p.bind(filled(typeof(turned), 0), turned))
+
+
+def _qr_lowering(ctx: LoweringContext, x: Any, *, pivoting: bool, full_matrices: bool) -> list[Any]:
+    (aval,) = ctx.avals_in
+    *lead, rows, columns = aval.shape
+    k, inner = min(rows, columns), ctx.avals_out[0].shape[-1]
+    taus = ShapedArray((*lead, k), aval.dtype)
+    if pivoting:
+        order = ctx.avals_out[2]
+        operands = [(x, aval), (ctx.constant(np.zeros(order.shape, order.dtype)), order)]
+        found = _lapack.call(ctx, "geqp3", operands, [aval, order, taus], {}, batch=len(lead))
+        packed, places, tau = found
+        minus_one = lambda p: [m.sub(p, filled(typeof(p), 1))]  # noqa: E731 -- it counts from 1
+        rest = _lapack.inline(ctx, minus_one, [(places, order)])
+    else:
+        packed, tau = _lapack.call(ctx, "geqrf", [(x, aval)], [aval, taus], {}, batch=len(lead))
+        rest = []
+
+    def finish(packed: Any, tau: Any) -> list[Any]:
+        r = m.resized(m.upper_part(packed), inner, columns)
+        return [householder_product(m.resized(packed, rows, inner), tau), r]
+
+    return [*_lapack.inline(ctx, finish, [(packed, aval), (tau, taus)]), *rest]
+
+
+def _bind_qr(x: Any, **params: Any) -> Any:
+    return qr_p.bind(x, **params)
+
+
+qr_p: Primitive = primitive(
+    "qr",
+    rules.impl(_qr_impl),
+    rules.abstract_eval(_qr_type),
+    rules.jvp(_qr_jvp, symbolic_zeros=True),
+    m.leading_batch(_bind_qr, multiple=True),
+    rules.transpose.absent("it is not linear"),
+    _lapack.lapack_lowering(_qr_impl, _qr_lowering),
+    multiple_results=True,
+)
+
+# --------------------------------------------------------------------- householder_product
+
+
+def householder_product(a: Any, taus: Any) -> Array:
+    """The leading columns of a product of Householder reflectors.
+
+    Args:
+        a: matrices of shape ``[..., m, n]`` with ``m >= n``; below the diagonal of column i is the
+            vector v of reflector i, whose first elements are 0 and then 1.
+        taus: the factors, of shape ``[..., k]`` with ``k <= n``.
+
+    Returns:
+        The first n columns of the product of ``I - tau v v^H`` over the k reflectors; the rest of
+        ``a`` is not read.
+
+    The derivative is that of the form ``I - V T V^H`` of the product (R. Schreiber and C. Van
+    Loan, "A storage-efficient WY representation for products of Householder transformations",
+    1989).
+
+    >>> householder_product(np.array([[0.0], [1.0]]), np.array([1.0]))
+    Array([[ 0.],
+           [-1.]], dtype=float64)
+    """
+    return householder_product_p.bind(a, taus)
+
+
+def _product_type(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
+    name = "householder_product"
+    m.check_matrix(name, a)
+    m.check_dtype(name, a, taus)
+    *lead, rows, columns = a.shape
+    legal = taus.ndim == a.ndim - 1 and list(taus.shape[:-1]) == lead
+    if not legal or rows < columns or taus.shape[-1] > columns:
+        raise ValueError(
+            f"{name} takes matrices of shape [..., m, n] with m >= n and factors of shape "
+            f"[..., k] with k <= n, but got {describe((a, taus))}."
+        )
+    return a.update(weak_type=False)
+
+
+@quiet
+def _product_impl(a: NumPyArray, taus: NumPyArray) -> Any:
+    return _householder.product_array(a, taus)
+
+
+def _product_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (a, taus), (ta, tt) = primals, tangents
+    out = householder_product_p.bind(a, taus)
+    if type(ta) is Zero and type(tt) is Zero:
+        return out, zero_tangent(out)
+    rows, columns = typeof(a).shape[-2:]
+    count = typeof(taus).shape[-1]
+    strict = m.lower_part(m.resized(a, rows, count), -1)
+    v = m.add(strict, m.identity_like(strict))
+    dv = m.lower_part(m.resized(instantiate_zeros(ta), rows, count), -1)
+    dtau = instantiate_zeros(tt)
+    vh, dvh = m.adjoint(v), m.adjoint(dv)
+    # Q = I - V W with M W = D V^H, D = diag(taus) and M = I + D triu(V^H V, 1).
+    gram = m.upper_part(m.matmul(vh, v), 1)
+    dgram = m.upper_part(m.add(m.matmul(dvh, v), m.matmul(vh, dv)), 1)
+    matrix = m.scale_rows(gram, taus)
+
+    def solve(right: Any) -> Any:
+        return triangular_solve(matrix, right, left_side=True, unit_diagonal=True)
+
+    w = solve(m.scale_rows(vh, taus))
+    dright = m.add(m.scale_rows(vh, dtau), m.scale_rows(dvh, taus))
+    dmatrix = m.add(m.scale_rows(gram, dtau), m.scale_rows(dgram, taus))
+    dw = solve(m.sub(dright, m.matmul(dmatrix, w)))
+    change = m.add(m.matmul(dv, w), m.matmul(v, dw))
+    return out, neg_p.bind(m.resized(change, rows, columns))
+
+
+def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
+    operands = list(zip((a, taus), ctx.avals_in, strict=True))
+    batch = ctx.avals_in[0].ndim - 2
+    return _lapack.call(ctx, "orgqr|ungqr", operands, ctx.avals_out, {}, batch=batch)[0]
+
+
+householder_product_p: Primitive = primitive(
+    "householder_product",
+    rules.impl(_product_impl, slow=True),
+    rules.abstract_eval(_product_type),
+    rules.jvp(_product_jvp, symbolic_zeros=True),
+    m.leading_batch(lambda a, taus: householder_product_p.bind(a, taus)),
+    rules.transpose.absent("it is not linear"),
+    _lapack.lapack_lowering(_product_impl, _product_lowering),
+)

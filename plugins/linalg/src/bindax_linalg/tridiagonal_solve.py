@@ -1,0 +1,145 @@
+"""Linear systems with tridiagonal matrices."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    UndefPrimal,
+    Zero,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import neg_p, pad_p
+from bindax_lax_basic.extend import NumPyArray, adopt_dtype, constant, describe, quiet, zero_tangent
+from bindax_linalg import _lapack
+from bindax_linalg import _matrices as m
+
+__all__ = ["tridiagonal_solve", "tridiagonal_solve_p"]
+
+
+def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Array:
+    """Solve linear systems with tridiagonal matrices, by elimination with pivoting.
+
+    Args:
+        dl: what is below the diagonals, of shape ``[..., m]``: element i stands in row i, so that
+            the first one is not read.
+        d: the diagonals, of shape ``[..., m]``.
+        du: what is above the diagonals, of shape ``[..., m]``; the last element is not read.
+        b: the right-hand sides, of shape ``[..., m, n]``.
+
+    Returns:
+        The solutions, of the shape of ``b``; NaN for a singular matrix.
+
+    >>> d, off, b = np.array([2.0, 2.0]), np.array([0.0, 1.0]), np.array([[2.0], [3.0]])
+    >>> tridiagonal_solve(off, d, np.zeros(2), b)
+    Array([[1.],
+           [1.]], dtype=float64)
+    """
+    return tridiagonal_solve_p.bind(*adopt_dtype(dl, d, du, b))
+
+
+def _solve_type(dl: ShapedArray, d: ShapedArray, du: ShapedArray, b: ShapedArray) -> ShapedArray:
+    m.check_dtype("tridiagonal_solve", dl, d, du, b)
+    if d.ndim < 1 or not (dl.shape == d.shape == du.shape == b.shape[:-1]):
+        raise ValueError(
+            f"tridiagonal_solve takes three diagonals of shape [..., m] and right-hand sides of "
+            f"shape [..., m, n], but got {describe((dl, d, du, b))}."
+        )
+    return b.update(weak_type=False)
+
+
+@quiet
+def _solve_impl(dl: NumPyArray, d: NumPyArray, du: NumPyArray, b: NumPyArray) -> Any:
+    """Rows are exchanged where that makes the pivot larger; one more diagonal fills up."""
+    n = d.shape[-1]
+    d, du, x = d.copy(), du.copy(), b.copy()
+    far = np.zeros_like(d)  # the second diagonal above
+    failed = np.zeros(d.shape[:-1], bool)
+    for i in range(n - 1):
+        low, pivot = dl[..., i + 1].copy(), d[..., i].copy()
+        swap = np.abs(pivot.real) + np.abs(pivot.imag) < np.abs(low.real) + np.abs(low.imag)
+        head, other = np.where(swap, low, pivot), np.where(swap, pivot, low)
+        failed |= head == 0
+        factor = other / head
+        above, below = du[..., i].copy(), d[..., i + 1].copy()
+        next_above = du[..., i + 1].copy() if i + 2 < n else np.zeros_like(head)
+        d[..., i], du[..., i] = head, np.where(swap, below, above)
+        far[..., i] = np.where(swap, next_above, 0)
+        d[..., i + 1] = np.where(swap, above - factor * below, below - factor * above)
+        if i + 2 < n:
+            du[..., i + 1] = np.where(swap, -factor * next_above, next_above)
+        upper, lower = x[..., i, :].copy(), x[..., i + 1, :].copy()
+        first = np.where(swap[..., None], lower, upper)
+        x[..., i, :] = first
+        x[..., i + 1, :] = np.where(swap[..., None], upper, lower) - factor[..., None] * first
+    for i in range(n - 1, -1, -1):
+        if i + 1 < n:
+            x[..., i, :] -= du[..., i, None] * x[..., i + 1, :]
+        if i + 2 < n:
+            x[..., i, :] -= far[..., i, None] * x[..., i + 2, :]
+        failed |= d[..., i] == 0
+        x[..., i, :] /= d[..., i, None]
+    x[failed] = complex(np.nan, np.nan) if x.dtype.kind == "c" else np.nan
+    return x
+
+
+def _shifted(x: Any, by: int, axis: int) -> Any:
+    """An array moved along an axis, with zeros coming in."""
+    config = [(0, 0, 0)] * typeof(x).ndim
+    config[axis] = (by, -by, 0)
+    return pad_p.bind(x, constant(0, x), padding_config=tuple(config))
+
+
+def _solve_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    *diagonals, b = primals
+    out = tridiagonal_solve_p.bind(*diagonals, b)
+    total = tangents[3]
+    axis = typeof(out).ndim - 2
+    # A dx = db - dA x, with dA x summed over the diagonals.
+    for t, by in zip(tangents[:3], (1, 0, -1), strict=True):
+        if type(t) is not Zero:
+            moved = _shifted(out, by, axis) if by else out
+            term = m.scale_rows(moved, t)
+            total = neg_p.bind(term) if type(total) is Zero else m.sub(total, term)
+    if type(total) is Zero:
+        return out, zero_tangent(out)
+    return out, tridiagonal_solve_p.bind(*diagonals, total)
+
+
+def _solve_transpose(ct: Any, dl: Any, d: Any, du: Any, b: Any) -> list[Any]:
+    if any(type(x) is UndefPrimal for x in (dl, d, du)):
+        raise TypeError("tridiagonal_solve is linear in the right-hand side, not in the matrix.")
+    axis = typeof(d).ndim - 1
+    out = tridiagonal_solve_p.bind(_shifted(du, 1, axis), d, _shifted(dl, -1, axis), ct)
+    return [None, None, None, out]
+
+
+def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
+    avals = ctx.avals_in
+    lead = avals[1].shape[:-1]
+    results = [*avals, ShapedArray(lead, _lapack.INT32)]
+    operands = list(zip(values, avals, strict=True))
+    found = _lapack.call(ctx, "gtsv", operands, results, {}, batch=len(lead))
+    return _lapack.finish(ctx, found[3:], results[3:])[0]
+
+
+tridiagonal_solve_p: Primitive = primitive(
+    "tridiagonal_solve",
+    rules.impl(_solve_impl, slow=True),
+    rules.abstract_eval(_solve_type),
+    rules.jvp(_solve_jvp, symbolic_zeros=True),
+    m.leading_batch(lambda *operands: tridiagonal_solve_p.bind(*operands)),
+    rules.transpose(_solve_transpose),
+    _lapack.lapack_lowering(_solve_impl, _solve_lowering),
+)

@@ -1,0 +1,3 @@
+from bindax_testing import conformance
+
+test_rules = conformance("linalg", budget=20.0)

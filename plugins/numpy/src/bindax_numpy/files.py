@@ -1,0 +1,128 @@
+"""Arrays from files, texts and iterators, and into files: NumPy's formats."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from bindax_core.extend import Array
+from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_numpy.creation import asarray
+
+
+def save(file: Any, arr: Any, allow_pickle: bool = False) -> None:
+    """Write an array to a file in NumPy's format ``.npy``.
+
+    Args:
+        file: a path or an open binary file.
+        arr: an array, known while tracing.
+        allow_pickle: accepted for compatibility; arrays hold no objects.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> jnp.save(file, jnp.arange(3))
+    >>> _ = file.seek(0)
+    >>> jnp.load(file)
+    Array([0, 1, 2], dtype=int32)
+    """
+    np.save(file, np.asarray(asarray(arr)), allow_pickle=allow_pickle)
+
+
+def savez(file: Any, *args: Any, **kwds: Any) -> None:
+    """Write several arrays to a file in NumPy's format ``.npz``.
+
+    Args:
+        file: a path or an open binary file.
+        *args: arrays, which are called ``arr_0`` and so on.
+        **kwds: arrays by name.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> jnp.savez(file, x=jnp.arange(3))
+    >>> _ = file.seek(0)
+    >>> jnp.load(file)["x"]
+    array([0, 1, 2], dtype=int32)
+    """
+    named = {name: np.asarray(asarray(x)) for name, x in kwds.items()}
+    np.savez(file, *[np.asarray(asarray(x)) for x in args], **named)  # type: ignore[arg-type]
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """An array from a file in NumPy's format.
+
+    Args:
+        file: a path or an open binary file; of the format ``.npz`` the result is NumPy's.
+        *args: further arguments of ``numpy.load``.
+        **kwargs: likewise.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> jnp.save(file, jnp.ones(2, "bfloat16"))
+    >>> _ = file.seek(0)
+    >>> jnp.load(file)
+    Array([1, 1], dtype=bfloat16)
+    """
+    found = np.load(file, *args, **kwargs)
+    if not isinstance(found, np.ndarray):
+        return found
+    if found.dtype == np.dtype("V2"):
+        # NumPy writes the one float of 16 bits that it does not know as two bytes.
+        found = found.view(ml_dtypes.bfloat16)
+    return asarray(found)
+
+
+def fromfile(
+    file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0
+) -> Array:
+    """An array from the bytes or the text of a file.
+
+    Args:
+        file: a path or an open file.
+        dtype: the dtype of the elements; by default the default float.
+        count: how many; -1 for all.
+        sep: what is between the numbers of a text; "" for bytes.
+        offset: the place of the first byte.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     np.arange(3.0, dtype=np.float32).tofile(file.name)
+    ...     jnp.fromfile(file.name)
+    Array([0., 1., 2.], dtype=float32)
+    """
+    found = np.fromfile(file, canonical_dtype(dtype), count, sep, offset)  # type: ignore[call-overload]
+    return Array.from_numpy(found)
+
+
+def fromiter(iter: Iterable[Any], dtype: Any = None, count: int = -1) -> Array:
+    """An array from what an iterator gives.
+
+    Args:
+        iter: gives numbers.
+        dtype: the dtype of the elements; by default the default float.
+        count: how many; -1 for all.
+
+    >>> jnp.fromiter((x * x for x in range(3)), int)
+    Array([0, 1, 4], dtype=int32)
+    """
+    wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)
+    return Array.from_numpy(np.fromiter(iter, wanted, count))
+
+
+def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Array:
+    """An array from the numbers in a text.
+
+    Args:
+        string: the text.
+        dtype: the dtype of the elements; by default the default float.
+        count: how many; -1 for all.
+        sep: what is between the numbers.
+
+    >>> jnp.fromstring("1 2 3", int, sep=" ")
+    Array([1, 2, 3], dtype=int32)
+    """
+    return Array.from_numpy(np.fromstring(string, canonical_dtype(dtype), count, sep=sep))

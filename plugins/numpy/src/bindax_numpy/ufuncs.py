@@ -1,0 +1,378 @@
+"""Elementwise functions with the methods of NumPy's ufuncs, and ufuncs of Python functions."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_control_flow import scan
+from bindax_core.extend import typeof
+from bindax_lax_basic.dtypes import canonical_dtype
+from bindax_lax_basic.extend import axes_argument, axis_argument, convert
+from bindax_numpy import arithmetic, comparison, functions, reductions, special
+from bindax_numpy._operands import array_operand
+from bindax_numpy.comparison import where as choose
+from bindax_numpy.cumulative import cumprod
+from bindax_numpy.indexing import index_operand
+from bindax_numpy.joining import concatenate
+from bindax_numpy.reductions import initial_operand, mask_operand, refuse_out, running
+from bindax_numpy.reshaping import broadcast_to, expand_dims, moveaxis, ravel, reshape
+from bindax_numpy.vectorization import vectorize
+
+
+class ufunc:
+    """An elementwise function of one or two arrays, with reductions made of it.
+
+    Args:
+        func: the function, which broadcasts.
+        nin: the number of its arguments.
+        nout: the number of its results.
+        name: its name; by default that of ``func``.
+        identity: the number that, as one argument, gives the other; None where there is none.
+        reduction: ``(x, axes) -> result`` where that is known to be faster than step by step.
+        accumulation: ``(x, axis) -> result``, likewise.
+
+    >>> jnp.add(1, 2), jnp.add.reduce(jnp.arange(4)), jnp.add.identity
+    (Array(3, dtype=int64, weak_type=True), Array(6, dtype=int32), 0)
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        /,
+        nin: int,
+        nout: int,
+        *,
+        name: str | None = None,
+        identity: Any = None,
+        reduction: Callable[..., Any] | None = None,
+        accumulation: Callable[..., Any] | None = None,
+    ) -> None:
+        self.nin, self.nout, self.identity = nin, nout, identity
+        self.__name__ = self.__qualname__ = name or getattr(func, "__name__", "ufunc")
+        self.__doc__, self.__module__ = func.__doc__, "bindax_numpy"
+        self._function = func
+        self._reduction, self._accumulation = reduction, accumulation
+
+    @property
+    def nargs(self) -> int:
+        """The number of arguments and results."""
+        return self.nin + self.nout
+
+    def __call__(self, *args: Any, out: None = None, where: None = None) -> Any:
+        """The results for each element; ``out`` and ``where`` are None."""
+        refuse_out(self.__name__, out)
+        if where is not None:
+            raise TypeError(
+                f"{self.__name__}: elements that are left out would have no value, so where must "
+                f"be None; choose with bindax.numpy.where."
+            )
+        if len(args) != self.nin:
+            raise TypeError(f"{self.__name__} takes {self.nin} arguments, but got {len(args)}.")
+        return self._function(*args)
+
+    def __repr__(self) -> str:
+        return f"<ufunc {self.__name__!r} of bindax.numpy>"
+
+    def __reduce__(self) -> Any:
+        # The ufuncs of the package are pickled by name.
+        known = getattr(importlib.import_module("bindax_numpy"), self.__name__, None) is self
+        return self.__name__ if known else super().__reduce__()
+
+    def _require_binary(self, name: str) -> None:
+        if self.nin != 2 or self.nout != 1:
+            raise ValueError(
+                f"{self.__name__}.{name} needs a function of two arguments with one result, but it "
+                f"has {self.nin} and {self.nout}."
+            )
+
+    # ------------------------------------------------------------------------- reductions
+
+    def reduce(
+        self,
+        a: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        """The elements over axes joined to one by the function, from the first on.
+
+        Args:
+            a: an array.
+            axis: an axis, several, or None for all.
+            dtype: the dtype in which is computed.
+            out: None.
+            keepdims: whether the axes stay, with size 1.
+            initial: a scalar, what is started from.
+            where: booleans, the elements that count; it takes an ``initial`` or an identity.
+
+        >>> jnp.maximum.reduce(jnp.array([[1, 5], [3, 2]]))
+        Array([3, 5], dtype=int32)
+        """
+        self._require_binary("reduce")
+        name = f"{self.__name__}.reduce"
+        refuse_out(name, out)
+        x = _operand(name, a, dtype)
+        axes = axes_argument(name, axis, typeof(x).ndim, "axis")
+        if self._reduction is not None:
+            return self._reduction(
+                x, axes, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+            )
+        if where is not None:
+            where = broadcast_to(mask_operand(name, where), typeof(x).shape)
+            where = _joined(where, axes)
+        found = self._folded(name, _joined(x, axes), initial, where)
+        return expand_dims(found, axes) if keepdims and axes else found
+
+    def _folded(self, name: str, x: Any, initial: Any, where: Any) -> Any:
+        """The slices of an array joined one after the other."""
+        start = self.identity if initial is None else initial_operand(name, initial)
+        n, *rest = typeof(x).shape
+        if initial is None and where is None and n:
+            first, others = x[0], x[1:]
+        elif start is None:
+            raise ValueError(
+                f"{name}: {self.__name__} has no identity, so that nothing, or what where leaves, "
+                f"has no value; give initial."
+            )
+        else:
+            first, others = broadcast_to(convert(start, typeof(x).dtype, False), tuple(rest)), x
+        if not typeof(others).shape[0]:
+            return first
+        first = convert(first, typeof(self(first, others[0])).dtype, False)
+
+        def step(carry: Any, given: Any) -> tuple[Any, None]:
+            value, counts = given
+            joined = convert(self(carry, value), typeof(carry).dtype, False)
+            return joined if counts is None else choose(counts, joined, carry), None
+
+        return scan(step, first, (others, where))[0]
+
+    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+        """What the elements up to and including each one are joined to, along an axis.
+
+        >>> jnp.add.accumulate(jnp.array([1, 2, 3]))
+        Array([1, 3, 6], dtype=int32)
+        """
+        self._require_binary("accumulate")
+        name = f"{self.__name__}.accumulate"
+        refuse_out(name, out)
+        x = _operand(name, a, dtype)
+        place = axis_argument(name, axis, typeof(x).ndim)
+        if self._accumulation is not None:
+            return self._accumulation(x, place)
+        moved = moveaxis(x, place, 0)
+        if typeof(moved).shape[0] < 2:
+            return x
+        first = convert(moved[0], typeof(self(moved[0], moved[1])).dtype, False)
+
+        def step(carry: Any, value: Any) -> tuple[Any, Any]:
+            joined = convert(self(carry, value), typeof(carry).dtype, False)
+            return joined, joined
+
+        found = scan(step, first, moved[1:])[1]
+        return moveaxis(concatenate([expand_dims(first, 0), found]), 0, place)
+
+    def reduceat(
+        self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
+    ) -> Any:
+        """Slices along an axis joined from each index up to the next one.
+
+        Where the next index is no later, the slice of the index alone is the result.
+
+        >>> jnp.add.reduceat(jnp.arange(5), jnp.array([0, 3, 1]))
+        Array([ 3,  3, 10], dtype=int32)
+        """
+        self._require_binary("reduceat")
+        name = f"{self.__name__}.reduceat"
+        refuse_out(name, out)
+        x, starts = _operand(name, a, dtype), index_operand(name, indices)
+        if typeof(starts).ndim != 1:
+            raise ValueError(f"{name} takes a vector of indices, not {typeof(starts).str_short()}.")
+        place = axis_argument(name, axis, typeof(x).ndim)
+        moved = moveaxis(x, place, 0)
+        n, *rest = typeof(moved).shape
+        end = lax.full((1,), n, typeof(starts).dtype)
+        stops = lax.max(concatenate([starts[1:], end]), starts + 1)
+        column = (typeof(starts).shape[0], *(1,) * len(rest))
+        first = lax.full((column[0], *rest), 0, typeof(moved).dtype)
+        if n:
+            first = convert(first, typeof(self(moved[0], moved[0])).dtype, False)
+
+        def step(carry: Any, given: Any) -> tuple[Any, None]:
+            position, value = given
+            joined = convert(self(carry, expand_dims(value, 0)), typeof(carry).dtype, False)
+            is_first = reshape(starts == position, column)
+            within = reshape((starts < position) & (position < stops), column)
+            value = convert(value, typeof(carry).dtype, False)
+            return choose(is_first, value, choose(within, joined, carry)), None
+
+        found, _ = scan(step, first, (lax.iota(typeof(starts).dtype, n), moved))
+        return moveaxis(found, 0, place)
+
+    # ------------------------------------------------------------------------ other methods
+
+    def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = False) -> Any:
+        """A copy with the function applied to the elements at indices, once for each.
+
+        Args:
+            a: an array.
+            indices: as between brackets.
+            b: the second arguments, which broadcast; for functions of two.
+            inplace: False, as arrays are immutable.
+
+        >>> jnp.add.at(jnp.zeros(3), jnp.array([0, 2, 2]), 1.0)
+        Array([1., 0., 2.], dtype=float32)
+        """
+        name = f"{self.__name__}.at"
+        if inplace:
+            raise ValueError(f"{name}: arrays are immutable, so inplace must be False.")
+        if (b is None) != (self.nin == 1) or self.nout != 1:
+            raise ValueError(f"{name} takes an array, indices, and {self.nin - 1} more arrays.")
+        x = array_operand(name, a)
+        own = typeof(x)
+        places = reshape(lax.iota("int32", own.size), own.shape)[indices]
+        shape = typeof(places).shape
+        others = () if b is None else (ravel(broadcast_to(array_operand(name, b), shape)),)
+
+        def step(carry: Any, given: Any) -> tuple[Any, None]:
+            place, *values = given
+            changed = convert(self(carry[place], *values), own.dtype, False)
+            return carry.at[place].set(changed), None
+
+        flat, _ = scan(step, convert(ravel(x), own.dtype, False), (ravel(places), *others))
+        return reshape(flat, own.shape)
+
+    def outer(self, A: Any, B: Any, /) -> Any:
+        """The results for all pairs of an element of one array and one of the other.
+
+        >>> jnp.multiply.outer(jnp.array([1, 2]), jnp.array([3, 4]))
+        Array([[3, 4],
+               [6, 8]], dtype=int32)
+        """
+        self._require_binary("outer")
+        x, y = (array_operand(f"{self.__name__}.outer", v) for v in (A, B))
+        more = tuple(range(typeof(x).ndim, typeof(x).ndim + typeof(y).ndim))
+        return self(lax.expand_dims(x, more), y)
+
+
+def _operand(name: str, a: Any, dtype: Any) -> Any:
+    x = array_operand(name, a)
+    wanted = typeof(x).dtype if dtype is None else canonical_dtype(dtype)
+    return convert(x, wanted, False)
+
+
+def _joined(x: Any, axes: tuple[int, ...]) -> Any:
+    """The axes that are reduced as one, the first."""
+    kept = [n for i, n in enumerate(typeof(x).shape) if i not in axes]
+    return reshape(moveaxis(x, axes, tuple(range(len(axes)))), (-1, *kept)) if axes else x[None]
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
+    """A ufunc of a Python function of scalars, which is mapped over elements.
+
+    Args:
+        func: the function; it is traced.
+        nin: the number of its arguments.
+        nout: the number of its results.
+        identity: the number that, as one argument, gives the other; None where there is none.
+
+    >>> jnp.frompyfunc(lambda x, y: 10 * x + y, 2, 1).reduce(jnp.array([1, 2, 3]))
+    Array(123, dtype=int32)
+    """
+    if not callable(func):
+        raise TypeError(f"frompyfunc takes a function, but got {func!r:.60}.")
+    return ufunc(vectorize(func), nin, nout, identity=identity)
+
+
+def _accumulation(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, axis: running(name, function, x, axis)
+
+
+def _bitwise(name: str, reduce: Callable[..., Any], combine: Callable[..., Any]) -> Any:
+    """The reduction of a bitwise function, where all elements count."""
+
+    def reduction(
+        x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
+    ) -> Any:
+        neutral = -1 if name == "bitwise_and" and typeof(x).dtype.kind == "i" else 0
+        if name == "bitwise_and" and typeof(x).dtype.kind in "ub":
+            neutral = lax.bitwise_not(lax.full((), 0, typeof(x).dtype))
+        chosen = reductions.selected(name, x, where, neutral)
+        found = reductions.reduced(name, reduce, chosen, axes, keepdims)
+        return found if initial is None else combine(found, initial_operand(name, initial))
+
+    return reduction
+
+
+def _logical(function: Callable[..., Any], combine: Callable[..., Any]) -> Any:
+    def reduction(
+        x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
+    ) -> Any:
+        found = function(x, axes, keepdims=keepdims, where=where)
+        return found if initial is None else combine(found, initial)
+
+    return reduction
+
+
+def _extremum(function: Callable[..., Any]) -> Any:
+    def reduction(
+        x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
+    ) -> Any:
+        return function(x, axes, keepdims=keepdims, initial=initial, where=where)
+
+    return reduction
+
+
+add = ufunc(arithmetic.add, 2, 1, identity=0, reduction=reductions.sum)
+multiply = ufunc(arithmetic.multiply, 2, 1, identity=1, reduction=reductions.prod)
+add._accumulation, multiply._accumulation = reductions.cumsum, cumprod
+subtract = ufunc(arithmetic.subtract, 2, 1)
+negative = ufunc(arithmetic.negative, 1, 1)
+maximum = ufunc(arithmetic.maximum, 2, 1, reduction=_extremum(reductions.max))
+minimum = ufunc(arithmetic.minimum, 2, 1, reduction=_extremum(reductions.min))
+bitwise_and = ufunc(
+    comparison.bitwise_and,
+    2,
+    1,
+    identity=-1,
+    reduction=_bitwise("bitwise_and", lax.reduce_and, comparison.bitwise_and),
+)
+bitwise_or = ufunc(
+    comparison.bitwise_or,
+    2,
+    1,
+    identity=0,
+    reduction=_bitwise("bitwise_or", lax.reduce_or, comparison.bitwise_or),
+)
+bitwise_xor = ufunc(
+    comparison.bitwise_xor,
+    2,
+    1,
+    identity=0,
+    reduction=_bitwise("bitwise_xor", lax.reduce_xor, comparison.bitwise_xor),
+)
+logical_and = ufunc(
+    comparison.logical_and,
+    2,
+    1,
+    identity=True,
+    reduction=_logical(reductions.all, comparison.logical_and),
+)
+logical_or = ufunc(
+    comparison.logical_or,
+    2,
+    1,
+    identity=False,
+    reduction=_logical(reductions.any, comparison.logical_or),
+)
+logical_xor = ufunc(comparison.logical_xor, 2, 1, identity=False)
+logaddexp = ufunc(functions.logaddexp, 2, 1, identity=-float("inf"))
+logaddexp2 = ufunc(special.logaddexp2, 2, 1, identity=-float("inf"))

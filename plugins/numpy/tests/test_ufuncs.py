@@ -1,0 +1,168 @@
+"""Ufuncs beside NumPy's, grids and joined ranges beside NumPy's, files, texts."""
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+from _jax_calls import calls
+
+import bindax_numpy as jnp
+import bindax_transforms as bt
+
+X = np.array([[3, 1, 2], [6, 5, 4]], np.int32)
+K = np.array([[True, False, True], [False, True, True]])
+BINARY = calls("add multiply subtract maximum minimum bitwise_and bitwise_or bitwise_xor")
+LOGICAL = ["logical_and", "logical_or", "logical_xor", "logaddexp", "logaddexp2"]
+
+
+def assert_equal(got, wanted):
+    assert np.shape(got) == np.shape(wanted)
+    np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*BINARY, *LOGICAL])
+def test_reductions_are_those_of_numpy(name):
+    mine, theirs = getattr(jnp, name), getattr(np, name)
+    x = X if name in BINARY or name == "logical_and" else X.astype(np.float32)
+    assert isinstance(mine, jnp.ufunc)
+    assert (mine.nin, mine.nout, mine.nargs) == (2, 1, 3)
+    assert mine.identity == theirs.identity
+    assert_equal(mine(x, x[:1]), theirs(x, x[:1]))
+    for axis in (0, 1, -1):
+        assert_equal(mine.reduce(x, axis), theirs.reduce(x, axis))
+        assert_equal(mine.accumulate(x, axis), theirs.accumulate(x, axis))
+    assert_equal(mine.reduce(x, 1, keepdims=True), theirs.reduce(x, 1, keepdims=True))
+    assert_equal(mine.outer(x, x[0]), theirs.outer(x, x[0]))
+    starts = np.array([0, 2, 1])
+    assert_equal(mine.reduceat(x, starts, 1), theirs.reduceat(x, starts, 1))
+    if name != "subtract":
+        start = {} if theirs.identity is not None else {"initial": 2}
+        assert_equal(mine.reduce(x, 1, where=K, **start), theirs.reduce(x, 1, where=K, **start))
+        assert_equal(mine.reduce(x, initial=2), theirs.reduce(x, initial=2))
+        assert_equal(mine.reduce(x, None), theirs.reduce(x, None))
+    wanted = x.copy()
+    theirs.at(wanted, (np.array([0, 1, 0]), np.array([1, 0, 1])), 2)
+    got = mine.at(x, (np.array([0, 1, 0]), np.array([1, 0, 1])), 2)
+    assert_equal(got, wanted)
+    assert pickle.loads(pickle.dumps(mine)) is mine
+
+
+def test_ufuncs_are_traced():
+    f = jnp.frompyfunc(lambda x, y: x * y + 1, 2, 1, identity=1)
+    x = np.array([1.0, 2.0, 3.0], np.float32)
+    assert_equal(bt.jit(f.reduce, backend="numpy")(x), 10)
+    assert_equal(bt.grad(lambda v: f.reduce(v))(x), [6, 3, 3])
+    assert_equal(bt.jit(jnp.add)(x, 1), x + 1)
+    assert_equal(bt.vmap(jnp.maximum.reduce)(X), X.max(1))
+    assert_equal(f.reduce(x[:0]), 1)
+    assert_equal(f(x, X[:, :1]), np.array(x * X[:, :1] + 1))
+    assert_equal(jnp.negative.at(x, np.array([0, 2])), [-1, 2, -3])
+    double = jnp.frompyfunc(lambda v: (2 * v, -v), 1, 2)
+    assert_equal(double(x)[1], -x)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: jnp.add(1), TypeError, "add takes 2 arguments, but got 1"),
+        (lambda: jnp.add(1, 2, where=K), TypeError, "add: .* where must be None"),
+        (lambda: jnp.negative.reduce(X), ValueError, "negative.reduce needs a function of two"),
+        (lambda: jnp.subtract.reduce(X[:0]), ValueError, "no identity.* give initial"),
+        (lambda: jnp.subtract.reduce(X, where=K), ValueError, "no identity"),
+        (lambda: jnp.add.at(X, 0), ValueError, "takes an array, indices, and 1 more"),
+        (lambda: jnp.add.at(X, 0, 1, inplace=True), ValueError, "inplace must be False"),
+        (lambda: jnp.add.reduceat(X, X), ValueError, "takes a vector of indices"),
+        (lambda: jnp.frompyfunc(3, 1, 1), TypeError, "takes a function, but got 3"),
+        (lambda: jnp.mgrid[:], ValueError, "a slice needs its end"),
+        (lambda: jnp.r_["x", 1], ValueError, "up to three integers"),
+        (lambda: jnp.einsum("ij", 1, 2), ValueError, "names 1 operands"),
+        (lambda: jnp.einsum(X, 3), TypeError, "comes a list of integers"),
+        (lambda: jnp.quantile(X, 0.5, weights=X), ValueError, "only the method 'inverted_cdf'"),
+        (
+            lambda: jnp.quantile(X, 0.5, 0, method="inverted_cdf", weights=X[0]),
+            ValueError,
+            "weights must have the shape",
+        ),
+    ],
+)
+def test_errors(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mgrid[0:3]",
+        "mgrid[0:3, 1:2]",
+        "mgrid[0:1:3j, 0:4:2]",
+        "ogrid[0:2, 0:3]",
+        "ogrid[0:1:3j]",
+        "r_[1:4, 0, np.array([7, 8])]",
+        "r_[0:1:3j, [5, 6]]",
+        "r_['0,2', [1, 2], [3, 4]]",
+        "r_['1,2,0', [1, 2], [3, 4]]",
+        "r_['0,3,1', [[1, 2]], [[3, 4]]]",
+        "r_['-1', X, X]",
+        "c_[[1, 2], [3, 4]]",
+        "c_[X, X]",
+        "c_[1, 2]",
+        "s_[::2, 1]",
+        "index_exp[1]",
+        "einsum(X, [0, 1], X, [0, 1])",
+        "einsum(X, [0, 1], X, [2, 1], [0, 2])",
+        "einsum(X, [..., 1], [..., 1])",
+        "quantile(X, 0.5, method='inverted_cdf')",
+        "quantile(X, 0.4, 1, method='inverted_cdf')",
+        "quantile(X, 0.3, 1, method='inverted_cdf', weights=X)",
+        "quantile(X, np.array([0.0, 1.0]), 1, method='inverted_cdf', weights=np.array([0, 1, 2]))",
+        "percentile(X, 30, method='inverted_cdf', weights=X)",
+        "angle(np.array([1j, -1.0]), deg=True)",
+        "trim_zeros(np.array([[0, 0, 0], [0, 1, 0], [2, 0, 0]]))",
+        "trim_zeros(np.array([[0, 0, 0], [0, 1, 0], [2, 0, 0]]), 'b', 1)",
+        "concat([X, X], axis=1)",
+        "reshape(X, (3, 2), copy=True)",
+    ],
+)
+def test_as_numpy(text):
+    got, wanted = (eval(text, {**vars(m), "np": np, "X": X}) for m in (jnp, np))
+    if text.startswith(("s_", "index_exp")):
+        assert got == wanted
+        return
+    pairs = zip(got, wanted, strict=True) if isinstance(wanted, tuple) else [(got, wanted)]
+    for a, b in pairs:
+        assert_equal(a, b)
+
+
+def test_indices_along_an_axis():
+    index = np.array([[0, -1], [5, 1]])
+    x = X.astype(np.float32)
+    got = jnp.take_along_axis(x, index, 1, mode="one_hot")
+    assert_equal(got, [[3, 2], [0, 5]])
+    got = jnp.take_along_axis(x, index[:1, :1] - 1, 0, mode="one_hot")
+    assert_equal(got, [[6, 5, 4]])
+    wrapped = jnp.take_along_axis(x, index, 1, wrap_negative_indices=False, fill_value=7)
+    assert_equal(wrapped, [[3, 7], [7, 5]])
+
+
+def test_files_and_texts(tmp_path):
+    for x in (X, X.astype("complex64"), jnp.asarray(X, "bfloat16")):
+        jnp.save(tmp_path / "x.npy", x)
+        found = jnp.load(tmp_path / "x.npy")
+        assert found.dtype == x.dtype
+        assert_equal(found, x)
+    file = io.BytesIO()
+    jnp.savez(file, X, k=K)
+    file.seek(0)
+    found = jnp.load(file)
+    assert_equal(found["arr_0"], X)
+    assert_equal(found["k"], K)
+    X.tofile(tmp_path / "bytes")
+    assert_equal(jnp.fromfile(tmp_path / "bytes", "int32", 2, offset=4), [1, 2])
+    assert_equal(jnp.fromiter(range(4), float, 3), [0, 1, 2])
+    assert_equal(jnp.fromstring("1, 2", sep=","), [1, 2])
+    with jnp.printoptions(precision=2):
+        assert repr(jnp.array([1.23456])) == "Array([1.23], dtype=float32)"
+    assert jnp.array_repr(jnp.zeros(0)) == "Array([], shape=(0,), dtype=float32)"
+    assert jnp.array_str(3) == "3"

@@ -1,0 +1,77 @@
+"""Modified Bessel functions of the first kind, exponentially scaled."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core.extend import Array, Primitive, primitive, rules, typeof
+from bindax_lax_basic import add_p, div_p, dtypes, eq_p, mul_p, sign_p, sub_p
+from bindax_lax_basic.dtypes import FLOAT
+from bindax_lax_basic.extend import (
+    broadcast_to,
+    constant,
+    derivative,
+    elementwise,
+    in_wider,
+    operation,
+    select_scalars,
+)
+from bindax_special.evaluation import bessel, evaluation
+from bindax_special.evaluation.lowering import program
+from bindax_special.gamma_functions import digamma
+
+__all__ = ["bessel_i0e", "bessel_i0e_p", "bessel_i1e", "bessel_i1e_p"]
+
+
+def bessel_i0e(x: Any) -> Array:
+    """Elementwise modified Bessel function of order 0, times ``exp(-|x|)``.
+
+    Evaluated by its power series (DLMF 10.25.2) and its asymptotic series (DLMF 10.40.1).
+
+    >>> import numpy as np
+    >>> bessel_i0e(np.array([0.0, 1.0]))
+    Array([1.        , 0.46575961], dtype=float64)
+    """
+    return bessel_i0e_p.bind(x)
+
+
+bessel_i0e_p: Primitive = primitive(
+    "bessel_i0e",
+    *elementwise("bessel_i0e", bessel_i0e, evaluation.bessel_i0e, FLOAT, slow=True),
+    derivative(bessel_i0e, lambda x, y: sub_p.bind(bessel_i1e(x), mul_p.bind(sign_p.bind(x), y))),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](program(lambda f, x: bessel.scaled_bessel(f, 0, x), digamma)),
+)
+
+
+def bessel_i1e(x: Any) -> Array:
+    """Elementwise modified Bessel function of order 1, times ``exp(-|x|)``; as ``bessel_i0e``.
+
+    >>> import numpy as np
+    >>> bessel_i1e(np.array([0.0, -1.0]))
+    Array([ 0.        , -0.20791042], dtype=float64)
+    """
+    return bessel_i1e_p.bind(x)
+
+
+def _i1e_derivative(x: Any, y: Any) -> Any:
+    """``i0e - i1e (sign(x) + 1 / x)``, one half at zero, where the quotient has a limit."""
+    zero = eq_p.bind(x, constant(0.0, x))
+    one, half = constant(1.0, x), constant(0.5, x)
+    safe = select_scalars(zero, x, one)
+    rate = add_p.bind(sign_p.bind(safe), div_p.bind(one, safe))
+    away = sub_p.bind(bessel_i0e(safe), mul_p.bind(y, rate))
+    return select_scalars(zero, away, broadcast_to(half, typeof(x).shape))
+
+
+bessel_i1e_p: Primitive = primitive(
+    "bessel_i1e",
+    *elementwise("bessel_i1e", bessel_i1e, evaluation.bessel_i1e, FLOAT, slow=True),
+    derivative(bessel_i1e, _i1e_derivative),
+    rules.transpose.absent("not linear"),
+    rules.lowering["stablehlo"](
+        in_wider(lambda: bessel_i1e_p, operation("chlo.bessel_i1e"), dtypes.accumulator_dtype)
+    ),
+)

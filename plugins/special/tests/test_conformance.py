@@ -1,0 +1,3 @@
+from bindax_testing import conformance
+
+test_rules = conformance("special", budget=20.0)

@@ -1,0 +1,42 @@
+"""The operations of bindax: array primitives and control flow, with JAX's names."""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from bindax_control_flow import *
+from bindax_lax_basic import *
+
+if _TYPE_CHECKING:
+    from bindax.lax import linalg as linalg
+    from bindax_special import *
+
+_SPECIAL = (
+    *(
+        "bessel_i0e",
+        "bessel_i0e_p",
+        "bessel_i1e",
+        "bessel_i1e_p",
+        "betainc",
+        "digamma",
+        "digamma_p",
+    ),
+    *("igamma", "igamma_grad_a", "igamma_grad_a_p", "igamma_p", "igammac", "igammac_p"),
+    *("lgamma", "lgamma_p", "polygamma", "polygamma_p", "random_gamma_grad"),
+    *("random_gamma_grad_p", "regularized_incomplete_beta_p", "zeta", "zeta_p"),
+)
+"""The names of ``bindax_special``, which the first use of one loads."""
+
+__all__ = [name for name in list(vars()) if not name.startswith("_")] + [*_SPECIAL, "linalg"]
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "linalg":
+        return _import_module("bindax.lax.linalg")
+    if name in _SPECIAL:
+        return getattr(_import_module("bindax_special"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
