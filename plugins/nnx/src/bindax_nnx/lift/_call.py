@@ -388,7 +388,7 @@ class Call:
         return finish(self.outcome, arguments.variables, arguments.references, values, arrays)
 
     def finish_apart(self, outs: Sequence[Any]) -> Any:
-        """The result of the user's function around copies of the arguments, which are left alone."""
+        """The result of the user's function around copies of the arguments."""
         arguments = self.arguments
         walk = Walk()
         for root in arguments.roots:

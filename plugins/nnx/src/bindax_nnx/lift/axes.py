@@ -54,8 +54,8 @@ class ByFilter:
     def __eq__(self, other: object) -> bool:
         return (
             type(other) is type(self)
-            and self.filters == other.filters  # type: ignore[attr-defined]
-            and self.values == other.values  # type: ignore[attr-defined]
+            and self.filters == other.filters
+            and self.values == other.values
         )
 
     def __hash__(self) -> int:
