@@ -47,7 +47,7 @@ _set = object.__setattr__
 _STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
 """The kinds of values for a walk; some static values need their type noted with them."""
 
-_SELF_EXPLAINING = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
+_SELF_EXPLAINING: set[type] = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
 """Types of static attributes whose instances are equal only to their like."""
 
 _BASIC: dict[type, int] = {
@@ -441,10 +441,11 @@ class Build:
         kind = token.type
         foreign = None if issubclass(kind, Object) else find_foreign(kind)
         node = target
-        if node is None and foreign is None:
-            node = new_object(kind, self.context)
-        elif node is None:
-            node = foreign.create(token.metadata)
+        if node is None:
+            if foreign is None:
+                node = new_object(kind, self.context)
+            else:
+                node = foreign.create(token.metadata)
         self.references.append(node)
         attributes = {}
         for name in token.names:
@@ -492,9 +493,9 @@ def children_of(value: Any) -> Iterator[tuple[Any, Any]]:
     else:
         foreign = find_foreign(type(value))
         if foreign is not None:
-            attributes, _ = foreign.flatten(value)
-            for name in sorted(attributes):
-                yield name, attributes[name]
+            own, _ = foreign.flatten(value)
+            for name in sorted(own):
+                yield name, own[name]
 
 
 def _plain_key(key: Any) -> Any:

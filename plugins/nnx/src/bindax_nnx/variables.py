@@ -195,7 +195,7 @@ class Variable(VariableOperators, Generic[A]):
                 f"the transformation that removes this axis calls it {name!r} in "
                 f"transform_metadata. Map the axis of that name, or correct one of the two."
             )
-        return names[:index] + names[index + 1 :]
+        return (*names[:index], *names[index + 1 :])
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
         metadata = self._metadata

@@ -75,11 +75,11 @@ def scan(
         call.all_values = frozenset(numbers)
         loop = _Loop(call, entry, axes, out_axes, metadata)
         carry, xs, shared = loop.divided(call.leaves)
-        xs = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs]
+        slices = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs]
         final, ys = bindax_control_flow.scan(
             lambda carry, xs: loop.step(carry, xs, shared),
             carry,
-            xs,
+            slices,
             length=length,
             reverse=reverse,
             unroll=unroll,
@@ -118,7 +118,7 @@ class _Loop:
         """One step on flat lists."""
         parts = {Carry: iter(carry), None: iter(shared)}
         slices = iter(xs)
-        leaves = [next(parts[a] if a in parts else slices) for a in self.axes]
+        leaves = [next(parts.get(a, slices)) for a in self.axes]
         call = self.call
         inside = call.enter(leaves)
         remove_axes(inside, self.entry.variables, self.metadata)
