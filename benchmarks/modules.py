@@ -125,7 +125,9 @@ def train_case(nnx: Any, optimizer: Any, jnp: Any, label: str) -> dict[str, Case
         state.update(model, grads)
         return loss
 
-    return {f"{label}training step of two blocks": lambda: step(model, state, x).block_until_ready()}
+    return {
+        f"{label}training step of two blocks": lambda: step(model, state, x).block_until_ready()
+    }
 
 
 def import_time(module: str) -> float:

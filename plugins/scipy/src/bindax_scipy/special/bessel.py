@@ -8,8 +8,8 @@ import operator
 from typing import Any
 
 import bindax_numpy as jnp
-from bindax_control_flow import scan
 import bindax_special as base
+from bindax_control_flow import scan
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import bindax_numpy as jnp
-from bindax_control_flow import while_loop
 import bindax_special as base
+from bindax_control_flow import while_loop
 from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import aligned, is_double, largest, promoted, real
 from bindax_transforms import custom_jvp, jvp
