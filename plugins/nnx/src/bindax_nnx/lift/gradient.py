@@ -21,7 +21,7 @@ from bindax_transforms import check_function
 
 @dataclasses.dataclass(frozen=True)
 class DiffState:
-    """A choice of variables of an argument to differentiate with respect to.
+    """Which variables of an argument to differentiate with respect to.
 
     Attributes:
         argnum: the position of the argument.
@@ -155,7 +155,7 @@ def _entries(argnums: Argnums, args: Sequence[Any]) -> list[tuple[int, Filter]]:
 
 
 class _Selection:
-    """The leaves of a call to differentiate with respect to, and the argument of each."""
+    """Which leaves of a call are differentiated with respect to, and for which argument."""
 
     def __init__(
         self, call: Call, args: Sequence[Any], entries: Sequence[tuple[int, Filter]]
@@ -235,8 +235,14 @@ class Template:
                     position += 1
             self._parts.append((tree, parts))
 
-    def state(self, root: Any, takes: Callable[[Path, Any], bool]) -> State:
-        """Return the values that belong to the variables of a root that a filter takes."""
+    def fill(self, number: int, leaves: Sequence[Any], takes: Callable[[Path, Any], bool]) -> Any:
+        """One argument, with states of the variables that a filter takes for objects."""
+        tree, parts = self._parts[number]
+        return tree_unflatten(tree, [self._filled(part, leaves, takes) for part in parts])
+
+    def _filled(self, part: Any, leaves: Sequence[Any], takes: Callable[[Path, Any], bool]) -> Any:
+        if isinstance(part, int):
+            return leaves[part]
         return State.from_flat_path(
             {
                 path: x.replace(tree_unflatten(tree, leaves[start : start + tree.num_leaves]))
@@ -244,8 +250,3 @@ class Template:
                 if takes(path, x)
             }
         )
-
-    def array(self, x: Any) -> Any:
-        """Return the value that belongs to an array; equal objects come in their order."""
-        values = self._arrays[id(x)]
-        return values.pop(0) if len(values) > 1 else values[0]
