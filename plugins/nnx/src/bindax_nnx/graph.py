@@ -45,7 +45,7 @@ from bindax_nnx.variables import Variable, name_place, restore_variable
 _set = object.__setattr__
 
 _STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
-"""What a value is to a walk; of static values, whether the type must be noted with them."""
+"""The kinds of values for a walk; some static values need their type noted with them."""
 
 _SELF_EXPLAINING: set[type] = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
 """Types of static attributes whose instances are equal only to their like."""
@@ -94,7 +94,7 @@ on_registration.append(_reference_types.clear)
 
 
 def is_reference(value: Any) -> bool:
-    """Whether a value is walked as part of a graph, in the arguments of a transformation."""
+    """Tell whether a value is walked as part of a graph, in the arguments of a transformation."""
     kind = type(value)
     known = _reference_types.get(kind)
     if known is None:
@@ -316,7 +316,7 @@ class Walk:
 
     @property
     def sizes(self) -> list[int]:
-        """How many values each variable has."""
+        """The number of values of each variable."""
         return [self.uneven.get(i, 1) for i in range(len(self.variables))]
 
     def structure(self) -> tuple[Any, ...]:

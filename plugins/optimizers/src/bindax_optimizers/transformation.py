@@ -1,4 +1,4 @@
-"""What an optimizer is, and how several make one."""
+"""Optimizers, and chains that make one of several."""
 
 from __future__ import annotations
 

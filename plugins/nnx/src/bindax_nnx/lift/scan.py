@@ -173,6 +173,6 @@ class _Loop:
 
 
 def _carried(axes: Any, values: Sequence[Any]) -> list[Any]:
-    """What a tuple of axes says is carried."""
+    """Return the values that a tuple of axes marks as carried."""
     given = axes if isinstance(axes, tuple) else (axes,) * len(values)
     return [x for x, axis in zip(values, given, strict=True) if axis is Carry]
