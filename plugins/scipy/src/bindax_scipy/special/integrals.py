@@ -12,8 +12,8 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_control_flow import while_loop
 import bindax_special as base
+from bindax_control_flow import while_loop
 from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import aligned, epsilon, real
 from bindax_scipy.special.gamma_functions import bernoulli_number
