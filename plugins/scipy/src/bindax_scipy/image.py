@@ -106,7 +106,7 @@ _KERNELS: dict[ResizeMethod, tuple[int, Callable[[Any], Any]]] = {
 def _weights(
     size: int, wanted: int, scale: Any, shift: Any, method: ResizeMethod, antialias: bool
 ) -> Any:
-    """How much each of the old pixels counts in each of the new ones, ``[size, wanted]``."""
+    """Return the weight of each old pixel in each new one, ``[size, wanted]``."""
     inverse = 1.0 / scale
     place = (jnp.arange(wanted, dtype=scale.dtype) + 0.5) * inverse - shift * inverse - 0.5
     at_edges = method is ResizeMethod.CUBIC_PYTORCH
