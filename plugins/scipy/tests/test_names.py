@@ -8,7 +8,30 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
-MODULES = ["nn", "nn.initializers", "scipy", "scipy.cluster", "scipy.cluster.vq", "scipy.fft", "scipy.integrate", "scipy.interpolate", "scipy.linalg", "scipy.ndimage", "scipy.optimize", "scipy.signal", "scipy.sparse", "scipy.sparse.linalg", "scipy.spatial", "scipy.spatial.transform", "scipy.special", "scipy.stats", "image", "ops", "flatten_util", "dlpack"]
+MODULES = [
+    "nn",
+    "nn.initializers",
+    "scipy",
+    "scipy.cluster",
+    "scipy.cluster.vq",
+    "scipy.fft",
+    "scipy.integrate",
+    "scipy.interpolate",
+    "scipy.linalg",
+    "scipy.ndimage",
+    "scipy.optimize",
+    "scipy.signal",
+    "scipy.sparse",
+    "scipy.sparse.linalg",
+    "scipy.spatial",
+    "scipy.spatial.transform",
+    "scipy.special",
+    "scipy.stats",
+    "image",
+    "ops",
+    "flatten_util",
+    "dlpack",
+]
 
 
 def public(module):
