@@ -84,8 +84,9 @@ class Arguments:
 
     __slots__ = ("arrays", "form", "references", "roots", "sizes", "values", "variables")
 
-    def __init__(self, arguments: Any) -> None:
-        leaves, tree = tree_flatten(arguments, is_leaf=is_reference)
+    def __init__(self, arguments: Any, is_leaf: Callable[[Any], bool] | None = None) -> None:
+        stop = is_reference if is_leaf is None else lambda x: is_reference(x) or is_leaf(x)
+        leaves, tree = tree_flatten(arguments, is_leaf=stop)
         is_root = tuple(map(is_reference, leaves))
         self.roots = [x for x, root in zip(leaves, is_root, strict=True) if root]
         self.arrays = [x for x, root in zip(leaves, is_root, strict=True) if not root]
@@ -335,6 +336,7 @@ class Call:
         kwargs: its keyword arguments.
         all_values: whether the results have the values of all variables, changed or not; or of
             which, by number.
+        is_leaf: which containers in the arguments count as arrays.
 
     Attributes:
         arguments: the arguments, taken apart.
@@ -350,10 +352,11 @@ class Call:
         kwargs: Mapping[str, Any] | None = None,
         *,
         all_values: bool | frozenset[int] = False,
+        is_leaf: Callable[[Any], bool] | None = None,
     ) -> None:
         self.fun = fun
         self.all_values = all_values
-        self.arguments = Arguments((tuple(args), dict(kwargs or {})))
+        self.arguments = Arguments((tuple(args), dict(kwargs or {})), is_leaf)
         self.outcome: Exit | None = None
         self.num_values = 0
         self.inside: Inside | None = None
@@ -411,12 +414,16 @@ class Call:
 Flat = Callable[[Sequence[Any]], Any]
 
 
-def lift(transformation: Callable[[Flat], Flat]) -> Callable[[Callable[..., Any]], Any]:
+def lift(
+    transformation: Callable[[Flat], Flat], *, is_leaf: Callable[[Any], bool] | None = None
+) -> Callable[[Callable[..., Any]], Any]:
     """Lift a transformation, so that objects pass through with their identity.
 
     Args:
         transformation: from a function of a list of arrays that returns a list of arrays, to
             another such function.
+        is_leaf: which containers in the arguments count as arrays, because the transformation
+            gives them a meaning.
 
     Returns:
         A transformation of functions whose arguments and results hold objects, variables and
@@ -440,7 +447,7 @@ def lift(transformation: Callable[[Flat], Flat]) -> Callable[[Callable[..., Any]
         @wraps(fun)
         @api_boundary
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            call = Call(fun, args, kwargs)
+            call = Call(fun, args, kwargs, is_leaf=is_leaf)
             return call.finish(transformation(call.flat)(call.leaves))
 
         return wrapper
