@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Parts(NamedTuple):
-    """How a value is shown: what begins and ends it, and its parts with their names."""
+    """The way a value is shown: what begins and ends it, and its parts with their names."""
 
     start: str
     parts: list[tuple[str, Any]]

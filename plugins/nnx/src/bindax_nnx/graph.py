@@ -36,7 +36,7 @@ from bindax_nnx.variables import Variable
 _set = object.__setattr__
 
 _STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
-"""What a value is to a walk; of static values, whether the type must be noted with them."""
+"""The role of a value in a walk; of static values, whether the type must be noted with them."""
 
 _BASIC: dict[type, int] = {
     **dict.fromkeys(SELF_EXPLAINING, _STATIC),
@@ -82,7 +82,7 @@ on_registration.append(_reference_types.clear)
 
 
 def is_reference(value: Any) -> bool:
-    """Whether a value is walked as part of a graph, in the arguments of a transformation."""
+    """Tell whether a value is walked as part of a graph, in the arguments of a transformation."""
     kind = type(value)
     known = _reference_types.get(kind)
     if known is None:
@@ -304,7 +304,7 @@ class Walk:
 
     @property
     def sizes(self) -> list[int]:
-        """How many values each variable has."""
+        """The number of values of each variable."""
         return [self.uneven.get(i, 1) for i in range(len(self.variables))]
 
     def structure(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What says how parts of objects are transformed: axes, carries, and filters for them."""
+"""Descriptions of how parts of objects are transformed: axes, carries, and filters for them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ByFilter:
         self._predicates = tuple(map(to_predicate, self.filters))
 
     def of(self, path: Path, variable: Variable[Any]) -> Any:
-        """What is said of one variable.
+        """The entry for one variable.
 
         Raises:
             ValueError: no filter takes it.

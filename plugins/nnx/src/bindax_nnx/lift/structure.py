@@ -122,7 +122,7 @@ class Exit:
     is_plain: bool
 
     def structure(self) -> Any:
-        """What must be the same for the branches of a choice."""
+        """The parts that must be the same for the branches of a choice."""
         return self.tree, self.tokens, self.restructured, self.relabelled
 
     def describe(self) -> str:
@@ -268,7 +268,7 @@ class Inside:
 
 
 def _same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether two structures are equal, the metadata and contents of variables aside."""
+    """Tell whether two structures are equal, the metadata and contents of variables aside."""
     ours = [x for x in map(_without_metadata, tokens) if x is not None]
     theirs = [x for x in map(_without_metadata, others) if x is not None]
     return ours == theirs
