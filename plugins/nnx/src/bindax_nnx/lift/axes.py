@@ -10,7 +10,7 @@ from bindax_core.extend import flatten_prefix, tree_flatten, tree_leaves, typeof
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Filter, Path, check_order, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Arguments, Inside
+from bindax_nnx.lift.structure import Arguments, Inside
 from bindax_nnx.variables import PARTITION_NAME, Variable
 
 

@@ -15,7 +15,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Call
+from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.gradient import Template
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable

@@ -11,9 +11,9 @@ import bindax_transforms
 from bindax_core.extend import api_boundary, tree_flatten, tree_structure, tree_unflatten
 from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Call
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift.axes import ByFilter, add_occurrences
+from bindax_nnx.lift.call import Call
 from bindax_nnx.state import State
 from bindax_nnx.variables import Param, Variable
 from bindax_transforms import check_function

@@ -10,10 +10,11 @@ import bindax_control_flow
 import bindax_numpy as jnp
 from bindax_core.extend import api_boundary
 from bindax_nnx.errors import GraphError
-from bindax_nnx.lift._call import Call, Inside
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift.axes import Axes, Carry, remove_axes, restore_axes, value_axes
+from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects
+from bindax_nnx.lift.structure import Inside
 from bindax_transforms import check_function
 
 
