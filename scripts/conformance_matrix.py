@@ -67,7 +67,7 @@ def subjects() -> Iterable[Subject]:
 
 
 def cell(primitive: Primitive, kind: str, results: list[RuleResult], reasons: Reasons) -> str:
-    """What became of the checks of one rule."""
+    """Return the cell that counts the results of the checks of one rule."""
     rule = rule_kinds[kind].rule_of(primitive)
     if rule is not None and rule.reason is not None:
         return f"absent {reasons.mark(rule.reason)}"
@@ -79,7 +79,7 @@ def cell(primitive: Primitive, kind: str, results: list[RuleResult], reasons: Re
     silent = [result for result in results if result.status in ("skipped", "not run")]
     if silent:
         marks = dict.fromkeys(reasons.mark(result.reason) for result in silent)
-        parts.append(f"– {len(silent)} {''.join(marks)}")
+        parts.append(f"– {len(silent)} {', '.join(marks)}")
     if rule is not None and rule.derived is not None:
         parts.append("derived")
     return ", ".join(parts)
@@ -105,7 +105,7 @@ def examples() -> dict[str, Any]:
 
 
 def containers(name: str) -> str:
-    """What the checks of pytrees say about a plugin's containers."""
+    """Return the results of the pytree checks of a plugin's containers."""
     given = examples().get(name, ())
     lines = []
     for one in given:

@@ -2,10 +2,12 @@
 
 A workspace hides missing dependencies: every package can import what any other one installed. So
 the wheels are built, and each one is installed into a fresh environment with its declared
-dependencies and the test runner alone, where its own tests run. The facade is installed without its
-`xla` extra and with it, both times without JAX, and on each supported Python that is there.
+dependencies and the test runner alone. There all that is installed is imported, and those of its
+own tests run that are marked `smoke`. The facade is installed without its `xla` extra and with it,
+both times without JAX, and on each supported Python that is there. At night all tests run in each.
 
     uv run python scripts/isolated.py             # everything
+    uv run python scripts/isolated.py --full      # with all tests
     uv run python scripts/isolated.py bindax-core # runs whose name contains a word
 """
 
@@ -18,12 +20,22 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+NO_TESTS = 5  # what pytest exits with
 OTHER_PYTHONS = ("3.12", "3.13")
+# What is installed loads with what is declared.
+LOAD = """
+import importlib, sys
+import bindax_core
+
+importlib.import_module(sys.argv[1])
+bindax_core.load_plugins()
+problems = [p for p in bindax_core.installed_plugins() if p["status"] == "quarantined"]
+assert not problems, problems
+"""
 SMOKE = """
 import sys
 import numpy as np
@@ -47,6 +59,7 @@ class Run(NamedTuple):
         requirement: the distribution that is installed, with its extras.
         absent: modules that must not be importable there.
         tests: directories whose tests run, relative to the repository.
+        module: what is imported.
         smoke: whether a few lines use the facade.
         demo: whether `bindax demo` runs.
         python: the version, or None for the one that runs this script.
@@ -56,6 +69,7 @@ class Run(NamedTuple):
     requirement: str
     absent: tuple[str, ...]
     tests: tuple[str, ...] = ()
+    module: str = "bindax"
     smoke: bool = False
     demo: bool = False
     python: str | None = None
@@ -93,14 +107,22 @@ def runs(packages: dict[str, Path]) -> list[Run]:
             continue
         absent = {"jax", "jaxlib"} - needed(name, packages)
         own_tests = (str(directory.relative_to(ROOT) / "tests"),)
-        planned.append(Run(f"{name} alone", name, tuple(sorted(absent)), own_tests))
+        module = name.replace("-", "_")
+        planned.append(Run(f"{name} alone", name, tuple(sorted(absent)), own_tests, module))
     facade = needed("bindax", packages)
     tests = tuple(str(path / "tests") for name, path in packages.items() if name in facade)
     everything = (str(ROOT / "tests"), *tests)
     no_compiler = ("jax", "jaxlib")
     planned += [
         Run("bindax without jaxlib", "bindax", no_compiler, everything, smoke=True, demo=True),
-        Run("bindax[xla] without JAX", "bindax[xla]", ("jax",), everything, smoke=True, demo=True),
+        Run(
+            "bindax[xla] without JAX",
+            "bindax[demo,xla]",
+            ("jax",),
+            everything,
+            smoke=True,
+            demo=True,
+        ),
     ]
     planned += [
         Run(f"bindax on {version}", "bindax[xla]", ("jax",), smoke=True, python=version)
@@ -115,10 +137,9 @@ def call(*command: str | Path, cwd: Path, check: bool = True) -> int:
     return subprocess.run([*map(str, command)], cwd=cwd, env=environment, check=check).returncode
 
 
-def build_wheels(packages: Iterable[Path], directory: Path) -> None:
+def build_wheels(directory: Path) -> None:
     """Build the wheel of every package."""
-    for package in packages:
-        call("uv", "build", "--quiet", "--wheel", "--out-dir", directory, package, cwd=ROOT)
+    call("uv", "build", "--quiet", "--wheel", "--all-packages", "--out-dir", directory, cwd=ROOT)
 
 
 def interpreter(version: str | None) -> str | None:
@@ -147,12 +168,20 @@ def create(run: Run, python: str, directory: Path, wheels: Path) -> Path:
     return created
 
 
-def perform(run: Run, python: Path, directory: Path) -> None:
-    """Do what a run is for."""
+def perform(run: Run, python: Path, directory: Path, full: bool) -> None:
+    """Do what a run is for, with all tests or with those that are marked."""
+    call(python, "-W", "error", "-c", LOAD, run.module, cwd=directory)
     if run.tests:
         # The sources are under `src` directories, which nothing here puts on the path.
-        pytest = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider")
-        call(*pytest, *(ROOT / tests for tests in run.tests), cwd=ROOT)
+        chosen = () if full else ("-n0", "-m", "smoke")
+        command = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen)
+        # What is marked in the packages that the facade needs runs in theirs.
+        directories = run.tests if full else run.tests[:1]
+        paths = [ROOT / tests for tests in directories if (ROOT / tests).is_dir()]
+        status = call(*command, *paths, cwd=ROOT, check=False)
+        # A package may mark none of its tests.
+        if status and (full or status != NO_TESTS):
+            raise SystemExit(f"{run.name}: the tests failed")
     if run.smoke:
         call(python, "-c", SMOKE, cwd=directory)
     if run.demo:
@@ -161,11 +190,13 @@ def perform(run: Run, python: Path, directory: Path) -> None:
 
 def main(words: list[str]) -> None:
     """Perform the runs whose names contain one of the words; all without words."""
+    full = "--full" in words
+    words = [word for word in words if not word.startswith("-")]
     with tempfile.TemporaryDirectory() as name:
         temporary = Path(name)
         wheels = temporary / "wheels"
         packages = workspace()
-        build_wheels(packages.values(), wheels)
+        build_wheels(wheels)
         for number, run in enumerate(runs(packages)):
             if words and not any(word in run.name for word in words):
                 continue
@@ -177,7 +208,7 @@ def main(words: list[str]) -> None:
                 continue
             directory = temporary / str(number)
             directory.mkdir()
-            perform(run, create(run, python, directory / "venv", wheels), directory)
+            perform(run, create(run, python, directory / "venv", wheels), directory, full)
             print(f"--- {run.name}: passed in {time.monotonic() - started:.0f} s", flush=True)
 
 

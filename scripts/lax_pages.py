@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import functools
 import inspect
+import itertools
 import json
 import re
 import sys
@@ -24,12 +25,16 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import bindax
-import bindax_lax_basic as lax
-import bindax_linalg
+import bindax.lax.linalg
+import bindax_lax_basic.formulas
+import bindax_lax_basic.plugin
+import bindax_linalg.formulas
+import bindax_linalg.plugin
+import bindax_special.formulas
+import bindax_special.plugin
+from bindax import lax
 from bindax_core.extend import Primitive, ShapedArray, vmap
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.formulas import DERIVATIVES
-from bindax_lax_basic.plugin import bindax_samples
 from bindax_testing import Sample, check_plugin
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,27 +61,58 @@ class Application(NamedTuple):
 # ------------------------------------------------------------------------------- what there is
 
 
+PACKAGES = ("lax_basic", "linalg", "special")
+PACKAGE_NAMES = {f"bindax_{package}" for package in PACKAGES}
+PLUGINS = bindax_lax_basic.plugin, bindax_linalg.plugin, bindax_special.plugin
+DERIVATIVES = {
+    **bindax_lax_basic.formulas.DERIVATIVES,
+    **bindax_linalg.formulas.DERIVATIVES,
+    **bindax_special.formulas.DERIVATIVES,
+}
+TOGETHER = {"take": "gather_and_scatter_add", "scatter_apply": "scatter"}
+"""Modules without primitives, and the family on whose page their functions are."""
+
+
 def declared() -> dict[str, str]:
-    """Return the module of each primitive that the package declares, without the package."""
-    path = ROOT / "plugins/lax_basic/pyproject.toml"
-    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-    places: dict[str, str] = project["entry-points"]["bindax.v1.primitives"]
-    return {name: place.partition(":")[0].partition(".")[2] for name, place in places.items()}
+    """Return the module of each primitive that the packages declare."""
+    found: dict[str, str] = {}
+    for package in PACKAGES:
+        path = ROOT / f"plugins/{package}/pyproject.toml"
+        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+        places: dict[str, str] = project["entry-points"]["bindax.v1.primitives"]
+        found |= {name: place.partition(":")[0] for name, place in places.items()}
+    return found
+
+
+def family_of(module: str) -> str:
+    """Return the page that a module is on: linear algebra has one, a room has one for each file.
+
+    >>> family_of("bindax_lax_basic.elementwise.arithmetic"), family_of("bindax_linalg.lu")
+    ('arithmetic', 'linalg')
+    """
+    package, *rest = module.split(".")
+    family = "linalg" if package == "bindax_linalg" else rest[min(1, len(rest) - 1)]
+    return TOGETHER.get(family, family)
 
 
 def families() -> dict[str, list[str]]:
-    """Return the primitives of each page; linear algebra is one of them."""
+    """Return the primitives of each page."""
     found: dict[str, list[str]] = {}
     for name, module in declared().items():
-        found.setdefault(module.partition(".")[0], []).append(name)
+        found.setdefault(family_of(module), []).append(name)
     return {family: sorted(found[family]) for family in sorted(found)}
+
+
+def doors(family: str) -> ModuleType:
+    """Return the module that users import the functions of a page from."""
+    return lax.linalg if family == "linalg" else lax
 
 
 @functools.cache
 def applications() -> dict[str, list[Application]]:
     """Return how the samples apply each primitive."""
     found: dict[str, list[Application]] = {}
-    for sample in bindax_samples():
+    for sample in itertools.chain.from_iterable(plugin.bindax_samples() for plugin in PLUGINS):
         if not isinstance(sample, Sample):
             continue
         closed = bindax.make_jaxpr(sample.call)(*[operand.aval for operand in sample.operands])
@@ -88,18 +124,19 @@ def applications() -> dict[str, list[Application]]:
 
 def functions(family: str) -> dict[str, FunctionType]:
     """Return the public functions that a family's modules define, by name."""
-    module: ModuleType = bindax_linalg if family == "linalg" else lax
-    prefix = f"bindax_lax_basic.{family}"
+    door = doors(family)
+    offered = {name: getattr(door, name) for name in sorted(door.__all__)}
     return {
         name: value
-        for name, value in sorted(vars(module).items())
+        for name, value in offered.items()
         if isinstance(value, FunctionType)
-        and (value.__module__ == prefix or value.__module__.startswith(prefix + "."))
+        and value.__module__.partition(".")[0] in PACKAGE_NAMES
+        and family_of(value.__module__) == family
     }
 
 
 def accepts(primitive: Primitive, uses: Iterable[Application], dtype: str) -> bool:
-    """Whether a primitive has a type for operands of a dtype, in place of the sampled ones."""
+    """Tell whether a primitive has a type for operands of a dtype, in place of the sampled ones."""
     for use in uses:
         if not use.operands:
             continue
@@ -162,14 +199,14 @@ def examples(function: FunctionType) -> list[str]:
 
 def imports(family: str) -> list[str]:
     """Return what the examples of a page need."""
-    module = bindax_linalg if family == "linalg" else lax
+    module = doors(family)
     lines = [line for f in functions(family).values() for line in examples(f)]
     code = "\n".join(line for line in lines if line.startswith((">>>", "...")))
     # Neither attributes nor the names of arguments.
     words = set(re.findall(r"(?<![\w.])\w+(?!\w|=)", code))
-    used = sorted(words & {name for name in vars(module) if name[0] != "_"})
+    used = sorted(words & set(module.__all__))
     used = used or [f"{name}_p" for name in families()[family]]
-    door = "bindax_lax_basic.linalg" if family == "linalg" else "bindax.lax"
+    door = module.__name__
     return [">>> import numpy as np", f">>> from {door} import {', '.join(used)}"]
 
 
@@ -255,10 +292,11 @@ def named(checks: list[str]) -> str:
 
 def page(family: str, names: list[str], record: Mapping[str, Any]) -> str:
     """Return the text of one page."""
-    modules = sorted({f"bindax_lax_basic.{declared()[name]}" for name in names})
+    modules = sorted({declared()[name] for name in names})
+    about = modules[0] if len(modules) == 1 else modules[0].rpartition(".")[0]
     lines = [
         f"# {family.replace('_', ' ').capitalize()}\n",
-        paragraph(sys.modules[f"bindax_lax_basic.{family}"].__doc__ or "") + "\n",
+        paragraph(sys.modules[about].__doc__ or "") + "\n",
         f"Source: {', '.join(f'`{module}`' for module in modules)}. [All pages](README.md)\n",
         "\n".join(["```python", *imports(family), "```\n"]),
         *function_lines(family),
@@ -280,7 +318,7 @@ def index(record: Mapping[str, Any]) -> str:
         ran, planned = sum(len(passed(one)) for one in checks), sum(map(len, checks))
         title = f"[{family.replace('_', ' ')}]({family}.md)"
         rows.append([title, " ".join(f"`{name}`" for name in names), f"{ran} of {planned}"])
-    notation = inspect.cleandoc(sys.modules[DERIVATIVES_MODULE].__doc__ or "")
+    notation = inspect.cleandoc(bindax_lax_basic.formulas.__doc__ or "")
     origin = (
         "These pages are written by `scripts/lax_pages.py` from the cards of the primitives, their "
         "samples, and the record of a run of the conformance kit "
@@ -299,9 +337,6 @@ def index(record: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-DERIVATIVES_MODULE = "bindax_lax_basic.formulas"
-
-
 def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file."""
     record = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -314,9 +349,10 @@ def pages() -> dict[str, str]:
 
 def run_conformance(budget: float) -> None:
     """Run the conformance kit and write what ran."""
-    report = check_plugin("lax_basic", budget=budget)
+    reports = [check_plugin(package, budget=budget / len(PACKAGES)) for package in PACKAGES]
+    report = reports[0]
     found: dict[str, dict[str, int | str]] = {}
-    for result in report.results:
+    for result in itertools.chain.from_iterable(one.results for one in reports):
         checks = found.setdefault(result.primitive, {})
         # How many cases a reason holds for depends on how long the kit ran.
         reason = re.sub(r" \(\d+ of \d+ cases\)", "", result.reason)
@@ -328,7 +364,7 @@ def run_conformance(budget: float) -> None:
     text = head + ', "primitives": {\n' + ",\n".join(lines) + "\n}}\n"
     PAGES.mkdir(parents=True, exist_ok=True)
     RECORD.write_text(text, encoding="utf-8")
-    print(report)
+    print(*reports, sep="\n")
 
 
 def outdated() -> list[str]:

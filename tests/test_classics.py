@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,19 +17,10 @@ from bindax import numpy as bnp
 scipy: Any = pytest.importorskip("scipy", reason="SciPy is a reference of these tests")
 pytest.importorskip("scipy.special", reason="SciPy is a reference of these tests")
 pytest.importorskip("scipy.integrate", reason="SciPy is a reference of these tests")
-jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
-jnp: Any = pytest.importorskip("jax.numpy", reason="JAX is the reference of differential tests")
 
 Module = Any
 Function = Callable[..., Any]
 RANDOM = np.random.default_rng(20261121)
-
-
-@pytest.fixture(autouse=True)
-def double_precision() -> Iterator[None]:
-    """JAX computes in double precision, as the NumPy arrays of these tests do in bindax."""
-    with jax.enable_x64(True):
-        yield
 
 
 def close(got: Any, expected: Any, rtol: float = 1e-9) -> None:
@@ -37,26 +28,36 @@ def close(got: Any, expected: Any, rtol: float = 1e-9) -> None:
 
 
 def close_trees(got: Any, expected: Any) -> None:
-    ours, theirs = bindax.tree_util.tree_leaves(got), jax.tree_util.tree_leaves(expected)
+    ours, theirs = bindax.tree_util.tree_leaves(got), bindax.tree_util.tree_leaves(expected)
     for x, y in zip(ours, theirs, strict=True):
         close(x, y)
 
 
-def same_as_jax(make: Function, *args: Any, derive: Function | None = None) -> Any:
-    """The value of a program: now, compiled and by JAX; ``derive`` makes a derivative of it.
+@pytest.fixture
+def same_as_jax(jax_answers: Any) -> Function:
+    """A comparison of the values of a program: now, compiled and by JAX; it returns the value."""
+    numbers = itertools.count()
 
-    Args:
-        make: takes a library, its operations and its NumPy; returns a function.
-        args: what the function is applied to.
-        derive: takes a library and the function, returns another one.
-    """
-    ours, theirs = make(bindax, lax, bnp), make(jax, jax.lax, jnp)
-    if derive is not None:
-        ours, theirs = derive(bindax, ours), derive(jax, theirs)
-    value = ours(*args)
-    close_trees(bindax.jit(ours)(*args), value)
-    close_trees(value, jax.jit(theirs)(*args))
-    return value
+    def compare(make: Function, *args: Any, derive: Function | None = None) -> Any:
+        """Compare the values.
+
+        Args:
+            make: takes a library, its operations and its NumPy; returns a function.
+            args: what the function is applied to.
+            derive: takes a library and the function, returns another one.
+        """
+        derive = derive or (lambda _, function: function)
+        ours = derive(bindax, make(bindax, lax, bnp))
+        value = ours(*args)
+        close_trees(bindax.jit(ours)(*args), value)
+
+        def by_jax(jax: Any) -> Any:
+            return jax.tree.leaves(jax.jit(derive(jax, make(jax, jax.lax, jax.numpy)))(*args))
+
+        close_trees(value, jax_answers(f"{make.__name__} {next(numbers)}", by_jax))
+        return value
+
+    return compare
 
 
 def gradient(library: Module, function: Function) -> Function:
@@ -93,7 +94,7 @@ def kepler(library: Module, ops: Module, xp: Module) -> Function:
     return anomaly
 
 
-def test_newton_root_with_an_implicit_derivative() -> None:
+def test_newton_root_with_an_implicit_derivative(same_as_jax: Function) -> None:
     mean, e = np.float64(0.8), np.float64(0.4)
     angle = float(same_as_jax(kepler, mean, e))
     close(angle - 0.4 * np.sin(angle), 0.8)
@@ -174,7 +175,7 @@ def exact_populations(rates: tuple[float, ...], state: tuple[float, ...]) -> Any
     return solution.y[:, -1]
 
 
-def test_differential_equation_with_scan() -> None:
+def test_differential_equation_with_scan(same_as_jax: Function) -> None:
     expected = exact_populations(tuple(RATES), tuple(POPULATIONS))
     close(same_as_jax(fixed_steps, RATES, POPULATIONS), expected, rtol=1e-5)
 
@@ -194,7 +195,7 @@ def test_differential_equation_with_scan() -> None:
     close(batch, each, rtol=1e-5)
 
 
-def test_differential_equation_with_while_loop() -> None:
+def test_differential_equation_with_while_loop(same_as_jax: Function) -> None:
     expected = exact_populations(tuple(RATES), tuple(POPULATIONS))
     close(same_as_jax(adaptive_steps, RATES, POPULATIONS), expected, rtol=1e-8)
     states = np.stack([POPULATIONS, POPULATIONS[::-1]])
@@ -255,7 +256,7 @@ def lstm_by_hand(weights: Any, xs: Any) -> float:
     return total + float(carry[1].sum())
 
 
-def test_lstm_over_a_sequence() -> None:
+def test_lstm_over_a_sequence(same_as_jax: Function) -> None:
     close(same_as_jax(lstm, WEIGHTS, SEQUENCE), lstm_by_hand(WEIGHTS, SEQUENCE))
     found = same_as_jax(lstm, WEIGHTS, SEQUENCE, derive=gradient)
     for name in WEIGHTS:
@@ -319,7 +320,7 @@ def best_path(transitions: Any, emissions: Any) -> tuple[float, tuple[int, ...]]
     return max((score(path), path) for path in itertools.product(range(STATES), repeat=OBSERVED))
 
 
-def test_viterbi() -> None:
+def test_viterbi(same_as_jax: Function) -> None:
     score, path = same_as_jax(viterbi_scan, TRANSITIONS, EMISSIONS)
     expected, best = best_path(TRANSITIONS, EMISSIONS)
     close(score, expected)
@@ -362,7 +363,7 @@ def log_sum_exp(library: Module, ops: Module, xp: Module) -> Function:
 LARGE = np.array([1000.0, 999.0, -1000.0, 0.0])
 
 
-def test_log_sum_exp_of_large_numbers() -> None:
+def test_log_sum_exp_of_large_numbers(same_as_jax: Function) -> None:
     close(same_as_jax(log_sum_exp, LARGE), scipy.special.logsumexp(LARGE))
     close(same_as_jax(log_sum_exp, LARGE, derive=gradient), scipy.special.softmax(LARGE))
     p = scipy.special.softmax(LARGE)
@@ -391,7 +392,7 @@ def clipped(library: Module, ops: Module, xp: Module) -> Function:
     return f
 
 
-def test_clipping_gradients() -> None:
+def test_clipping_gradients(same_as_jax: Function) -> None:
     x = np.float64(2.0)
     close(same_as_jax(clipped, x), 2.0 * 3.0**5 * 0.1)
     expected = 0.1
@@ -433,7 +434,7 @@ def conjugate_gradients(library: Module, ops: Module, xp: Module) -> Function:
     return solve
 
 
-def test_conjugate_gradients() -> None:
+def test_conjugate_gradients(same_as_jax: Function) -> None:
     x = np.linalg.solve(MATRIX, RIGHT)
     close(same_as_jax(conjugate_gradients, MATRIX, RIGHT), x)
 

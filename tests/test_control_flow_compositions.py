@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -144,7 +145,7 @@ def transformed(api: Any, ops: Any, block: Block, chain: list[str]) -> Function:
 
 @seed(20261121)
 @settings(
-    max_examples=25,
+    max_examples=25 if os.environ.get("BINDAX_NIGHTLY") else 6,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

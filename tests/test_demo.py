@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def run_demo(*arguments: str) -> Result:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_demo_recognizes_digits_and_draws_a_picture(backend: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra bindax[demo] is not installed")
     picture = tmp_path / "digits.png"
     output = run_demo("--backend", backend, "--output", str(picture)).output
     accuracy = re.search(r"test accuracy ([\d.]+)%", output)
@@ -33,6 +35,20 @@ def test_demo_recognizes_digits_and_draws_a_picture(backend: str, tmp_path: Path
     assert backend in output
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size > 10_000
+
+
+def test_without_matplotlib_the_demo_reports_and_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "bindax.demo.picture", raising=False)
+    monkeypatch.delattr(bindax.demo, "picture", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    picture = tmp_path / "digits.png"
+    output = run_demo("--backend", "numpy", "--epochs", "1", "--output", str(picture)).output
+    assert "test accuracy" in output
+    assert "pip install 'bindax[demo]'" in " ".join(output.split())
+    assert not picture.exists()
 
 
 def test_same_seed_gives_same_accuracy_and_other_seed_another_order(tmp_path: Path) -> None:

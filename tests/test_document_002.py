@@ -31,6 +31,8 @@ from bindax.lax import (
 )
 from bindax_transforms import trace_to_jaxpr
 
+pytestmark = pytest.mark.smoke
+
 Printed = pytest.CaptureFixture[str]
 
 

@@ -150,7 +150,7 @@ def test_a_card_has_every_rule(tmp_path: Path) -> None:
 
     card = function[function.index("scale_p = primitive(") :]
     for kind in ("impl", "abstract_eval", "jvp", "vmap", "transpose", 'lowering["stablehlo"]'):
-        assert f"    {kind}(_" in card
+        assert f"    rules.{kind}(_" in card
 
 
 def test_a_wrong_rule_is_found_by_its_tests(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """Random programs under random transformations: evaluated, compiled, and by JAX, all the same.
 
-100 programs run with the other tests; BINDAX_RANDOM_PROGRAMS=2000 is the nightly run, and
-BINDAX_RANDOM_SEED starts another one. A failure names the seed of its case, for `random_case`; with
-BINDAX_RANDOM_SHRINK=1 it is made smaller first, which compiles for minutes.
+10 programs run with the other tests, others each day; BINDAX_RANDOM_PROGRAMS=2000 is the nightly
+run. A failure names what it is repeated with: BINDAX_RANDOM_SEED for all programs of that day, and
+the seed of its case for `random_case`. With BINDAX_RANDOM_SHRINK=1 the case is made smaller first,
+which compiles for minutes.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,10 +33,11 @@ from _random_programs.transformations import reverses, transformed
 
 jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
 
-COUNT = int(os.environ.get("BINDAX_RANDOM_PROGRAMS", "100"))
-FIRST_SEED = int(os.environ.get("BINDAX_RANDOM_SEED", "20261122"))
+COUNT = int(os.environ.get("BINDAX_RANDOM_PROGRAMS", "10"))
+TODAY = f"{dt.datetime.now(dt.UTC):%Y%m%d}"
+FIRST_SEED = int(os.environ.get("BINDAX_RANDOM_SEED", TODAY))
 SHRINK = bool(os.environ.get("BINDAX_RANDOM_SHRINK"))
-PARTS = 4  # tests, so that several processes share the work
+PARTS = 4 if COUNT > 10 else 2  # tests, so that several processes share the work
 # Compiling well takes longer than running slowly, for programs that run once.
 COMPILER_OPTIONS = {
     "xla_backend_optimization_level": 0,
@@ -131,6 +134,7 @@ def smallest(case: Case) -> Case:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs(part: int) -> None:
     sharpness: list[float] = []
+    print(f"BINDAX_RANDOM_SEED={FIRST_SEED} BINDAX_RANDOM_PROGRAMS={COUNT}")
 
     @seed(FIRST_SEED + part)
     @settings(
@@ -149,11 +153,15 @@ def test_random_programs(part: int) -> None:
             sharpness.append(check_case(case))
         except Exception as error:
             error.add_note(repr(smallest(case) if SHRINK else case))
+            error.add_note(
+                f"repeat it with BINDAX_RANDOM_SEED={FIRST_SEED} BINDAX_RANDOM_PROGRAMS={COUNT} "
+                f"pytest -n0 'tests/test_random_programs.py::test_random_programs[{part}]'"
+            )
             raise
 
     check()
     # Where rounding decides what a program computes, the comparison says nothing.
-    assert np.median(sharpness) < 1e-4
+    assert len(sharpness) < 25 or np.median(sharpness) < 1e-4
 
 
 def _primitives(jaxpr: Any) -> Iterator[str]:

@@ -49,3 +49,14 @@ def test_sources_name_no_registry() -> None:
     for directory in PROJECTS:
         text = (directory / "pyproject.toml").read_text(encoding="utf-8")
         assert not re.search(r"https?://\S*(simple|pypi)|\[\[tool\.uv\.index\]\]", text)
+
+
+def test_no_file_takes_part_in_an_import_circle() -> None:
+    grimp = pytest.importorskip("grimp")
+    packages = project(ROOT)["tool"]["importlinter"]["root_packages"]
+    graph = grimp.build_graph(*packages, exclude_type_checking_imports=True, cache_dir=None)
+    imports = {one: set(graph.find_modules_directly_imported_by(one)) for one in graph.modules}
+    while free := {one for one, imported in imports.items() if not imported & imports.keys()}:
+        for one in free:
+            del imports[one]
+    assert sorted(imports) == []

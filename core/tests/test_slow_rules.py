@@ -14,7 +14,6 @@ from bindax_core.extend import (
     InterpretedProgram,
     ShapedArray,
     abstract_eval,
-    as_array,
     impl,
     jvp,
     lowering,
@@ -84,19 +83,16 @@ def test_the_rule_runs_where_nothing_compiles(calls: list[str]) -> None:
     assert calls == ["impl"]
 
 
-def test_a_rule_may_be_slow_for_some_types_only(calls: list[str]) -> None:
-    slow = declare(calls, lambda x: x.size >= 8)
-    for _ in range(2):
-        for size in (8, 7):
-            x = np.ones(size, np.float32)
-            assert np.asarray(slow.bind(x)).tolist() == [2.0] * size
-            assert np.asarray(slow.bind(as_array(x))).tolist() == [2.0] * size
-    assert calls == ["compiled", "compiled", "impl", "impl"] * 2
-    calls.clear()
-    with config.override(backend="numpy"):
-        slow.bind(np.ones(8, np.float32))
-    slow.bind(np.ones(8, np.float32))
-    assert calls == ["impl", "compiled"]
+def test_every_operation_is_compiled_where_the_setting_says_so(calls: list[str]) -> None:
+    fast = declare(calls, False)
+    for eager in ("numpy", "compile"):
+        with config.override(eager=eager):
+            for size in (1, 100_000):  # the size of an array decides nothing
+                fast.bind(np.ones(size, np.float32))
+    assert calls == ["impl", "impl", "compiled", "compiled"]
+    with config.override(eager="compile", backend="numpy"):
+        fast.bind(np.float32(2))
+    assert calls[4:] == ["impl"]
 
 
 def test_the_compiler_that_holds_the_operands_is_preferred(calls: list[str]) -> None:

@@ -12,11 +12,10 @@ bring operations, containers, backends or transformations of their own.
 2.0
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import typing as _typing
+from importlib import import_module as _import_module
 
 from bindax import errors as errors
-from bindax import extend as extend
 from bindax import tree as tree
 from bindax import tree_util as tree_util
 from bindax_core import Array as Array
@@ -39,6 +38,8 @@ from bindax_core import find_primitive as find_primitive
 from bindax_core import find_transformation as find_transformation
 from bindax_core import float0 as float0
 from bindax_core import installed_plugins as installed_plugins
+from bindax_core import jaxpr_from_text as jaxpr_from_text
+from bindax_core import jaxpr_to_text as jaxpr_to_text
 from bindax_core import load_plugins as load_plugins
 from bindax_core import plugin_settings as plugin_settings
 from bindax_core import refresh_plugins as refresh_plugins
@@ -48,14 +49,26 @@ from bindax_core import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core import typeof as typeof
 from bindax_core.errors import DerivedRuleNotice as DerivedRuleNotice
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from bindax import ad_checkpoint as ad_checkpoint
     from bindax import custom_batching as custom_batching
     from bindax import custom_derivatives as custom_derivatives
     from bindax import debug as debug
+    from bindax import dlpack as dlpack
+    from bindax import dtypes as dtypes
     from bindax import experimental as experimental
+    from bindax import extend as extend
+    from bindax import flatten_util as flatten_util
+    from bindax import image as image
     from bindax import lax as lax
+    from bindax import meta as meta
+    from bindax import nn as nn
+    from bindax import nnx as nnx
     from bindax import numpy as numpy
+    from bindax import ops as ops
+    from bindax import optimizers as optimizers
+    from bindax import random as random
+    from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_transforms import JittedFunction as JittedFunction
@@ -87,9 +100,21 @@ _MODULES = (
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "dlpack",
+    "dtypes",
     "experimental",
+    "extend",
+    "flatten_util",
+    "image",
     "lax",
+    "meta",
+    "nn",
+    "nnx",
+    "optimizers",
     "numpy",
+    "ops",
+    "random",
+    "scipy",
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
@@ -99,13 +124,15 @@ _ELSEWHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     # Operations and transformations are plugins: `import bindax` does not pay for them. A name is
     # looked up once, and is then an attribute like any other.
+    if name == "__all__":
+        return [word for word in __dir__() if not word.startswith("_")]
     if name in _MODULES:
-        return import_module(f"bindax.{name}")
+        return _import_module(f"bindax.{name}")
     if name in _ELSEWHERE:
-        found = getattr(import_module(_ELSEWHERE[name]), name)
+        found = getattr(_import_module(_ELSEWHERE[name]), name)
     elif not name.startswith("_") and name in transformation_names():
         found = find_transformation(name)
     else:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from bindax_core.extend import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from bindax_transforms import custom_vmap as custom_vmap
 
+__all__ = ["custom_vmap", "sequential_vmap"]
+
 R = TypeVar("R")
 
 

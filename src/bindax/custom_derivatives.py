@@ -7,3 +7,13 @@ from bindax_transforms import custom_gradient as custom_gradient
 from bindax_transforms import custom_jvp as custom_jvp
 from bindax_transforms import custom_vjp as custom_vjp
 from bindax_transforms import zero_from_primal as zero_from_primal
+
+__all__ = [
+    "CustomVJPPrimal",
+    "SymbolicZero",
+    "closure_convert",
+    "custom_gradient",
+    "custom_jvp",
+    "custom_vjp",
+    "zero_from_primal",
+]

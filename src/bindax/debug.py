@@ -11,3 +11,5 @@ x = 3.0
 
 from bindax_callbacks.debug import callback as callback
 from bindax_callbacks.debug import print as print
+
+__all__ = ["callback", "print"]

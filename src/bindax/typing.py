@@ -8,5 +8,7 @@ import numpy as np
 
 from bindax_core import Array as Array
 
+__all__ = ["Array", "ArrayLike"]
+
 ArrayLike: TypeAlias = Array | np.ndarray[Any, Any] | np.generic | bool | int | float | complex
-"""What operations accept as an operand. Traced values have the interface of ``Array``."""
+"""The type of operands. Traced values have the interface of ``Array``."""

@@ -156,6 +156,7 @@ def test_samples_that_raise_are_named(project: Path) -> None:
     assert "no sample reaches torn.one" in ran.stdout
 
 
+@pytest.mark.nightly
 def test_workers_find_what_one_process_finds(project: Path) -> None:
     pytest.importorskip("xdist")
     alone, shared = (

@@ -9,6 +9,7 @@ from bindax_core import errors as errors
 from bindax_core.kernel._aval import ShapedArray as ShapedArray
 from bindax_core.kernel._aval import float0 as float0
 from bindax_core.kernel._aval import typeof as typeof
+from bindax_core.kernel._doors import public_names as _public_names
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
 from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
@@ -18,8 +19,8 @@ from bindax_core.kernel._jaxpr_check import JaxprType as JaxprType
 from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
-from bindax_core.kernel._source_info import register_internal
-from bindax_core.registry import _wiring
+from bindax_core.kernel._source_info import register_internal as _register_internal
+from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
 from bindax_core.registry._api import container_types as container_types
 from bindax_core.registry._api import diagnose_plugins as diagnose_plugins
@@ -34,14 +35,20 @@ from bindax_core.registry._api import transformation_names as transformation_nam
 from bindax_core.runtime._array import Array as Array
 from bindax_core.runtime._backend import effects_barrier as effects_barrier
 from bindax_core.runtime._config import config as config
+from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transfer import block_until_ready as block_until_ready
 from bindax_core.runtime._transfer import default_backend as default_backend
 from bindax_core.runtime._transfer import device_get as device_get
 from bindax_core.runtime._transfer import device_put as device_put
 from bindax_core.runtime._transfer import devices as devices
+from bindax_core.text._api import jaxpr_from_text as jaxpr_from_text
+from bindax_core.text._api import jaxpr_to_text as jaxpr_to_text
 
 ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""
 
-register_internal(__file__)
-_wiring.connect()
+_register_internal(__file__)
+runtime.plugins = _installed.installed
+config.observe("check_rules", _installed.check_rules)
+
+vars()["__all__"] = [*_public_names(vars()), "errors"]

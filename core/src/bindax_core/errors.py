@@ -6,6 +6,8 @@ same situations, so that ``except`` clauses move with a program.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class BindaxError(Exception):
     """Base of every error that bindax defines."""
@@ -43,8 +45,18 @@ class JaxprTypeError(BindaxError, TypeError):
     """A jaxpr is not well formed, or an equation's types do not agree."""
 
 
+class JaxprTextError(BindaxError, ValueError):
+    """A jaxpr cannot be written as text, or a text cannot be read as a jaxpr here."""
+
+
 class RuleOutputError(BindaxError, TypeError):
-    """A rule returned something that its primitive's abstract evaluation contradicts."""
+    """A rule returned something that its primitive's abstract evaluation contradicts.
+
+    Attributes:
+        primitive: the primitive that was being evaluated, or None.
+    """
+
+    primitive: Any = None
 
 
 class MissingRuleError(BindaxError, NotImplementedError):
@@ -93,3 +105,11 @@ class DeletedArrayError(BindaxError, RuntimeError):
 
 class DerivedRuleNotice(UserWarning):
     """A primitive runs on a rule that was derived, which may be slower than one of its own."""
+
+
+# Each error here is public. Type checkers would take this for all that there is.
+vars()["__all__"] = [
+    name
+    for name, value in list(vars().items())
+    if isinstance(value, type) and issubclass(value, BaseException)
+]

@@ -4,7 +4,7 @@ What is here is public, versioned (``API_VERSION``) and tested; the interpreters
 use nothing else of the kernel.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing as _typing
 
 from bindax_core.errors import BackendError as BackendError
 from bindax_core.errors import DeletedArrayError as DeletedArrayError
@@ -23,6 +23,14 @@ from bindax_core.kernel._aval import unknown_type_message as unknown_type_messag
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
+from bindax_core.kernel._doors import public_names as public_names
+from bindax_core.kernel._extended import ExtendedDType as ExtendedDType
+from bindax_core.kernel._extended import as_extended as as_extended
+from bindax_core.kernel._extended import extended as extended
+from bindax_core.kernel._extended import extended_dtype as extended_dtype
+from bindax_core.kernel._extended import is_extended as is_extended
+from bindax_core.kernel._extended import logical_array as logical_array
+from bindax_core.kernel._extended import physical_array as physical_array
 from bindax_core.kernel._jaxpr import Atom as Atom
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
@@ -40,7 +48,6 @@ from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._primitive import Primitive as Primitive
-from bindax_core.kernel._primitive import as_array as as_array
 from bindax_core.kernel._rule_tables import Rule as Rule
 from bindax_core.kernel._rule_tables import RuleFamily as RuleFamily
 from bindax_core.kernel._rule_tables import RuleKind as RuleKind
@@ -50,17 +57,16 @@ from bindax_core.kernel._source_info import describe_function as describe_functi
 from bindax_core.kernel._source_info import hide_internal_frames as hide_internal_frames
 from bindax_core.kernel._source_info import register_internal as register_internal
 from bindax_core.kernel._source_info import user_source_info as user_source_info
+from bindax_core.kernel._stack import find_top_trace as find_top_trace
+from bindax_core.kernel._stack import full_lower as full_lower
+from bindax_core.kernel._stack import full_raise as full_raise
+from bindax_core.kernel._stack import new_base as new_base
+from bindax_core.kernel._stack import new_main as new_main
+from bindax_core.kernel._stack import trace_state as trace_state
 from bindax_core.kernel._trace import MainTrace as MainTrace
 from bindax_core.kernel._trace import Origin as Origin
 from bindax_core.kernel._trace import Trace as Trace
 from bindax_core.kernel._trace import Tracer as Tracer
-from bindax_core.kernel._trace import find_top_trace as find_top_trace
-from bindax_core.kernel._trace import full_lower as full_lower
-from bindax_core.kernel._trace import full_raise as full_raise
-from bindax_core.kernel._trace import new_base as new_base
-from bindax_core.kernel._trace import new_main as new_main
-from bindax_core.kernel._trace import staging as staging
-from bindax_core.kernel._trace import trace_state as trace_state
 from bindax_core.kernel.rules import Effect as Effect
 from bindax_core.kernel.rules import abstract_eval as abstract_eval
 from bindax_core.kernel.rules import dce as dce
@@ -70,6 +76,7 @@ from bindax_core.kernel.rules import jvp as jvp
 from bindax_core.kernel.rules import lowering as lowering
 from bindax_core.kernel.rules import partial_eval as partial_eval
 from bindax_core.kernel.rules import partial_eval_jaxpr as partial_eval_jaxpr
+from bindax_core.kernel.rules import physical as physical
 from bindax_core.kernel.rules import pretty_print as pretty_print
 from bindax_core.kernel.rules import transpose as transpose
 from bindax_core.kernel.rules import typecheck as typecheck
@@ -82,9 +89,11 @@ from bindax_core.runtime._backend import LoweringContext as LoweringContext
 from bindax_core.runtime._backend import Region as Region
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
+from bindax_core.runtime._backend import lower_program as lower_program
 from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
+from bindax_core.runtime._operands import as_array as as_array
 from bindax_core.runtime._operations import ArrayOperations as ArrayOperations
 from bindax_core.runtime._operations import UndefPrimal as UndefPrimal
 from bindax_core.runtime._operations import Zero as Zero
@@ -93,6 +102,8 @@ from bindax_core.runtime._operations import instantiate_zeros as instantiate_zer
 from bindax_core.runtime._operations import is_undef_primal as is_undef_primal
 from bindax_core.runtime._operations import operations_for as operations_for
 from bindax_core.runtime._operations import zeros_like_aval as zeros_like_aval
+from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dtypes
+from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition
 from bindax_core.tree_util import PyTreeDef as PyTreeDef
@@ -110,14 +121,21 @@ API_VERSION = 1
 not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from bindax_core.registry._hooks import hookimpl as hookimpl
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     # pluggy is needed by plugins that are being loaded, not by programs that compute.
     if name == "hookimpl":
         from bindax_core.registry._hooks import hookimpl
 
         return hookimpl
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), "hookimpl"]
+
+
+vars()["__all__"] = [*public_names(vars()), "hookimpl", "rules"]

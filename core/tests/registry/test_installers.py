@@ -18,17 +18,18 @@ from bindax_core.errors import (
     PluginWarning,
 )
 from bindax_core.extend import RuleKind
-from bindax_core.kernel import _aval, _rule_tables
+from bindax_core.kernel import _aval, _declared
 from bindax_core.kernel._rule_tables import rule_kinds
-from bindax_core.registry import _declared, _report
+from bindax_core.registry import _report
 from bindax_core.registry._control import configured
+from bindax_core.registry._installed import InstalledPlugins, import_scope
 from bindax_core.registry._installers import installers
 from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
 from bindax_core.registry._provenance import distribution_of
-from bindax_core.registry._wiring import _import_scope
 from bindax_core.runtime import _backend, _operators
+from bindax_core.runtime._runtime import runtime
 
 HEAD = """
 from bindax_core.extend import *
@@ -50,7 +51,7 @@ class Real:
         self._path = [str(site.directory)]
         self._manifest: Manifest | None = None
         self.loader = Loader(
-            lambda: ready, outside_traces=_import_scope, read_manifest=self.manifest
+            lambda: ready, outside_traces=import_scope, read_manifest=self.manifest
         )
         self.discovery = Discovery(self.loader)
 
@@ -374,9 +375,9 @@ def test_a_missing_rule_is_chained_to_the_plugin_that_failed(
     owner(site)
     site.plugin("broken", "raise OSError('no device')", "[bindax.v1.rules]\ninverse = broken\n")
     primitive = real.discovery.find_primitive("owner.p")
-    monkeypatch.setattr(_rule_tables, "load_for_rule", real.discovery.load_for_rule)
-    monkeypatch.setattr(_rule_tables, "describe_candidates", real.discovery.candidates)
-    monkeypatch.setattr(_rule_tables, "failure_behind", real.discovery.failure_behind_rule)
+    installed = InstalledPlugins()
+    installed._discovery = real.discovery
+    monkeypatch.setattr(runtime, "plugins", installed)
     with (
         pytest.warns(PluginWarning),
         pytest.raises(MissingRuleError, match=r"broken-dist 1\.0.*no device") as caught,

@@ -20,6 +20,8 @@ from bindax_core.tree_util import (
     tree_unflatten,
 )
 
+pytestmark = pytest.mark.smoke
+
 Point = namedtuple("Point", ["x", "y"])
 
 

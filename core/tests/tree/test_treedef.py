@@ -210,7 +210,7 @@ def test_pickled_custom_nodes_need_their_registration() -> None:
 
 
 def test_damaged_pickles() -> None:
-    from bindax_core.tree._rebuild import from_state
+    from bindax_core.tree._treedef import from_state
 
     definition = tree_structure([1])._definition
     for state, message in [

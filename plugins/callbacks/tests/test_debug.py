@@ -8,6 +8,8 @@ import pytest
 from bindax_callbacks import debug
 from bindax_transforms import eval_shape, grad, jit, make_jaxpr, vmap
 
+pytestmark = pytest.mark.smoke
+
 
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out

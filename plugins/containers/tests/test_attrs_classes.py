@@ -23,6 +23,8 @@ from bindax_core.tree_util import (
 )
 from bindax_testing import check_pytree
 
+pytestmark = pytest.mark.smoke
+
 
 def to_array(value: Any) -> Any:
     return np.asarray(value, np.float64)

@@ -1,3 +1,3 @@
 from bindax_testing import conformance
 
-test_rules = conformance("control_flow", budget=10.0)
+test_rules = conformance("control_flow", budget=4.0)

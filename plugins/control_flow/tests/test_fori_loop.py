@@ -13,6 +13,8 @@ import bindax_transforms as bt
 from bindax_control_flow import fori_loop, scan_p, while_p
 from bindax_core.errors import MissingRuleError
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture(autouse=True, params=["numpy", None])
 def backend(request: pytest.FixtureRequest) -> Iterator[None]:

@@ -11,8 +11,8 @@ import pytest
 import bindax_core as bx
 import bindax_transforms as bt
 from bindax_control_flow import cond, platform_dependent
-from bindax_control_flow._branches import branch_for
-from bindax_core.extend import abstract_eval, impl, jvp, lowering, primitive, transpose, vmap
+from bindax_control_flow.cond.platforms import branch_for
+from bindax_core.extend import primitive, rules
 from bindax_lax_basic import sin
 
 
@@ -54,12 +54,12 @@ def _refuse(*args: Any, **params: Any) -> Any:
 
 elsewhere_p = primitive(
     "test_platform.elsewhere",
-    impl(_refuse),
-    abstract_eval(lambda x: x),
-    jvp.absent("a test"),
-    vmap.absent("a test"),
-    transpose.absent("a test"),
-    lowering["stablehlo"](_refuse),
+    rules.impl(_refuse),
+    rules.abstract_eval(lambda x: x),
+    rules.jvp.absent("a test"),
+    rules.vmap.absent("a test"),
+    rules.transpose.absent("a test"),
+    rules.lowering["stablehlo"](_refuse),
 )
 
 

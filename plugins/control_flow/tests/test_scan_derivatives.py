@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,17 +15,7 @@ import pytest
 import bindax_core as bx
 import bindax_transforms as bt
 from bindax_control_flow import cond, map, scan
-from bindax_core.extend import (
-    Effect,
-    abstract_eval,
-    effects,
-    impl,
-    jvp,
-    lowering,
-    primitive,
-    transpose,
-    vmap,
-)
+from bindax_core.extend import Effect, primitive, rules
 from bindax_lax_basic import cos, exp, reduce_sum, sin, stop_gradient, tanh
 
 jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
@@ -135,6 +126,7 @@ def close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.pairwise
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("fun", FUNCTIONS)
 @pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
@@ -166,6 +158,7 @@ def test_second_derivatives(fun: Function, argument: int) -> None:
         close(bt.jit(bt.jacrev(bt.jit(bt.grad(ours, argument)), argument))(W, H, XS), expected)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("mapped", list(itertools.product([False, True], repeat=3))[1:])
 @pytest.mark.parametrize("fun", [recurrence, backward])
 def test_batches_of_gradients(fun: Function, mapped: tuple[bool, ...]) -> None:
@@ -259,7 +252,12 @@ def random_step(lib: Any, choices: list[int], w: Any) -> Function:
     return step
 
 
-@hypothesis.settings(max_examples=5, deadline=None, derandomize=True, database=None)
+@hypothesis.settings(
+    max_examples=5 if os.environ.get("BINDAX_NIGHTLY") else 2,
+    deadline=None,
+    derandomize=True,
+    database=None,
+)
 @hypothesis.given(
     choices=st.lists(st.integers(0, 200), min_size=1, max_size=6),
     reverse=st.booleans(),
@@ -355,13 +353,13 @@ def _note(x: Any) -> Any:
 
 note_p = primitive(
     "note_in_tests_of_scan",
-    impl(_note),
-    abstract_eval(lambda x: x),
-    jvp(lambda primals, tangents: (note_p.bind(*primals), tangents[0])),
-    vmap.absent("for these tests"),
-    transpose.absent("for these tests"),
-    lowering["stablehlo"].absent("for these tests"),
-    effects(lambda: frozenset([Effect("note")])),
+    rules.impl(_note),
+    rules.abstract_eval(lambda x: x),
+    rules.jvp(lambda primals, tangents: (note_p.bind(*primals), tangents[0])),
+    rules.vmap.absent("for these tests"),
+    rules.transpose.absent("for these tests"),
+    rules.lowering["stablehlo"].absent("for these tests"),
+    rules.effects(lambda: frozenset([Effect("note")])),
 )
 
 

@@ -5,8 +5,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import _jax_reference
-import jax
+import ml_dtypes
 import numpy as np
 from _dtype_cases import UNSIGNED_FLOATS
 
@@ -50,7 +49,9 @@ def subjects() -> list[Subject]:
         for s in (*SAMPLES, *REDUCTION_SAMPLES, *CONTRACTIONS)
     ]
     found += [linalg_subject(s) for s in linalg_samples()]
-    return found + [special_subject(s) for s in special_samples()]
+    # Of operands without a derivative, JAX may have one.
+    smooth = [s for s in special_samples() if s.label.count("-") > 1 or not s.no_derivative]
+    return found + [special_subject(s) for s in smooth]
 
 
 def special_subject(sample: Any) -> Subject:
@@ -93,6 +94,8 @@ class Parts(NamedTuple):
 @contextlib.contextmanager
 def wide_types(on: bool = True) -> Iterator[None]:
     """JAX with 64-bit dtypes."""
+    import jax
+
     with jax.enable_x64(on), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -174,11 +177,11 @@ def parts_of(
 
 
 def pull_back(api: Any, function: Any, primals: Any, cotangents: Sequence[Any]) -> Any:
-    if api is bx:
+    if api is bt:
         out, back = bt.vjp(function, *primals)
         return back(tree_structure(out).unflatten(cotangents))
-    out, back = jax.vjp(function, *primals)
-    return back(jax.tree.structure(out).unflatten(cotangents))
+    out, back = api.vjp(function, *primals)
+    return back(api.tree.structure(out).unflatten(cotangents))
 
 
 def batched_on(api: Any, module: Any, subject: Subject, inputs: Inputs, i: int) -> Any:
@@ -231,6 +234,9 @@ def program_of_jax(
         refused: for each the parts to leave out; receives those that raise an error, too.
     """
 
+    import _jax_reference
+    import jax
+
     def everything(moving: Any) -> Any:
         found = []
         for subject, given, xs, errors in zip(group, inputs, moving, refused, strict=True):
@@ -243,12 +249,17 @@ def program_of_jax(
     return jax.jit(everything, compiler_options=COMPILER_OPTIONS)
 
 
-def by_bindax(subject: Subject) -> tuple[Parts, Inputs, dict[str, str]]:
-    """What bindax gives for a subject, evaluated operation by operation."""
+def by_bindax(
+    subject: Subject, *, values_only: bool = False
+) -> tuple[Parts, Inputs, dict[str, str]]:
+    """What bindax gives for a subject, evaluated operation by operation; or the value alone."""
     refused: dict[str, str] = {}
-    inputs = inputs_of(subject, subject.call(lax, *subject.operands))
     with bx.config.override(backend="numpy"):
-        return parts_of(bx, lax, subject, inputs, refused), inputs, refused
+        value = subject.call(lax, *subject.operands)
+        inputs = inputs_of(subject, value)
+        if values_only:
+            return Parts(value, None, None, {}), inputs, refused
+        return parts_of(bt, lax, subject, inputs, refused), inputs, refused
 
 
 def compiled_by_bindax(
@@ -259,7 +270,7 @@ def compiled_by_bindax(
     def parts(subject: Subject, given: Inputs) -> Parts:
         if values_only:
             return Parts(subject.call(lax, *given.operands), None, None, {})
-        return parts_of(bx, lax, subject, given, {})
+        return parts_of(bt, lax, subject, given, {})
 
     def everything(*moving: Any) -> Any:
         return [parts(s, Inputs(*xs)) for s, xs in zip(group, moving, strict=True)]
@@ -287,7 +298,7 @@ def ulps(got: Any, wanted: Any, scale: float = 0.0) -> float:
         return np.inf
     different = finite & ~same
     away = np.abs(a[different] - b[different]).max(initial=0.0)
-    unit = float(jax.numpy.finfo(np.asarray(wanted).dtype).eps)
+    unit = float(ml_dtypes.finfo(np.asarray(wanted).dtype).eps)
     size = max(np.abs(b[finite]).max(initial=0.0), scale)
     return float(away / (unit * size)) if away else 0.0
 
@@ -299,13 +310,16 @@ def size_of_terms(arrays: Sequence[Any]) -> float:
     return float(max((size.sum() for size in sizes), default=0.0))
 
 
+def type_of(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
+    """Shape, dtype and weak type of an array, or of an answer of JAX."""
+    aval = x if hasattr(x, "weak_type") else typeof(x)
+    return aval.shape, aval.dtype, aval.weak_type and aval.dtype != bx.float0
+
+
 def type_difference(got: Any, wanted: Any) -> str:
     """What differs in shape, dtype or weak type."""
-    a, b = typeof(got), jax.typeof(wanted) if isinstance(wanted, jax.Array) else typeof(wanted)
-    same = a.shape == b.shape and a.dtype == b.dtype
-    if same and (a.dtype == bx.float0 or a.weak_type == b.weak_type):
-        return ""
-    return f"type {a.str_short()} for {b.str_short()}"
+    ours, theirs = type_of(got), type_of(wanted)
+    return "" if ours == theirs else f"type {ours} for {theirs}"
 
 
 def differences(
@@ -316,7 +330,7 @@ def differences(
         if got is not wanted:
             yield part, "only JAX has it" if got is None else "only bindax has it"
         return
-    ours, theirs = tree_leaves(got), jax.tree.leaves(wanted)
+    ours, theirs = tree_leaves(got), tree_leaves(wanted)
     if len(ours) != len(theirs):
         yield part, f"{len(ours)} results for {len(theirs)}"
         return
@@ -328,14 +342,21 @@ def differences(
             yield part, f"{away:.3g} units in the last place"
 
 
+def by_name(parts: Parts) -> dict[str, Any]:
+    """The leaves of each part; None where a library refuses."""
+    batched = {f"vmap {i}": batch for i, batch in parts.batched.items()}
+    named = {"value": parts.value, "jvp": parts.tangent, "vjp": parts.gradients, **batched}
+    return {name: None if one is None else tree_leaves(one) for name, one in named.items()}
+
+
+def answers_of_jax(group: Sequence[Subject], inputs: Sequence[Inputs]) -> list[dict[str, Any]]:
+    """The parts of some subjects by JAX, by their names."""
+    return [by_name(parts) for parts in by_jax(group, inputs)[0]]
+
+
 def all_differences(
-    got: Parts, wanted: Parts, allowed: float, scale: float
+    got: Parts, wanted: dict[str, Any], allowed: float, scale: float
 ) -> list[tuple[str, str]]:
     """What differs in all parts."""
-    pairs = [
-        ("value", got.value, wanted.value),
-        ("jvp", got.tangent, wanted.tangent),
-        ("vjp", got.gradients, wanted.gradients),
-        *((f"vmap {i}", got.batched[i], wanted.batched.get(i)) for i in got.batched),
-    ]
+    pairs = [(name, ours, wanted.get(name)) for name, ours in by_name(got).items()]
     return [one for pair in pairs for one in differences(*pair, allowed, scale)]

@@ -94,7 +94,7 @@ ROUNDINGS: dict[str, tuple[float, str]] = {
     **dict.fromkeys(("tanh", "tan", "atanh", "pow", "div", "cumlogsumexp"), (4, FEW)),
     **dict.fromkeys(("logistic", "acosh", "cumprod"), (1.25, ROUNDED)),
     "reduce": (2, PRODUCTS),
-    **dict.fromkeys(("lgamma", "digamma", "polygamma", "erf_inv"), (8, SPECIAL)),
+    **dict.fromkeys(("lgamma", "digamma", "polygamma", "zeta", "erf_inv"), (8, SPECIAL)),
     **dict.fromkeys(("bessel_i0e", "bessel_i1e", "betainc"), (64, SPECIAL)),
     **dict.fromkeys(("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), (1e5, LARGE)),
     **dict.fromkeys(

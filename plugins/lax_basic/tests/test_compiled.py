@@ -37,6 +37,7 @@ FLOAT_BINARY = "add sub mul div rem max min atan2 pow nextafter eq ne lt le gt g
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 1e-30, 1e30, -1e30]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", [*FLOAT_UNARY.split(), *FLOAT_BINARY.split()])
 def test_special_values(name, dtype):

@@ -197,6 +197,7 @@ REDUCTIONS = {
 }
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("name", [n for n in NARROW_FLOATS if n not in UNSIGNED_FLOATS])
 @pytest.mark.parametrize("backend", ["numpy", "xla"])
 @pytest.mark.parametrize("reduction", REDUCTIONS)

@@ -8,6 +8,8 @@ import bindax_lax_basic as lax
 import bindax_transforms as bt
 from bindax_lax_basic import dtypes
 
+pytestmark = pytest.mark.smoke
+
 F = np.zeros((2, 3), np.float32)
 I = np.zeros((2, 3), np.int32)
 B = np.zeros((2, 3), bool)

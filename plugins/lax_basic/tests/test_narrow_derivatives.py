@@ -4,13 +4,11 @@ One dtype is tried; with BINDAX_DIFFERENTIAL=all each one is.
 """
 
 import os
-
-import pytest
-
-pytest.importorskip("jax")
+import warnings
 
 import _differential as differential
 import numpy as np
+import pytest
 from _dtype_cases import CASES, NARROW_FLOATS, operand
 from _dtype_differences import (
     DERIVATIVES,
@@ -25,6 +23,7 @@ from _dtype_differences import (
 
 import bindax_core as bx
 import bindax_lax_basic as lax
+import bindax_transforms as bt
 from bindax_core.extend import tree_leaves
 
 ALL = os.environ.get("BINDAX_DIFFERENTIAL") == "all"
@@ -39,8 +38,9 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    """Both libraries with 64-bit defaults, bindax evaluates."""
-    with differential.wide_types(), bx.config.override(default_dtype_bits=64, backend="numpy"):
+    """64-bit defaults, as JAX has them; bindax evaluates."""
+    with warnings.catch_warnings(), bx.config.override(default_dtype_bits=64, backend="numpy"):
+        warnings.simplefilter("ignore")
         yield
 
 
@@ -66,11 +66,13 @@ def by_jax(pairs, dtype):
         if has(DERIVATIVES_FAIL_IN_JAX, subject.name, dtype):
             parts |= {"jvp": "fails", "vjp": "fails"}
     moving = [differential.moving_arrays(inputs) for _, inputs in pairs]
-    return differential.program_of_jax(*zip(*pairs, strict=True), refused)(moving)
+    found = differential.program_of_jax(*zip(*pairs, strict=True), refused)(moving)
+    return [derivatives(parts) for parts in found]
 
 
 def derivatives(parts):
-    return {"jvp": parts.tangent, "vjp": parts.gradients}
+    named = differential.by_name(parts)
+    return {name: named[name] for name in ("jvp", "vjp")}
 
 
 def differences(name, part, got, wanted, dtype):
@@ -86,14 +88,14 @@ def listed(table, dtype):
     return {name for name in table if has(table, name, dtype)}
 
 
-def test_derivatives_like_jax(dtype):
+def test_derivatives_like_jax(dtype, jax_answers):
     pairs = subjects(dtype)
-    ours = [differential.parts_of(bx, lax, *pair, dict(NO_BATCHES)) for pair in pairs]
+    ours = [differential.parts_of(bt, lax, *pair, dict(NO_BATCHES)) for pair in pairs]
     only_ours, only_theirs, different = set(), set(), {}
-    for (subject, _), got, wanted in zip(pairs, ours, by_jax(pairs, dtype), strict=True):
+    answers = jax_answers("derivatives", lambda _: by_jax(pairs, dtype))
+    for (subject, _), got, theirs in zip(pairs, ours, answers, strict=True):
         if has(DERIVATIVES_FAIL_IN_JAX, subject.name, dtype):
             continue
-        theirs = derivatives(wanted)
         for part, mine in derivatives(got).items():
             label = f"{part} of {subject.name}"
             if (mine is None) != (theirs[part] is None):

@@ -3,14 +3,12 @@
 Two dtypes are tried, one of each narrow kind; with BINDAX_DIFFERENTIAL=all all of them are.
 """
 
+import functools
 import os
-
-import pytest
-
-pytest.importorskip("jax")
+import warnings
 
 import _differential as differential
-import jax
+import pytest
 from _dtype_cases import CASES, DTYPES, operand
 from _dtype_differences import (
     COMPILED_VALUES,
@@ -20,7 +18,6 @@ from _dtype_differences import (
     VALUES,
     has,
 )
-from _jax_reference import reference
 from _known_differences import ROUNDINGS
 
 import bindax_core as bx
@@ -38,8 +35,9 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def double_precision():
-    """Both libraries with 64-bit defaults."""
-    with differential.wide_types(), bx.config.override(default_dtype_bits=64):
+    """64-bit defaults, as JAX has them."""
+    with warnings.catch_warnings(), bx.config.override(default_dtype_bits=64):
+        warnings.simplefilter("ignore")
         yield
 
 
@@ -48,8 +46,9 @@ def called(name, module, arrays):
     return case.call(module, *arrays[: case.count])
 
 
+@functools.cache
 def evaluated(dtype):
-    """What bindax gives for each case that takes the dtype, evaluated."""
+    """What bindax gives for each case that takes the dtype, evaluated with 64-bit defaults."""
     arrays = [operand(dtype, number) for number in range(3)]
     found = {}
     for name in CASES:
@@ -60,7 +59,9 @@ def evaluated(dtype):
     return found
 
 
-def taken_by_jax(name, arrays):
+def taken_by_jax(jax, name, arrays):
+    from _jax_reference import reference
+
     try:
         jax.jit(lambda *xs: called(name, reference, xs)).lower(*arrays)
     except Exception:  # some of its refusals are failed assertions
@@ -79,15 +80,27 @@ def unknown(found, table, dtype):
     return {n: texts for n, texts in found.items() if texts and not has(table, n, dtype)}
 
 
-def test_takes_what_jax_takes(dtype):
+def test_takes_what_jax_takes(dtype, jax_answers):
     arrays = [operand(dtype, number) for number in range(3)]
     ours = set(evaluated(dtype))
-    theirs = {name for name in CASES if taken_by_jax(name, arrays)}
+    theirs = set(
+        jax_answers("taken", lambda jax: [n for n in CASES if taken_by_jax(jax, n, arrays)])
+    )
     assert ours - theirs == {name for name in CASES if has(REFUSED_BY_JAX, name, dtype)}
     assert theirs - ours == {name for name in CASES if has(TAKEN_BY_JAX, name, dtype)}
 
 
-def test_results_like_jax(dtype):
+def results_of_jax(jax, names, arrays):
+    from _jax_reference import reference
+
+    program = jax.jit(
+        lambda *xs: {name: jax.tree.leaves(called(name, reference, xs)) for name in names},
+        compiler_options=differential.COMPILER_OPTIONS,
+    )
+    return program(*arrays)
+
+
+def test_results_like_jax(dtype, jax_answers):
     arrays = [operand(dtype, number) for number in range(3)]
     left_out = (REFUSED_BY_JAX, FAILS_IN_JAX)
     ours = {
@@ -95,15 +108,12 @@ def test_results_like_jax(dtype):
         for name, outs in evaluated(dtype).items()
         if not any(has(table, name, dtype) for table in left_out)
     }
-    program = jax.jit(
-        lambda *xs: {name: jax.tree.leaves(called(name, reference, xs)) for name in ours},
-        compiler_options=differential.COMPILER_OPTIONS,
-    )
-    theirs = program(*arrays)
+    theirs = jax_answers("results", lambda jax: results_of_jax(jax, ours, arrays))
     found = {name: differences(name, outs, theirs[name]) for name, outs in ours.items()}
     assert not unknown(found, VALUES, dtype)
 
 
+@pytest.mark.every(2)
 def test_compiled_like_evaluated(dtype):
     pytest.importorskip("bindax_xla_backend")
     arrays = [operand(dtype, number) for number in range(3)]

@@ -1,6 +1,7 @@
 """Operators, methods and indexing of arrays and tracers, beside NumPy's."""
 
 import operator
+import os
 
 import numpy as np
 import pytest
@@ -250,7 +251,12 @@ UNARY = [lax.sin, lax.tanh, lax.exp, lax.neg, lax.square, lambda x: x * 0.5, abs
 JOIN = [operator.add, operator.sub, operator.mul, lax.max, lax.atan2, lambda x, y: x / (1 + y * y)]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(
+    max_examples=60 if os.environ.get("BINDAX_NIGHTLY") else 15,
+    deadline=None,
+    derandomize=True,
+    database=None,
+)
 @given(
     program=st.lists(
         st.tuples(st.integers(0, 7), st.integers(0, 5), st.integers(0, 9), st.integers(0, 9)),

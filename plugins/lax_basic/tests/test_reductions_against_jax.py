@@ -22,6 +22,8 @@ jax = pytest.importorskip("jax")
 
 from jax._src.lax import windowed_reductions  # noqa: E402 -- what jax.lax has no name for
 
+# Ordinary runs compare all of these samples with stored answers in test_differential.py.
+pytestmark = pytest.mark.nightly
 TOLERANCE = {2: 3e-2, 4: 2e-5, 8: 1e-11, 16: 1e-11}
 
 

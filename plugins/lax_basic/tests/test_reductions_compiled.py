@@ -11,6 +11,8 @@ from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 
 pytest.importorskip("bindax_xla_backend")
 pytest.importorskip("jaxlib")
+# Ordinary runs compile a part of these samples in test_differential.py.
+pytestmark = pytest.mark.nightly
 
 GROUP = 12
 GROUPS = [REDUCTION_SAMPLES[i : i + GROUP] for i in range(0, len(REDUCTION_SAMPLES), GROUP)]

@@ -33,6 +33,8 @@ def assert_same(got, wanted, tolerance=1e-5):
 BATCHED = [s for s in SAMPLES if s.operands and "float16" not in s.label]
 
 
+# The conformance kit has these checks, too, with other samples of all primitives.
+@pytest.mark.every(8)
 @pytest.mark.parametrize("sample", BATCHED, ids=ids(BATCHED))
 def test_vmap_is_a_loop(sample):
     size = 3
@@ -70,6 +72,7 @@ SMOOTH = [
 SMOOTH = list({s.label: s for s in SMOOTH}.values())
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("sample", SMOOTH, ids=ids(SMOOTH))
 def test_jvp_is_the_limit_of_differences(sample):
     operands, tangents = sample.make(), sample.make(1)
@@ -127,6 +130,7 @@ def test_second_derivatives_agree_in_both_modes(sample):
     assert_same(over_reverse, over_forward, 1e-8)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("sample", SAMPLES[::2], ids=ids(SAMPLES[::2]))
 def test_staged_is_eager(sample):
     operands = sample.make()
@@ -137,6 +141,7 @@ def test_staged_is_eager(sample):
     assert_same(got, eager)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("sample", SAMPLES, ids=ids(SAMPLES))
 def test_operands_are_neither_changed_nor_aliased(sample):
     operands = sample.make()

@@ -18,11 +18,10 @@ from bindax_core.extend import (
     jvp,
     lowering,
     primitive,
+    trace_state,
     transpose,
-    typeof,
 )
 from bindax_core.extend import vmap as vmap_rule
-from bindax_core.kernel._trace import staging
 from bindax_transforms import make_jaxpr, vmap
 
 X = Array.from_numpy(np.array([3.0, 1.0, 2.0]))
@@ -121,44 +120,6 @@ def test_names_of_parameters_count() -> None:
         np.testing.assert_array_equal(p.bind(X, b=2.0, a=1.0), [1, -1, 0])
 
 
-def test_plan_is_made_once_for_each_type() -> None:
-    plan = Counted(lambda x, *, axis: lambda values: np.flip(values, axis))
-    p = declare("planned", impl(plan, planned=True), abstract_eval(same_type))
-    y = Array.from_numpy(np.arange(4).reshape(2, 2))
-
-    for _ in range(2):
-        np.testing.assert_array_equal(p.bind(X, axis=0), [2, 1, 3])
-        np.testing.assert_array_equal(p.bind(y, axis=0), [[2, 3], [0, 1]])
-        np.testing.assert_array_equal(p.bind(y, axis=1), [[1, 0], [3, 2]])
-        np.testing.assert_array_equal(p.bind(np.array([1.0, 2.0, 3.0]), axis=0), [3, 2, 1])
-
-    assert plan.calls == 3
-
-
-def test_plans_of_several_operands_and_results() -> None:
-    def plan(*avals: Any) -> Any:
-        return lambda *arrays: [np.sort(x) for x in arrays]
-
-    rules = impl(plan, planned=True), abstract_eval(lambda *avals: list(avals))
-    p = declare("several", *rules, multiple_results=True)
-
-    for operands in ((X,), (X, X), (X, X, X), (X, np.array([2.0, 1.0]))):
-        for _ in range(2):
-            outs = p.bind(*operands)
-            assert [typeof(out) for out in outs] == [typeof(x) for x in operands]
-            np.testing.assert_array_equal(outs[0], [1, 2, 3])
-
-
-def test_planned_rule_is_checked_like_any_other() -> None:
-    wrong = impl(lambda x: lambda values: values[:2], planned=True)
-    p = declare("wrong.plan", wrong, abstract_eval(same_type))
-
-    for checked in (False, True):
-        message = r"the impl rule of evaluation.wrong.plan.*float64\[2\]"
-        with config.override(check_rules=checked), pytest.raises(RuleOutputError, match=message):
-            p.bind(X)
-
-
 def test_results_are_checked_each_time() -> None:
     p = declare("shrinks", impl(lambda x: x[x > 0]), abstract_eval(same_type))
     p.bind(X)
@@ -206,14 +167,12 @@ def test_traced_and_evaluated_applications_do_not_mix() -> None:
 
 def test_no_dynamic_trace_stays_behind() -> None:
     def fails(x: Any) -> Any:
-        make_jaxpr(lambda y: y)(x)
-        raise ValueError("in the function")
+        raise KeyError
 
     for _ in range(2):
-        with pytest.raises(ValueError, match="in the function"):
+        with pytest.raises(KeyError):
             make_jaxpr(fails)(X)
-
-    assert not staging
+        assert trace_state.dynamic is None
 
 
 def test_tracer_of_a_finished_trace_is_refused_beside_an_array() -> None:

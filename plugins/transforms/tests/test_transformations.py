@@ -12,7 +12,7 @@ import bindax_core as bx
 import bindax_transforms as bt
 from bindax_core.extend import Primitive, Zero
 
-pytestmark = pytest.mark.usefixtures("toy_operations")
+pytestmark = [pytest.mark.usefixtures("toy_operations"), pytest.mark.smoke]
 
 
 def f(x: Any) -> Any:

@@ -9,6 +9,8 @@ from bindax_core import ShapedArray
 from bindax_transforms import jit, make_jaxpr
 from bindax_xla_backend.extend import ArgumentError
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture
 def compiled(ops, backend):

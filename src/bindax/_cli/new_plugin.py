@@ -24,7 +24,7 @@ _AUTHOR = re.compile(r"(?P<name>[^<>]*?)\s*(?:<(?P<email>[^<>@\s]+@[^<>@\s]+)>)?
 
 
 class _Names(NamedTuple):
-    """What the new package is called.
+    """The names of the new package.
 
     Attributes:
         name: the distribution.

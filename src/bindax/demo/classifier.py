@@ -24,7 +24,7 @@ MOMENTUM = 0.9
 
 
 class State(NamedTuple):
-    """What a training step changes: the parameters, and the direction in which they move."""
+    """The state of the training: the parameters, and the direction in which they move."""
 
     parameters: Parameters
     velocity: Parameters

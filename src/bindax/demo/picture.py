@@ -1,42 +1,20 @@
-"""Draws what the demo found: the loss curve, some predictions, and the hardest images."""
+"""The picture of the demo: the loss curve, some predictions, and the hardest images.
+
+It is drawn with matplotlib, which the extra ``bindax[demo]`` installs.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
+
+from bindax.demo.findings import Findings
 
 ROWS, COLUMNS = 4, 7
-
-
-class Findings(NamedTuple):
-    """What is drawn.
-
-    Attributes:
-        losses: mean training loss of each epoch.
-        accuracies: test accuracy after each epoch, from 0 to 1.
-        images: `float32[n,64]`, the test images.
-        labels: `int[n]`, the digits that they show.
-        predictions: `int[n]`, the digits that were recognized.
-        norms: `float32[n]`, the norm of the gradient of each image.
-    """
-
-    losses: list[float]
-    accuracies: list[float]
-    images: NDArray[np.float32]
-    labels: NDArray[np.int32]
-    predictions: NDArray[np.int32]
-    norms: NDArray[np.float32]
-
-    @property
-    def hardest(self) -> NDArray[np.intp]:
-        """The positions of the images, those with the largest gradient first."""
-        return np.argsort(-self.norms)
 
 
 def draw(findings: Findings, path: Path) -> None:

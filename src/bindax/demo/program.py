@@ -16,7 +16,7 @@ from rich.table import Table
 
 import bindax
 from bindax.demo import classifier, digits
-from bindax.demo.picture import Findings, draw
+from bindax.demo.findings import Findings
 
 BATCH_SIZE = 64
 
@@ -59,9 +59,21 @@ def run(
         findings = examine(state, test, losses, accuracies)
         console.print(hardest_table(findings))
         console.print(timing_table(state, training))
-    draw(findings, output)
-    console.print(f"picture written to [bold]{output}[/bold]")
+    console.print(draw(findings, output))
     return accuracies[-1]
+
+
+def draw(findings: Findings, output: Path) -> str:
+    """Write the picture, if matplotlib is there; return what to tell the user."""
+    try:
+        from bindax.demo import picture
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        # Brackets would be markup.
+        return "no picture, matplotlib is not installed: pip install 'bindax\\[demo]'"
+    picture.draw(findings, output)
+    return f"picture written to [bold]{output}[/bold]"
 
 
 def train(

@@ -1,4 +1,6 @@
 """Linear algebra, with JAX's names."""
 
 from bindax_linalg import *
-from bindax_linalg import __all__ as __all__  # type: ignore[attr-defined]
+
+# Type checkers know the names from the import, and would take this for all that there is.
+vars()["__all__"] = [name for name in list(vars()) if not name.startswith("_")]

@@ -9,5 +9,5 @@ Array([0., 1.], dtype=float32)
 # isort: off
 from bindax_numpy import *  # noqa: F403 -- the package says in __all__ what is public
 from bindax_numpy import __all__ as __all__
-from bindax.numpy import fft as fft
-from bindax.numpy import linalg as linalg
+from bindax.numpy import fft as fft  # type: ignore[no-redef]
+from bindax.numpy import linalg as linalg  # type: ignore[no-redef]

@@ -66,7 +66,7 @@ class ConformanceItem(pytest.Item):
     def runtest(self) -> None:
         """Run the check; fail with the report of what is wrong."""
         from bindax_testing import _conformance
-        from bindax_testing._results import EXPECTED, FAILED, NOT_RUN, SKIPPED
+        from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, SKIPPED
 
         plugin = self.parent.name if self.parent is not None else ""
         seed = self.config.getoption("bindax_seed")
@@ -88,13 +88,13 @@ class ConformanceItem(pytest.Item):
                 pytest.skip(result.reason)
 
     def reportinfo(self) -> tuple[str, int | None, str]:
-        """What pytest calls the test."""
+        """Name the test for pytest."""
         plugin = self.parent.name if self.parent is not None else ""
         return f"conformance of {plugin}", None, f"{plugin}: {self.name}"
 
 
 def _only_conformance(config: pytest.Config) -> bool:
-    """Whether the option was given without any path, so that no other tests are meant."""
+    """Tell whether the option was given without any path, so that no other tests are meant."""
     given = getattr(config, "workerinput", {}).get("bindax_only")
     if given is not None:
         return bool(given)

@@ -12,7 +12,8 @@ failed: has nodes, dict at the root: the examples hold no node of a registered t
 was checked. Register the type first, and pass an instance of it.
 """
 
-from bindax_core.extend import register_internal
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
 from bindax_testing._conformance import check_plugin as check_plugin
 from bindax_testing._conformance import check_primitive as check_primitive
 from bindax_testing._conformance import check_rules as check_rules
@@ -23,13 +24,13 @@ from bindax_testing._mutation._report import Mutant as Mutant
 from bindax_testing._mutation._report import MutationReport as MutationReport
 from bindax_testing._mutation._run import mutate_plugin as mutate_plugin
 from bindax_testing._mutation._run import mutate_rules as mutate_rules
+from bindax_testing._outcomes import RuleResult as RuleResult
 from bindax_testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
 from bindax_testing._pytrees._report import PyTreeReport as PyTreeReport
 from bindax_testing._pytrees._run import check_pytree as check_pytree
 from bindax_testing._results import ConformanceError as ConformanceError
 from bindax_testing._results import RuleReport as RuleReport
-from bindax_testing._results import RuleResult as RuleResult
 from bindax_testing._samples import NONZERO as NONZERO
 from bindax_testing._samples import POSITIVE as POSITIVE
 from bindax_testing._samples import REAL as REAL
@@ -45,4 +46,5 @@ from bindax_testing._samples import between as between
 from bindax_testing._samples import elementwise as elementwise
 from bindax_testing._samples import sample as sample
 
-register_internal(__file__)
+vars()["__all__"] = _public_names(vars())
+_register_internal(__file__)

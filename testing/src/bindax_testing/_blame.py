@@ -1,4 +1,4 @@
-"""Which rule is to blame: found from the functions that were running when an error came up."""
+"""Blame: the rule at fault, found from the functions that ran when an error came up."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Case:
 
     @property
     def size(self) -> int:
-        """How many elements its operands have, to find small cases."""
+        """The number of elements of its operands, to find small cases."""
         return sum(aval.size for aval in self.avals)
 
     def call(self, *operands: Any) -> list[Any]:

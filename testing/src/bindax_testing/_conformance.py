@@ -9,8 +9,9 @@ from typing import Any
 from bindax_core import find_primitive
 from bindax_core.extend import Primitive
 from bindax_testing._cases import Case, cases_of
+from bindax_testing._outcomes import FAILED, RuleResult
 from bindax_testing._plan import Plan, make_plan
-from bindax_testing._results import FAILED, RuleReport, RuleResult
+from bindax_testing._results import RuleReport
 from bindax_testing._runner import (
     apply_expected,
     check_subject,
@@ -145,7 +146,7 @@ def checks_of(name: str) -> list[tuple[str, str]]:
 
 
 def sample_problems(name: str, seed: int, time_limit: float) -> list[RuleResult]:
-    """What is wrong with the samples of a plugin, without what is wrong with a rule."""
+    """Return the mistakes in the samples of a plugin, without those of rules."""
     problems = plan_of(name, seed, time_limit).problems
     return apply_expected([one for one in problems if not one.primitive], ())
 

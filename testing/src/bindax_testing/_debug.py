@@ -69,7 +69,7 @@ def checked_rule(kind: RuleKind, primitive: Primitive, function: Function) -> Fu
 
 
 def _is_about_the_form(error: BaseException) -> bool:
-    """Whether calling a rule or unpacking its results failed, and nothing inside the rule."""
+    """Tell whether calling a rule or unpacking its results failed, and nothing inside the rule."""
     entry = error.__traceback__
     while entry is not None and entry.tb_next is not None:
         entry = entry.tb_next
@@ -77,7 +77,7 @@ def _is_about_the_form(error: BaseException) -> bool:
 
 
 def _signature(x: Any) -> Any:
-    """What distinguishes calls: types of values, and whether they are traced."""
+    """Return the key of a call: types of values, and whether they are traced."""
     if isinstance(x, list | tuple):
         return tuple(_signature(item) for item in x)
     if type(x) is Zero or is_undef_primal(x):

@@ -6,17 +6,20 @@ import html
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from bindax_testing._results import (
+from bindax_testing._outcomes import (
     EXPECTED,
     FAILED,
     NOT_RUN,
     PASSED,
     SKIPPED,
-    RuleReport,
     RuleResult,
     table,
 )
+
+if TYPE_CHECKING:
+    from bindax_testing._results import RuleReport
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

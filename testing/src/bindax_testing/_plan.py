@@ -1,4 +1,4 @@
-"""What to run: the cases of each primitive, made from samples under a time limit."""
+"""The plan: the cases of each primitive, made from samples under a time limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bindax_testing._blame import (
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._checks import CHECKS, Check, Setting
 from bindax_testing._limits import TimeLimitExceeded, run_limited
-from bindax_testing._results import FAILED, SKIPPED, RuleResult
+from bindax_testing._outcomes import FAILED, SKIPPED, RuleResult
 from bindax_testing._samples import Sample
 from bindax_testing._subjects import Subject
 

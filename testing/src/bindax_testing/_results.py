@@ -1,76 +1,24 @@
-"""What became of each check: data, and the report that holds it."""
+"""The report that holds the outcomes of checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
-PASSED = "passed"
-FAILED = "failed"
-SKIPPED = "skipped"
-EXPECTED = "expected failure"
-NOT_RUN = "not run"
-STATUSES = (PASSED, FAILED, SKIPPED, EXPECTED, NOT_RUN)
+from bindax_testing._formats import junit, page
+from bindax_testing._outcomes import (
+    FAILED,
+    PASSED,
+    SKIPPED,
+    STATUSES,
+    RuleResult,
+)
 
 
 class ConformanceError(AssertionError):
     """Rules do not agree with each other; the message lists what failed."""
-
-
-@attrs.define
-class RuleResult:
-    """What became of one check of one primitive.
-
-    Attributes:
-        primitive: its name.
-        kind: the rule kind that the check is for or, when it failed, the one to blame.
-        check: the name of the check.
-        status: passed, failed, skipped, expected failure, or not run.
-        planned: how many cases there are.
-        ran: how many of them the check ran on.
-        inapplicable: how many it says nothing about.
-        seconds: how long that took.
-        reason: what is wrong, or why it was skipped or did not run.
-        rule: the rule to blame, with distribution, file and line.
-        follows: the failure that this one is a consequence of, if any.
-        sample: the label of the sample it failed on.
-        case: the primitive, types and parameters it failed on.
-        test: a test that repeats the failure, to paste into a file.
-        traceback: where the error came up, when a rule raised one.
-    """
-
-    primitive: str
-    kind: str
-    check: str
-    status: str
-    planned: int = 0
-    ran: int = 0
-    inapplicable: int = 0
-    seconds: float = 0.0
-    reason: str = ""
-    rule: str = ""
-    follows: str = ""
-    sample: str = ""
-    case: str = ""
-    test: str = ""
-    traceback: str = ""
-
-    def __str__(self) -> str:
-        lines = [f"{self.status}: {self.primitive}, {self.check}"]
-        if self.rule:
-            lines[0] += f": {self.rule}"
-        lines += [f"  {line}" for line in self.reason.splitlines()]
-        if self.follows:
-            lines.append(f"  a consequence of: {self.follows}")
-        if self.case:
-            lines.append(f"  on {self.case}, from the sample {self.sample or '(given)'}")
-        lines += [f"  | {line}" for line in self.traceback.splitlines()]
-        if self.test:
-            lines.append("  to repeat it:")
-            lines += [f"    {line}".rstrip() for line in self.test.splitlines()]
-        return "\n".join(lines)
 
 
 @attrs.frozen
@@ -99,17 +47,17 @@ class RuleReport:
 
     @property
     def failures(self) -> list[RuleResult]:
-        """What failed; causes come before consequences."""
+        """The failures; causes come before consequences."""
         return sorted(self.of_status(FAILED), key=lambda result: bool(result.follows))
 
     @property
     def ok(self) -> bool:
-        """Whether something was checked, or there is no rule to check, and nothing failed."""
+        """True if something was checked, or there is no rule to check, and nothing failed."""
         return (bool(self.of_status(PASSED)) or self.without_rules) and not self.failures
 
     @property
     def without_rules(self) -> bool:
-        """Whether the plugin has no rules."""
+        """True if the plugin has no rules."""
         none = all(r.status == SKIPPED and not r.primitive for r in self.results)
         return bool(self.results) and none
 
@@ -146,14 +94,10 @@ class RuleReport:
 
     def as_junit(self) -> str:
         """JUnit XML, one test case for each check of each primitive."""
-        from bindax_testing._formats import junit
-
         return junit(self)
 
     def as_html(self) -> str:
         """A page with a matrix of primitives and checks to look at, and the failures."""
-        from bindax_testing._formats import page
-
         return page(self)
 
     @property
@@ -180,11 +124,3 @@ class RuleReport:
     def __str__(self) -> str:
         shown = [str(result) for result in self.failures]
         return "\n".join([*shown, self.summary])
-
-
-def table(results: Iterable[RuleResult]) -> dict[str, dict[str, RuleResult]]:
-    """Results by primitive and check."""
-    found: dict[str, dict[str, RuleResult]] = {}
-    for result in results:
-        found.setdefault(result.primitive, {})[result.check] = result
-    return found

@@ -12,7 +12,6 @@ import attrs
 
 from bindax_core.errors import RuleOutputError
 from bindax_core.extend import Primitive
-from bindax_core.kernel._primitive import Primitive as KernelPrimitive
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_testing._blame import Culprit, codes_of, culprit_of, describe_rule, own_frames
 from bindax_testing._cases import Case, as_test
@@ -20,16 +19,9 @@ from bindax_testing._checks import CHECKS, Check
 from bindax_testing._compare import Mismatch, NotApplicable
 from bindax_testing._consequences import mark_consequences
 from bindax_testing._limits import TimeLimitExceeded, run_limited
+from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, PASSED, SKIPPED, RuleResult
 from bindax_testing._plan import Plan, checking, make_plan
-from bindax_testing._results import (
-    EXPECTED,
-    FAILED,
-    NOT_RUN,
-    PASSED,
-    SKIPPED,
-    RuleReport,
-    RuleResult,
-)
+from bindax_testing._results import RuleReport
 from bindax_testing._samples import ExpectedFailure
 from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
@@ -87,7 +79,7 @@ class Group:
 
     @property
     def done(self) -> bool:
-        """Whether there is nothing more to run."""
+        """True if there is nothing more to run."""
         return not self.cases
 
     def first(self) -> None:
@@ -127,7 +119,7 @@ class Group:
         self._settle()
 
     def _is_stuck(self) -> bool:
-        """Whether the check would meet a rule that does not come back."""
+        """Tell whether the check would meet a rule that does not come back."""
         stuck = self.plan.stuck.get(self.primitive)
         if stuck is None:
             return False
@@ -175,8 +167,7 @@ class Group:
         if isinstance(error, TimeLimitExceeded):
             return culprit_of(error.codes, self.plan.rules, default)
         if isinstance(error, RuleOutputError):
-            evaluated = _evaluated(error)
-            return default if evaluated is None else Culprit(evaluated, "impl")
+            return Culprit(error.primitive, "impl") if error.primitive else default
         return culprit_of(codes_of(error.__traceback__), self.plan.rules, default)
 
     def _shrunk(self, case: Case, original: Exception) -> Case:
@@ -197,17 +188,6 @@ class Group:
             return False
 
         return shrunk(case, self.plan.cases[self.primitive], fails)
-
-
-def _evaluated(error: BaseException) -> Primitive | None:
-    """The primitive whose evaluation found that its rules disagree."""
-    entry = error.__traceback__
-    found = None
-    while entry is not None:
-        if entry.tb_frame.f_code is KernelPrimitive.evaluate.__code__:
-            found = entry.tb_frame.f_locals.get("self")
-        entry = entry.tb_next
-    return found
 
 
 def groups_of(plan: Plan, primitives: Iterable[Primitive] | None = None) -> list[Group]:

@@ -265,7 +265,7 @@ class EquivalentMutant:
     reason: str
 
     def matches(self, primitive: str, kind: str, damage: str) -> bool:
-        """Whether this speaks of a mutant."""
+        """Tell whether this speaks of a mutant."""
         patterns = (self.primitive, self.kind, self.damage)
         names = (primitive, kind, damage)
         return all(fnmatchcase(name, one) for one, name in zip(patterns, names, strict=True))

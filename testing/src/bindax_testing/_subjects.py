@@ -1,4 +1,4 @@
-"""What is checked: the primitives of a plugin, its samples, and what is known to fail."""
+"""Subjects of checks: a plugin's primitives, its samples, and its known failures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import attrs
 
 from bindax_core.errors import PluginError
 from bindax_core.extend import Primitive
-from bindax_core.registry import _wiring
+from bindax_core.registry._installed import installed
 from bindax_core.registry._loader import LOADED, Plugin
 from bindax_testing._samples import EquivalentMutant, ExpectedFailure, Sample
 
@@ -44,7 +44,7 @@ class Subject:
 
 
 def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
-    """What there is to check in an installed plugin, which is loaded.
+    """Return the subject of an installed plugin, which is loaded.
 
     Args:
         name: the plugin or its distribution.
@@ -54,7 +54,7 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
         PluginError: when no such plugin is installed, or it may not load.
         PluginLoadError: when it fails to load.
     """
-    discovery = _wiring.discovery()
+    discovery = installed.discovery
     loader = discovery.loader
     plugins = loader.load_named(name)
     kinds: dict[Primitive, frozenset[str] | None] = {}
@@ -134,7 +134,7 @@ def subject(
 
 
 def samples_of(plugin: Plugin) -> tuple[list[Any], str]:
-    """What the ``bindax_samples`` hook of a plugin gives, and what is wrong with it."""
+    """Return the samples that a plugin's hook gives, and the mistakes in them."""
     given: list[Any] = []
     try:
         for result in plugin.hooks.bindax_samples():

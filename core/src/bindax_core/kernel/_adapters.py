@@ -6,10 +6,9 @@ interpreters all deal in sequences of results. The adapters here stand between t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.kernel._aval import typeof
 from bindax_core.runtime._operations import Zero, instantiate_zeros
 
 if TYPE_CHECKING:
@@ -18,25 +17,10 @@ if TYPE_CHECKING:
 Function = Callable[..., Any]
 
 
-class Planned:
-    """An ``impl`` rule that plans for operands of some types, as one that takes the arrays."""
-
-    def __init__(self, plan: Function) -> None:
-        self.plan = plan
-
-    def __call__(self, *arrays: Any, **params: Any) -> Any:
-        return self.plan(*map(typeof, arrays), **params)(*arrays)
-
-
 def impl(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
     primitive.takes_values = bool(options.get("on_values", False))
-    primitive.prefers_compiler = options.get("slow", False)
-    return Planned(function) if options.get("planned", False) else function
-
-
-def planned(function: Function, avals: Sequence[Any], params: dict[str, Any]) -> Function:
-    """What an ``impl`` rule plans for arrays of some types; the rule itself if it plans nothing."""
-    return function.plan(*avals, **params) if isinstance(function, Planned) else function
+    primitive.prefers_compiler = bool(options.get("slow", False))
+    return function
 
 
 def list_result(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:

@@ -14,7 +14,9 @@ import attrs
 import numpy as np
 
 from bindax_core.errors import AbstractionError
+from bindax_core.kernel._extended import as_extended, is_extended
 from bindax_core.kernel._transaction import record_undo
+from bindax_core.runtime._runtime import runtime
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""
@@ -92,6 +94,13 @@ class ShapedArray(AbstractValue):
         fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
         return ShapedArray(**{**fields, **changes})
 
+    def physical(self) -> ShapedArray:
+        """The type that represents this one, if its dtype is extended; itself otherwise."""
+        if not is_extended(self.dtype):
+            return self
+        element = self.dtype[0]
+        return ShapedArray((*self.shape, *element.shape), element.base)
+
     def strip_weak_type(self) -> ShapedArray:
         return ShapedArray(self.shape, self.dtype) if self.weak_type else self
 
@@ -109,16 +118,19 @@ class ShapedArray(AbstractValue):
 _interned: dict[tuple[tuple[int, ...], np.dtype[Any], bool], ShapedArray] = {}
 
 
-def dtype_name(dtype: np.dtype[Any]) -> str:
+def dtype_name(dtype: Any) -> str:
     """The name of a dtype as jaxprs and messages print it."""
-    return "float0" if dtype == float0 else dtype.name
+    if dtype.names is not None:
+        return "float0" if dtype == float0 else str(as_extended(dtype).name)
+    name: str = dtype.name
+    return name
 
 
 _DIFFERENTIABLE: dict[np.dtype[Any], bool] = {}
 
 
 def is_differentiable(dtype: np.dtype[Any]) -> bool:
-    """Whether values of a dtype have tangents of the same dtype (real or complex floats)."""
+    """Tell whether values of a dtype have tangents of the same dtype (real or complex floats)."""
     known = _DIFFERENTIABLE.get(dtype)
     if known is None:
         # ml_dtypes' floats are void-kind ('V') extension types that NumPy calls neither
@@ -146,13 +158,6 @@ class ValueType:
 
 
 value_types: dict[type, ValueType] = {}
-_missing_value_type: Callable[[type], bool] | None = None
-
-
-def set_missing_value_type_hook(hook: Callable[[type], bool] | None) -> None:
-    """Set what is asked when a value of an unregistered type appears; True means "look again"."""
-    global _missing_value_type
-    _missing_value_type = hook
 
 
 def register_value_type(value_type: ValueType) -> None:
@@ -183,7 +188,7 @@ def find_value_type(type_: type) -> ValueType | None:
         for base in () if masked else type_.__mro__[1:]:
             if base in (np.ndarray, np.generic) and base in value_types:
                 return value_types[base]
-        if _missing_value_type is not None and _missing_value_type(type_):
+        if runtime.plugins.load_for_type(type_):
             found = value_types.get(type_)
     return found
 
@@ -209,7 +214,7 @@ def typeof(x: Any) -> Any:
 
 
 def is_value(x: Any) -> bool:
-    """Whether ``x`` is a legal operand."""
+    """Tell whether ``x`` is a legal operand."""
     return type(x) in value_types or find_value_type(type(x)) is not None
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import attrs
 
 from bindax_core.errors import MissingRuleError
-from bindax_core.kernel import _rule_tables
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel.rules import CANONICAL, abstract_eval
+from bindax_core.runtime._runtime import runtime
 
 RuleOrRules = Rule | Sequence[Rule]
 
@@ -36,7 +36,12 @@ def _flatten(name: str, rules: tuple[RuleOrRules, ...], site: Site) -> list[Rule
     return flat
 
 
-def primitive(name: str, *rules: RuleOrRules, multiple_results: bool = False) -> Primitive:
+def primitive(
+    name: str,
+    *rules: RuleOrRules,
+    multiple_results: bool = False,
+    type: type[Primitive] = Primitive,
+) -> Primitive:
     """Declare a primitive and the rules that its package has for it.
 
     Args:
@@ -45,6 +50,7 @@ def primitive(name: str, *rules: RuleOrRules, multiple_results: bool = False) ->
             (impl, abstract_eval, jvp, vmap, transpose, lowering["stablehlo"]) must be mentioned,
             if only by ``kind.absent("reason")``.
         multiple_results: whether rules take and return sequences of results.
+        type: the class, of a primitive that is applied in a way of its own.
 
     Raises:
         TypeError: when a canonical kind is not mentioned.
@@ -72,7 +78,7 @@ def primitive(name: str, *rules: RuleOrRules, multiple_results: bool = False) ->
             f"the card of {name!r} ({site}) does not mention {', '.join(missing)}. Give each as "
             f"kind(function), or say why there is none: kind.absent('reason')."
         )
-    made = Primitive(name, multiple_results=multiple_results, site=site)
+    made = type(name, multiple_results=multiple_results, site=site)
     for rule in flat:
         rule.kind.install(made, rule)
     return made
@@ -138,7 +144,7 @@ def _without_newer(primitive: Primitive, rule: Rule) -> Rule:
             if value is not default and not (type(value) is type(default) and value == default):
                 raise MissingRuleError(
                     f"the {rule.kind.name} rule for {primitive.name} from "
-                    f"{_rule_tables.describe_site(rule.site)} does not take the parameter "
+                    f"{runtime.plugins.describe_site(rule.site)} does not take the parameter "
                     f"{name!r}, which is {value!r} here: without it the rule holds for "
                     f"{name}={default!r} alone. Upgrade the package that the rule is from, or use "
                     f"the default."

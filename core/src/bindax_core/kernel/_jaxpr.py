@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 import string
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bindax_core.kernel import rules
-from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._source_info import SourceInfo
 from bindax_core.kernel.rules import Effect
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
 
 
 class Var:
@@ -71,7 +73,7 @@ class JaxprEqn:
 
     @property
     def effects(self) -> frozenset[Effect]:
-        """What it does besides computing its results, programs among its parameters included."""
+        """The effects of the equation, those of programs among its parameters included."""
         rule = rules.effects.functions.get(self.primitive)
         own: frozenset[Effect] = frozenset() if rule is None else rule(**self.params)
         return own.union(*[program.jaxpr.effects for _, program in subjaxprs(self.params)])

@@ -49,7 +49,9 @@ def _typecheck_eqn(bound: set[Var], eqn: JaxprEqn, index: int) -> None:
     where = f"equation {index} ({eqn.primitive.name})"
     in_types = [_typecheck_atom(bound, x, where) for x in eqn.invars]
     for _, program in subjaxprs(eqn.params):
-        typecheck_jaxpr(program)
+        if "well typed" not in program.cache:  # many equations may share a program
+            typecheck_jaxpr(program)
+            program.cache["well typed"] = True
     rule = rules.typecheck.functions.get(eqn.primitive)
     if rule is None:
         rule = rules.abstract_eval.get(eqn.primitive)

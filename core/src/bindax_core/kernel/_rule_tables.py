@@ -18,6 +18,7 @@ import attrs
 
 from bindax_core.errors import DuplicateRuleError, MissingRuleError
 from bindax_core.kernel._site import Site, caller_site
+from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -28,7 +29,7 @@ _write_lock = threading.Lock()
 
 @attrs.frozen(eq=False)
 class Rule:
-    """How one primitive is interpreted by one rule kind; made by calling the kind.
+    """The interpretation of one primitive by one rule kind; made by calling the kind.
 
     Attributes:
         kind: the table that made the rule.
@@ -52,7 +53,7 @@ class Rule:
 
     @property
     def is_present(self) -> bool:
-        """Whether the rule has a function, so that it can be applied."""
+        """True if the rule has a function, so that it can be applied."""
         return self.function is not None
 
 
@@ -104,7 +105,7 @@ class RuleKind:
             rule_kinds[name] = self
 
     def _is_declared_again(self, old: RuleKind) -> bool:
-        """Whether the old kind is of the same declaration, which a reload has run once more."""
+        """Tell whether the old kind is of the same declaration, which a reload has run again."""
         if self.site.module != old.site.module:
             return False
         return self.site.line == old.site.line or self._code is not old._code
@@ -134,7 +135,7 @@ class RuleKind:
         self._derivations.append(derivation)
 
     def rule_of(self, primitive: Primitive, platform: str | None = None) -> Rule | None:
-        """What the table holds for a primitive; nothing is loaded or derived."""
+        """Return the table's entry for a primitive; nothing is loaded or derived."""
         rule = self._rules.get((primitive, platform))
         return self._rules.get((primitive, None)) if rule is None else rule
 
@@ -148,7 +149,7 @@ class RuleKind:
         On a first miss, plugins that offer rules of this kind are loaded, then derivations tried.
         """
         function = self._get(primitive, platform)
-        if function is None and load_for_rule is not None and load_for_rule(self.name, primitive):
+        if function is None and runtime.plugins.load_for_rule(self.name, primitive):
             function = self._get(primitive, platform)
         if function is None:
             for derivation in self._derivations:
@@ -169,7 +170,7 @@ class RuleKind:
             function = self.find(primitive, platform)
         if function is None:
             message = missing_rule_message(self, primitive, platform)
-            raise MissingRuleError(message) from failure_behind(self.name)
+            raise MissingRuleError(message) from runtime.plugins.failure_behind_rule(self.name)
         return function
 
     def _get(self, primitive: Primitive, platform: str | None) -> Function | None:
@@ -199,7 +200,8 @@ class RuleKind:
                 self._put(primitive, rule.platform, adapted)
 
     def _put(self, primitive: Primitive, platform: str | None, adapted: Function) -> None:
-        function = adapted if wrap_rule is None else wrap_rule(self, primitive, adapted)
+        wrap = runtime.wrap_rule
+        function = adapted if wrap is None else wrap(self, primitive, adapted)
         if platform is None:
             self.functions[primitive] = function
         else:
@@ -209,7 +211,7 @@ class RuleKind:
         """Make the functions that interpreters call again, after the wrapper changed."""
         with _write_lock:
             for (primitive, platform), rule in list(self._rules.items()):
-                primitive.forget_signatures()
+                primitive.forget_types()
                 if rule.function is not None:
                     adapted = self._adapt(primitive, rule.function, rule.options)
                     self._put(primitive, platform, adapted)
@@ -237,14 +239,14 @@ class RuleKind:
         if old is not None:
             self.remove(primitive, old)
         self.install(primitive, rule)
-        primitive.forget_signatures()
+        primitive.forget_types()
         try:
             yield
         finally:
             self.remove(primitive, rule)
             if old is not None:
                 self.install(primitive, old)
-            primitive.forget_signatures()
+            primitive.forget_types()
 
     @contextmanager
     def wrapped(
@@ -257,13 +259,13 @@ class RuleKind:
         with _write_lock:
             old = self.functions[primitive]
             self.functions[primitive] = wrapper(old)
-        primitive.forget_signatures()
+        primitive.forget_types()
         try:
             yield
         finally:
             with _write_lock:
                 self.functions[primitive] = old
-            primitive.forget_signatures()
+            primitive.forget_types()
 
 
 class RuleFamily:
@@ -291,76 +293,30 @@ class RuleFamily:
 rule_kinds: dict[str, RuleKind] = {}
 """Every rule kind of this process by name, the ones of third parties included."""
 
-wrap_rule: Callable[[RuleKind, Primitive, Function], Function] | None = None
-"""Put around every function that interpreters call; for the debug mode that checks rules."""
 
-
-def set_rule_wrapper(
-    wrapper: Callable[[RuleKind, Primitive, Function], Function] | None,
-) -> None:
+def wrap_rules(wrapper: Callable[[RuleKind, Primitive, Function], Function] | None) -> None:
     """Have all rules of this process, present and future, called through a wrapper; or none."""
-    global wrap_rule
-    wrap_rule = wrapper
+    runtime.wrap_rule = wrapper
     for kind in list(rule_kinds.values()):
         kind.wrap_again()
 
 
-load_for_rule: Callable[[str, Primitive], bool] | None = None
-"""Asked on a missing rule: loads the plugins that offer it; True when something was loaded."""
-
-
-def set_missing_rule_hook(hook: Callable[[str, Primitive], bool] | None) -> None:
-    """Set what is asked when a rule is missing."""
-    global load_for_rule
-    load_for_rule = hook
-
-
-describe_site: Callable[[Site], str] = str
-"""Formats a site for messages, with its distribution and version when discovery is there."""
-
-
-def _no_candidates(kind: str, primitive: str) -> list[str]:
-    return []
-
-
-describe_candidates: Callable[[str, str], list[str]] = _no_candidates
-"""The installed distributions that offer a rule kind, for messages."""
-
-
-def _no_failure(kind: str) -> BaseException | None:
-    return None
-
-
-failure_behind: Callable[[str], BaseException | None] = _no_failure
-"""Why a plugin that offers a rule kind failed to load; the cause of a missing rule."""
-
-
-def set_descriptions(
-    site: Callable[[Site], str],
-    candidates: Callable[[str, str], list[str]],
-    failure: Callable[[str], BaseException | None] = _no_failure,
-) -> None:
-    """Let discovery name distributions and versions in messages about rules."""
-    global describe_site, describe_candidates, failure_behind
-    describe_site = site
-    describe_candidates = candidates
-    failure_behind = failure
-
-
 def duplicate_kind_message(old: RuleKind, new: RuleKind) -> str:
+    here, there = map(runtime.plugins.describe_site, (new.site, old.site))
     return (
-        f"the rule kind {new.name!r} from {describe_site(new.site)} is already defined by "
-        f"{describe_site(old.site)}. A process has one kind of a name: import that one, or give "
-        f"yours the name of your package, as in 'my_package.{new.name}'."
+        f"the rule kind {new.name!r} from {here} is already defined by {there}. A process has one "
+        f"kind of a name: import that one, or give yours the name of your package, as in "
+        f"'my_package.{new.name}'."
     )
 
 
 def duplicate_rule_message(primitive: Primitive, old: Rule, new: Rule) -> str:
     platform = f" on {new.platform}" if new.platform else ""
+    here, there = map(runtime.plugins.describe_site, (new.site, old.site))
     return (
-        f"the {new.kind.name} rule for {primitive.name}{platform} from {describe_site(new.site)} "
-        f"is already defined by {describe_site(old.site)}. A rule is given once; remove one of "
-        f"them, or rank the distributions with BINDAX_PLUGINS_PREFER."
+        f"the {new.kind.name} rule for {primitive.name}{platform} from {here} is already defined "
+        f"by {there}. A rule is given once; remove one of them, or rank the distributions with "
+        f"BINDAX_PLUGINS_PREFER."
     )
 
 
@@ -372,11 +328,11 @@ def missing_rule_message(kind: RuleKind, primitive: Primitive, platform: str | N
         f"{primitive.name} has no {kind.name} rule{on}"
         + (f": {placeholder.reason}." if placeholder and placeholder.reason else ".")
     ]
-    lines.append(f"{primitive.name} comes from {describe_site(primitive.site)}")
+    lines.append(f"{primitive.name} comes from {runtime.plugins.describe_site(primitive.site)}")
     lines[-1] += f" and has the rules {', '.join(have) or 'none'}."
     if placeholder is not None and placeholder.provider is not None:
         lines.append(f"The rule is expected from {placeholder.provider}.")
-    candidates = describe_candidates(kind.name, primitive.name)
+    candidates = runtime.plugins.candidates(kind.name, primitive.name)
     if candidates:
         lines.append(f"Installed distributions that offer {kind.name}: {', '.join(candidates)}.")
     lines.append(

@@ -35,7 +35,7 @@ def register_internal(file: str) -> None:
 
 
 def is_internal(code: CodeType) -> bool:
-    """Whether a code object belongs to bindax or to a plugin that hides its frames."""
+    """Tell whether a code object belongs to bindax or to a plugin that hides its frames."""
     known = _is_internal.get(code)
     if known is None:
         known = code.co_filename.startswith(tuple(_internal_directories))

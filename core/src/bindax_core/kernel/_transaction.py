@@ -23,7 +23,7 @@ _open = _Open()
 
 
 class Transaction:
-    """What this thread registers inside a ``with`` block, undone if the block raises."""
+    """The registrations of this thread inside a ``with`` block, undone if the block raises."""
 
     def __init__(self) -> None:
         self._undo: list[Undo] = []

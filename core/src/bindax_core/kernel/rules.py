@@ -27,11 +27,9 @@ class Effect:
 impl = RuleKind(
     "impl", adapt=_adapters.impl, canonical=True, signature="(*arrays, **params) -> array"
 )
-"""How to compute a primitive on NumPy arrays; with ``on_values=True``, on the operands as given.
-``slow=True`` says that a compiled program is faster: then the rule runs where nothing compiles. A
-function ``slow(*avals, **params)`` says for which types it is.
-A rule with ``planned=True`` takes the types of the operands and returns the function of the arrays,
-which is remembered: for what takes longer to decide than to compute."""
+"""The evaluation on NumPy arrays; with ``on_values=True``, on the operands as they are given.
+``slow=True`` says that NumPy has no fast form of it: the operation is compiled where something is
+installed that compiles."""
 
 abstract_eval = RuleKind(
     "abstract_eval",
@@ -69,6 +67,14 @@ transpose = RuleKind(
 )
 """The transpose of the linear map from the ``UndefPrimal`` operands to the result."""
 
+physical = RuleKind(
+    "physical", signature="(avals, *physical_operands, **params) -> sequence of physical results"
+)
+"""The operation on the arrays that represent operands of extended dtypes; ``avals`` are
+the types of the operands. Where it is missing, it is derived: what a structural operation does to
+elements it does along each axis of the arrays that represent them, and a primitive whose parameters
+are programs is applied to what represents those."""
+
 lowering = RuleFamily(
     "lowering",
     lambda name: RuleKind(
@@ -87,6 +93,9 @@ partial_eval = RuleKind(
 )
 """Partial evaluation at trace time, for higher-order primitives."""
 
+stage = RuleKind("stage", signature="(trace, tracers, **params) -> sequence of tracer")
+"""The record that staging makes of an application with functions among its parameters."""
+
 partial_eval_jaxpr = RuleKind(
     "partial_eval_jaxpr",
     signature="(unknowns_in, eqn) -> (known_eqn, unknown_eqn, unknowns_out, residuals)",
@@ -97,12 +106,12 @@ dce = RuleKind("dce", signature="(used_outputs, eqn) -> eqn")
 """Dead code elimination inside an equation, for higher-order primitives."""
 
 pretty_print = RuleKind("pretty_print", signature="(eqn, printer) -> list of lines")
-"""How a jaxpr prints an equation."""
+"""The lines of an equation in a printed jaxpr."""
 
 effects = RuleKind("effects", signature="(**params) -> frozenset of Effect")
-"""What an application does besides computing results; nothing, for a primitive without the rule."""
+"""The effects of an application; none, for a primitive without the rule."""
 
 typecheck = RuleKind("typecheck", signature="(*avals, **params) -> sequence of aval")
-"""How the jaxpr checker types an equation, where abstract evaluation is not enough."""
+"""The types of an equation for the jaxpr checker, where abstract evaluation is not enough."""
 
 CANONICAL = (impl, abstract_eval, jvp, vmap, transpose, stablehlo)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError
-from bindax_core.registry import _wiring
+from bindax_core.registry._installed import installed
 from bindax_core.tree import _registry as tree
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def load_plugins(*names: str) -> list[str]:
     Traceback (most recent call last):
     bindax_core.errors.PluginError: no plugin 'no-such-plugin' is installed; installed are: ...
     """
-    loader = _wiring.discovery().loader
+    loader = installed.discovery.loader
     for name in names:
         loader.load_named(name)
     if not names:
@@ -70,7 +70,7 @@ def configure_plugins(
 
 @contextmanager
 def plugin_settings(**settings: Any) -> Iterator[None]:
-    """What ``configure_plugins`` does, for a ``with`` block; for tests.
+    """Apply ``configure_plugins`` inside a ``with`` block; for tests.
 
     >>> with plugin_settings(autoload=False):
     ...     pass
@@ -102,7 +102,7 @@ def refresh_plugins() -> None:
 
 def _ask_again() -> None:
     """Types that were found to be leaves may be nodes under other settings."""
-    tree.set_missing_type_hook(_wiring.load_for_type)
+    tree.forget_unregistered()
 
 
 def find_primitive(name: str) -> Primitive:
@@ -118,7 +118,7 @@ def find_primitive(name: str) -> Primitive:
     Traceback (most recent call last):
     bindax_core.errors.PluginError: no installed plugin offers the primitive 'no.such.primitive'...
     """
-    found = _wiring.discovery().find_primitive(name)
+    found = installed.discovery.find_primitive(name)
     if found is None:
         raise _nobody_offers("primitive", name)
     return found  # type: ignore[no-any-return]
@@ -134,7 +134,7 @@ def find_transformation(name: str) -> Callable[..., Any]:
     Traceback (most recent call last):
     bindax_core.errors.PluginError: no installed plugin offers the transformation 'grd'...
     """
-    found = _wiring.discovery().find_transformation(name)
+    found = installed.discovery.find_transformation(name)
     if found is None:
         raise _nobody_offers("transformation", name)
     return found  # type: ignore[no-any-return]
@@ -142,14 +142,14 @@ def find_transformation(name: str) -> Callable[..., Any]:
 
 def transformation_names() -> list[str]:
     """The names of the transformations that installed plugins offer; imports none of them."""
-    entries = _wiring.discovery().loader.manifest().entries("transformations")
+    entries = installed.discovery.loader.manifest().entries("transformations")
     return sorted({entry.name for entry in entries})
 
 
 def _nobody_offers(kind: str, name: str) -> PluginError:
     from difflib import get_close_matches
 
-    entries = _wiring.discovery().loader.manifest().entries(f"{kind}s")
+    entries = installed.discovery.loader.manifest().entries(f"{kind}s")
     close = get_close_matches(name, sorted({entry.name for entry in entries}), 3)
     hint = f" Did you mean {', '.join(map(repr, close))}?" if close else ""
     return PluginError(
@@ -167,7 +167,7 @@ def installed_plugins() -> list[dict[str, Any]]:
     """
     from bindax_core.registry import _report
 
-    return _report.plugins_report(_wiring.discovery())
+    return _report.plugins_report(installed.discovery)
 
 
 def container_types() -> list[dict[str, Any]]:
@@ -183,11 +183,11 @@ def container_types() -> list[dict[str, Any]]:
     """
     from bindax_core.registry import _report
 
-    return _report.containers_report(_wiring.discovery())
+    return _report.containers_report(installed.discovery)
 
 
 def rule_coverage(name: str) -> dict[str, Any]:
-    """Which rules a primitive has, and which distribution, version, file and line gave each.
+    """Return the rules of a primitive, with the distribution, version, file and line of each.
 
     Loads the plugin that offers the primitive. The key ``rules`` holds a record for each rule kind,
     with ``kind``, ``platform``, ``status`` (present, derived, absent, elsewhere or missing),
@@ -199,11 +199,11 @@ def rule_coverage(name: str) -> dict[str, Any]:
     """
     from bindax_core.registry import _report
 
-    return _report.rules_report(_wiring.discovery(), find_primitive(name))
+    return _report.rules_report(installed.discovery, find_primitive(name))
 
 
 def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
-    """What is wrong with the installed plugins; an empty list when all is well.
+    """Return the problems of the installed plugins; an empty list when all is well.
 
     Each record has the keys ``severity`` (problem or notice), ``subject``, ``text``, ``remedy`` and
     ``traceback``.
@@ -213,4 +213,4 @@ def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
     """
     from bindax_core.registry import _report
 
-    return _report.doctor_report(_wiring.discovery(), load=load)
+    return _report.doctor_report(installed.discovery, load=load)

@@ -145,7 +145,7 @@ class Claims:
         return [entry for entry in found if self.may_load(entry)]
 
     def may_load(self, entry: Entry) -> bool:
-        """Whether a distribution has a plugin that the settings let load."""
+        """Tell whether a distribution has a plugin that the settings let load."""
         settings = self._settings()
         return any(
             settings.refusal(one) is None
@@ -212,7 +212,7 @@ def _claim_text(plugin: Entry, provenance: str) -> str:
 
 
 def offers(entry: Entry, type_: type) -> bool:
-    """Whether an entry of pytree or value types means a type, by its name or by a re-export.
+    """Tell whether an entry of pytree or value types means a type, by its name or by a re-export.
 
     Imports nothing: a type that exists was imported, and so was what re-exports it.
     """

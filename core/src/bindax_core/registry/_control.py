@@ -1,4 +1,4 @@
-"""Which plugins may load, whether they load by themselves, and which one wins a conflict.
+"""Settings: the plugins that may load, when they load, and the winner of a conflict.
 
 Each setting comes from the first of these that gives it: code (``configure``), an environment
 variable, a configuration file in the working directory (``bindax.toml``, then ``pyproject.toml``),
@@ -174,7 +174,7 @@ def _from_environment() -> tuple[str, dict[str, Any]]:
 
 
 def _from_files() -> list[tuple[str, dict[str, Any]]]:
-    """What the files in the working directory say, the one that wins last."""
+    """Read the settings in the files of the working directory, the one that wins last."""
     layers = []
     for name, path in _FILES:
         file = os.path.abspath(name)

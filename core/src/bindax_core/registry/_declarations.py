@@ -1,4 +1,4 @@
-"""What plugins declare, in the form in which the loader checks and installs it.
+"""Declarations of plugins, in the form in which the loader checks and installs them.
 
 The loader knows no table of the kernel. An installer for each hook turns what the hook returned
 into staged declarations, which say what they claim and how to install and remove it.
@@ -93,7 +93,7 @@ class Conflict:
 
     @property
     def summary(self) -> str:
-        """What conflicts, where it was declared, and which side is in force."""
+        """Describe the conflict: both declarations, their places, and the side that is in force."""
         sides = " and by ".join(claimant.text for claimant in self.claimants)
         text = f"{self.label} is offered by {sides}."
         if self.winner is None:
@@ -102,7 +102,7 @@ class Conflict:
 
     @property
     def remedy(self) -> str:
-        """What to do about a conflict that nobody won."""
+        """The remedy of a conflict that nobody won."""
         names = [side.distribution.name for side in self.claimants if side.distribution] or ["NAME"]
         return (
             f"rank the distributions, the winner first, with "

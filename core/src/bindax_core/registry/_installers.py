@@ -17,10 +17,10 @@ from bindax_core.kernel._aval import (
     value_types,
 )
 from bindax_core.kernel._cards import Extension
+from bindax_core.kernel._declared import declared_primitives
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site
 from bindax_core.registry._declarations import Installer, Staged
-from bindax_core.registry._declared import declared_primitives
 from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.runtime import _backend, _operations, _operators
@@ -30,7 +30,7 @@ from bindax_core.tree._table import lock
 
 
 def _listed(hook: str, result: Any, type_: type, plugin: Entry) -> list[Any]:
-    """What a hook returned, as a list of things of one type."""
+    """Return a hook's result as a list of things of one type."""
     if isinstance(result, str | Mapping) or not isinstance(result, Iterable):
         raise PluginError(
             f"the hook {hook} of {plugin.value} must return an iterable of {type_.__name__}, but "
@@ -136,7 +136,7 @@ class ExtensionInstaller:
                 rule.kind.install(primitive, old)
             raise
         self._ours.add(rule)
-        primitive.forget_signatures()
+        primitive.forget_types()
 
     def _remove(self, primitive: Any, rule: Rule, former: Rule | None) -> None:
         self._ours.discard(rule)
@@ -145,7 +145,7 @@ class ExtensionInstaller:
             rule.kind.install(primitive, former)
         else:
             rule.kind.remove(primitive, rule, restore=former)
-        primitive.forget_signatures()
+        primitive.forget_types()
 
 
 def _present(primitive: Any, rule: Rule) -> Rule | None:

@@ -129,7 +129,7 @@ class Loader:
         return [self.plugin(one) for one in self.manifest().plugins_behind(entry)]
 
     def may_load(self, plugin: Plugin) -> bool:
-        """Whether the settings let a plugin load."""
+        """Tell whether the settings let a plugin load."""
         return self.settings().refusal(plugin.entry) is None
 
     def named(self, name: str) -> list[Plugin]:
@@ -334,12 +334,12 @@ def _is_entry_of(entry: Entry, declaration: Staged) -> bool:
 
 
 def _is_installed(entry: Entry) -> bool:
-    """Whether the package of an entry exists: a plugin may serve libraries that are optional."""
+    """Tell whether the package of an entry exists: a plugin may serve optional libraries."""
     return importlib.util.find_spec(entry.module.partition(".")[0]) is not None
 
 
 def _is_importing(module: str | None) -> bool:
-    """Whether this thread is inside the import of a module or of a package that holds it.
+    """Tell whether this thread is inside the import of a module or of a package that holds it.
 
     Such a module is in ``sys.modules`` half finished, and a plugin that needs it would fail for no
     fault of its own. With None, whether this thread is inside any import.
@@ -352,7 +352,7 @@ def _is_importing(module: str | None) -> bool:
 
 
 def _is_importing_beside(plugin: Plugin) -> bool:
-    """Whether this thread is inside the import of a module of the plugin's package."""
+    """Tell whether this thread is inside the import of a module of the plugin's package."""
     package = plugin.entry.module.partition(".")[0]
     return any(name.partition(".")[0] == package for name in _modules_running())
 

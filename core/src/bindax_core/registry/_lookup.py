@@ -1,4 +1,4 @@
-"""What the kernel asks on a miss: load the plugins that offer a rule, a type, a name.
+"""Look-ups on a miss: load the plugins that offer a rule, a type, a name.
 
 Each question is answered from the manifest, so that just the plugins that offer the thing are
 loaded. A hit never comes here.
@@ -222,8 +222,23 @@ class Discovery:
             self._raise_excuse("transformation", name, offered)
         return found
 
+    def load_distribution(self, name: str) -> None:
+        """Load the plugins of a distribution, as far as they may load.
+
+        Raises:
+            PluginLoadError: when one of them fails to load.
+            PluginVersionError: when they were written for another plugin API version.
+        """
+        current = self.loader.manifest()
+        for entry in current.refused(PLUGINS):
+            if entry.distribution.name == name:
+                raise self._version_error(entry, f"the plugin {entry.name!r}")
+        entries = [entry for entry in current.entries(PLUGINS) if entry.distribution.name == name]
+        self._load(entries)
+        self._raise_failure(entries)
+
     def _find_named(self, kind: str, name: str) -> tuple[Any, Sequence[Entry]]:
-        """What a plugin offers under a name, or None, and the entries that offer it."""
+        """Return a plugin's offer under a name, or None, and the entries that offer it."""
         claims = self.loader.claims
         claims.check(kind, name)
         held = claims.held(kind, name)

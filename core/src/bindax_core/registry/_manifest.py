@@ -24,15 +24,8 @@ SUPPORTED_API_VERSIONS = frozenset({1})
 PLUGINS = "plugins"
 """The kind of the entries in the group ``bindax.v1`` itself: the modules that hold the hooks."""
 
-KINDS = (
-    PLUGINS,
-    "primitives",
-    "rules",
-    "pytrees",
-    "values",
-    "backends",
-    "operations",
-    "transformations",
+KINDS = tuple(
+    f"{PLUGINS} primitives rules pytrees values backends operations transformations".split()
 )
 """The kinds of entries; each but the first is the last part of a group name."""
 
@@ -97,7 +90,7 @@ class Entry(NamedTuple):
 
     @property
     def offered_name(self) -> str:
-        """What is offered: the type of a pytree or value entry, the kind of rules, the name."""
+        """The offer itself: the type of a pytree or value entry, the kind of rules, the name."""
         if self.kind in ("pytrees", "values"):
             return f"{self.module}:{self.attribute}"
         if self.kind == "rules":
@@ -127,7 +120,7 @@ class Refusal(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        """What was wrong and what to do, as one sentence."""
+        """The mistake and its remedy, as one sentence."""
         wanted = " and ".join(str(version) for version in self.versions)
         ours = " and ".join(str(version) for version in sorted(SUPPORTED_API_VERSIONS))
         name = self.distribution.name
@@ -167,7 +160,7 @@ def _group(header: str) -> tuple[int, str]:
 
 
 class Manifest:
-    """What the distributions on a search path offer; immutable once read.
+    """The offers of the distributions on a search path; immutable once read.
 
     Args:
         path: directories (and zip files) as in ``sys.path``. A distribution found in more than one
@@ -303,7 +296,7 @@ class Manifest:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be used, after reading everything."""
+        """The entries that could not be used, after everything was read."""
         for kind in KINDS:
             self.entries(kind)
         return tuple(sorted(set(self._problems)))

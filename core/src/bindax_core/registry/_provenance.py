@@ -1,4 +1,4 @@
-"""Which distribution, version, file and line gave a declaration.
+"""Provenance: the distribution, version, file and line of a declaration.
 
 Declaring stores a ``Site`` (three fields of the calling frame). The distribution behind a module is
 found when somebody asks, which is when a message or a table is printed.

@@ -1,4 +1,4 @@
-"""What is installed, loaded and wrong, as plain data for the command line and for programs.
+"""Reports on plugins, as plain data for the command line and for programs.
 
 Everything here consists of dictionaries, lists, strings and numbers, so that it becomes JSON as it
 is.
@@ -221,7 +221,7 @@ def _manifest_place(entry: Entry) -> Report:
 
 
 def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
-    """What is wrong with what is installed, one record for each problem.
+    """Return the problems of the installed plugins, one record for each.
 
     Each has ``severity`` (problem or notice), ``subject``, ``text``, ``remedy`` and ``traceback``.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_value_type
+from bindax_core.kernel._extended import as_extended, is_extended, logical_array, physical_array
 from bindax_core.runtime._operators import ArrayOperators
 
 NumPyArray = np.ndarray[Any, Any]
@@ -96,20 +97,49 @@ class Array(ArrayOperators):
                     f"donated to a compiled function; use that function's result, or do not "
                     f"donate it."
                 )
-            host = self._backend.to_host(self._buffer, self.aval)
+            host = self._fetch()
             self._host = host
         if host.flags.writeable:
             host.flags.writeable = False
         return host
 
+    def _fetch(self) -> NumPyArray:
+        aval = self.aval
+        if not is_extended(aval.dtype):
+            return self._backend.to_host(self._buffer, aval)  # type: ignore[no-any-return]
+        return logical_array(self._backend.to_host(self._buffer, aval.physical()), aval.dtype)
+
+    def physical(self) -> Array:
+        """The array that represents this one, if its dtype is extended; itself otherwise."""
+        if not is_extended(self.aval.dtype):
+            return self
+        host = None if self._host is None else physical_array(self._host)
+        return Array(self.aval.physical(), host, self._buffer, self._backend)
+
+    @classmethod
+    def of_physical(cls, aval: ShapedArray, array: Array) -> Array:
+        """The array of a type that another array represents; that one if the type is its own."""
+        if not is_extended(aval.dtype):
+            return array
+        host = None if array._host is None else logical_array(array._host, aval.dtype)
+        return cls(aval, host, array._buffer, array._backend)
+
     def buffer_on(self, backend: Any) -> Any:
         """The bytes as a backend's buffer, put there on the first use and kept."""
         if self._backend is backend and self._buffer is not None:
             return self._buffer
-        host = self.numpy()
-        self._buffer, self._backend = backend.put(host, self.aval), backend
+        host, aval = self.numpy(), self.aval
+        if is_extended(aval.dtype):
+            buffer = backend.put(physical_array(host), aval.physical())
+        else:
+            buffer = backend.put(host, aval)
+        self._buffer, self._backend = buffer, backend
         self._host = host
         return self._buffer
+
+    def _is_within_reach(self) -> bool:
+        """Tell whether NumPy can read the bytes where they are."""
+        return self._buffer is None or bool(self._backend.host_accessible)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -117,13 +147,14 @@ class Array(ArrayOperators):
         return self.aval.shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype of the elements."""
-        return self.aval.dtype
+    def dtype(self) -> Any:
+        """The dtype of the elements: NumPy's, or an extended one."""
+        dtype = self.aval.dtype
+        return dtype if dtype.names is None else as_extended(dtype)
 
     @property
     def weak_type(self) -> bool:
-        """Whether the dtype came from Python scalars and yields to that of others."""
+        """True if the dtype came from Python scalars and yields to that of others."""
         return self.aval.weak_type
 
     @property
@@ -148,7 +179,7 @@ class Array(ArrayOperators):
 
     @property
     def on_host(self) -> bool:
-        """Whether the bytes can be read without waiting for a device."""
+        """True if the bytes can be read without waiting for a device."""
         return self._host is not None
 
     def block_until_ready(self) -> Array:
@@ -164,7 +195,7 @@ class Array(ArrayOperators):
         return set() if self._buffer is None else set(self._backend.devices_of(self._buffer))
 
     def is_deleted(self) -> bool:
-        """Whether the bytes were given away by donation or ``delete``."""
+        """Tell whether the bytes were given away by donation or ``delete``."""
         if self._buffer is None:
             return self._host is None
         return self._host is None and self._backend.is_deleted(self._buffer)
@@ -177,18 +208,18 @@ class Array(ArrayOperators):
 
     def item(self, *index: int) -> Any:
         """One element as a Python scalar."""
-        return self.numpy().item(*index)
+        return self._plain().item(*index)
 
     def tolist(self) -> Any:
         """The elements as nested Python lists."""
-        return self.numpy().tolist()
+        return self._plain().tolist()
 
     def copy(self) -> Array:
         """An array with bytes of its own, which stay when those of this one are given away."""
         return Array.from_numpy(self.numpy().copy(), self.aval)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
-        host = self.numpy()
+        host = self._plain()
         if dtype is not None and host.dtype != dtype:
             if copy is False:
                 raise ValueError(
@@ -198,25 +229,34 @@ class Array(ArrayOperators):
         return host.copy() if copy else host
 
     def __dlpack__(self, **options: Any) -> Any:
-        return self.numpy().copy().__dlpack__(**options)
+        return self._plain().copy().__dlpack__(**options)
+
+    def _plain(self) -> NumPyArray:
+        """The bytes, of an array of numbers."""
+        if is_extended(self.aval.dtype):
+            raise TypeError(
+                f"an array of dtype {self.dtype} has no numbers to give to NumPy; of random keys, "
+                f"random.key_data(x) gives the array that represents them."
+            )
+        return self.numpy()
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
     def __bool__(self) -> bool:
-        return bool(self.numpy())
+        return bool(self._plain())
 
     def __int__(self) -> int:
-        return int(self.numpy())
+        return int(self._plain())
 
     def __float__(self) -> float:
-        return float(self.numpy())
+        return float(self._plain())
 
     def __complex__(self) -> complex:
-        return complex(self.numpy())
+        return complex(self._plain())
 
     def __index__(self) -> int:
-        return self.numpy().__index__()
+        return self._plain().__index__()
 
     def __len__(self) -> int:
         if not self.aval.shape:
@@ -230,6 +270,8 @@ class Array(ArrayOperators):
         )
 
     def __repr__(self) -> str:
+        if is_extended(self.aval.dtype):
+            return f"Array({self.shape}, dtype={self.dtype}) overlaying:\n{self.physical()}"
         dtype = "float0" if self.dtype == float0 else self.dtype.name
         suffix = f", dtype={dtype}{', weak_type=True' if self.weak_type else ''})"
         if self.dtype == float0:
@@ -240,10 +282,11 @@ class Array(ArrayOperators):
         return f"Array({text}{suffix}"
 
     def __str__(self) -> str:
-        return str(self.numpy())
+        return repr(self) if is_extended(self.aval.dtype) else str(self.numpy())
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy()[()], spec) if not self.aval.shape else format(str(self), spec)
+        is_number = not self.aval.shape and not is_extended(self.aval.dtype)
+        return format(self.numpy()[()], spec) if is_number else format(str(self), spec)
 
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         return (_rebuild, (self.numpy(), self.weak_type))

@@ -7,26 +7,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
 
 from bindax_core.errors import BackendError
-from bindax_core.kernel import _primitive
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr
-from bindax_core.kernel._primitive import Primitive, as_array
 from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
+from bindax_core.runtime._operands import as_array, is_reusable
+from bindax_core.runtime._overlaid import Overlaid, OverlaidProgram, has_extended_dtypes
+from bindax_core.runtime._runtime import runtime
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
 
 Executable = Callable[..., Sequence[Any]]
 
 
 class Backend(Protocol):
-    """What compiles and runs programs.
+    """A compiler and runner of programs.
 
     Attributes:
         name: what ``config.backend`` and ``jit(backend=...)`` call it.
@@ -63,7 +67,7 @@ class Backend(Protocol):
         """Free a buffer."""
 
     def is_deleted(self, buffer: Any) -> bool:
-        """Whether a buffer was freed or donated."""
+        """Tell whether a buffer was freed or donated."""
 
     def devices(self) -> Sequence[Any]:
         """The devices that the backend can use."""
@@ -73,7 +77,7 @@ class Backend(Protocol):
 
 
 class LoweringContext(Protocol):
-    """What a ``lowering["stablehlo"]`` rule builds with; values are opaque to the rule.
+    """The builder for ``lowering["stablehlo"]`` rules; values are opaque to the rule.
 
     Attributes:
         avals_in: the types of the operands.
@@ -197,13 +201,6 @@ class InterpretedProgram:
 
 
 backends: dict[str, Backend] = {"numpy": _Interpreter()}
-_load_backends: Callable[[str | None], None] | None = None
-
-
-def set_missing_backend_hook(hook: Callable[[str | None], None] | None) -> None:
-    """Set what loads the plugin of a named backend, or of all; asked when one is missing."""
-    global _load_backends
-    _load_backends = hook
 
 
 def register_backend(backend: Backend) -> None:
@@ -232,8 +229,7 @@ def find_backend(name: str | None = None) -> Backend:
     name = name or config.backend
     if name is not None and name in backends:
         return backends[name]
-    if _load_backends is not None:
-        _load_backends(name)
+    runtime.plugins.load_backends(name)
     if name is None:
         return max(list(backends.values()), key=lambda backend: backend.priority)
     if name not in backends:
@@ -251,6 +247,22 @@ def effects_barrier() -> None:
         getattr(backend, "effects_barrier", lambda: None)()
 
 
+def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
+    """Have a backend compile a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
+        return backend.compile(jaxpr, **options)
+    physical = backend.compile(runtime.plugins.physical_jaxpr(jaxpr), **options)
+    return Overlaid(jaxpr, physical, options["donated"])
+
+
+def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
+    """Have a backend lower a program; of one with extended dtypes what represents it."""
+    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
+        return backend.lower(jaxpr, **options)
+    physical = backend.lower(runtime.plugins.physical_jaxpr(jaxpr), **options)
+    return OverlaidProgram(jaxpr, physical, options["donated"])
+
+
 def executable_of(
     jaxpr: ClosedJaxpr,
     backend: Backend,
@@ -263,17 +275,23 @@ def executable_of(
     key = ("executable", backend.name, name, donated, keep_unused)
     executable = jaxpr.cache.get(key)
     if executable is None:
-        compiled = backend.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
+        compiled = compile_program(
+            jaxpr, backend, name=name, donated=donated, keep_unused=keep_unused
+        )
         executable = jaxpr.cache.setdefault(key, compiled)
     return executable  # type: ignore[no-any-return]
 
 
-_PER_OPERATION_LIMIT = 4096
-_per_operation: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+# ---------------------------------------------------------------------- single operations
+
+_OPERATIONS_LIMIT = 4096
+_operations: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
 
 
-def _compiler_for(operands: Sequence[Any]) -> Backend | None:
-    """The backend for a primitive that is slow on NumPy, or None; the operands' own if legal."""
+def compiling_backend(operands: Sequence[Any]) -> Backend | None:
+    """The backend that compiles an operation; None where none does, or none may."""
+    if not runtime.has_compiler_threads:
+        return None
     for x in operands:
         owner = getattr(x, "_backend", None)
         if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
@@ -282,7 +300,7 @@ def _compiler_for(operands: Sequence[Any]) -> Backend | None:
     return None if backend is backends["numpy"] else backend
 
 
-def _run_compiled(
+def run_operation(
     primitive: Primitive,
     operands: Sequence[Any],
     params: dict[str, Any],
@@ -294,23 +312,24 @@ def _run_compiled(
         backend = owners[0] if owners else find_backend()
     avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
     key = (primitive, backend, avals, tuple(params.items()) if params else ())
-    run = _per_operation.get(key)
+    run = _operations.get(key)
     if run is None:
-        run = _compile_one(primitive, backend, avals, params)
-        if all(map(_primitive._is_shared, params.values())):  # nobody can ask again
-            if len(_per_operation) >= _PER_OPERATION_LIMIT:
-                _per_operation.clear()
-            _per_operation[key] = run
+        run = _compile_operation(primitive, backend, avals, params)
+        if all(map(is_reusable, params.values())):
+            if len(_operations) >= _OPERATIONS_LIMIT:
+                _operations.clear()
+            _operations[key] = run
     return run(operands)
 
 
-def _compile_one(
+def _compile_operation(
     primitive: Primitive, backend: Backend, avals: tuple[Any, ...], params: dict[str, Any]
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
-    executable = backend.compile(
+    executable = compile_program(
         ClosedJaxpr(Jaxpr((), invars, outvars, [JaxprEqn(primitive, invars, outvars, params)])),
+        backend,
         name=primitive.name,
         donated=(False,) * len(avals),
         keep_unused=True,
@@ -319,9 +338,9 @@ def _compile_one(
     return getattr(executable, "run_unchecked", None) or (lambda operands: executable(*operands))
 
 
-_primitive.set_run_compiled(_run_compiled, _compiler_for)
+def _after_fork() -> None:
+    runtime.has_compiler_threads = False
 
-if hasattr(os, "register_at_fork"):  # a compiler's threads stay with the parent: never wait for it
-    os.register_at_fork(
-        after_in_child=lambda: _primitive.set_run_compiled(_run_compiled, lambda operands: None)
-    )
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -35,6 +35,8 @@ class Config:
             priority among those installed (``BINDAX_BACKEND``); ``"numpy"`` interprets.
         derived_rules: ``"notice"`` warns once for each primitive that runs on a derived rule,
             ``"error"`` raises, ``"silent"`` does neither (``BINDAX_DERIVED_RULES``).
+        eager: ``"numpy"`` evaluates operations with NumPy, ``"compile"`` each with the backend, as
+            JAX does (``BINDAX_EAGER``). It takes effect where a backend that compiles is installed.
 
     >>> from bindax_core import config
     >>> with config.override(default_dtype_bits=64):
@@ -45,11 +47,13 @@ class Config:
     """
 
     __slots__ = (
+        "_observers",
         "backend",
         "check_jaxprs",
         "check_rules",
         "default_dtype_bits",
         "derived_rules",
+        "eager",
         "traceback",
     )
 
@@ -57,8 +61,10 @@ class Config:
     check_jaxprs: bool
     check_rules: bool
     traceback: Literal["filtered", "full"]
+    _observers: dict[str, Callable[[Any], None]]
     backend: str | None
     derived_rules: Literal["notice", "error", "silent"]
+    eager: Literal["numpy", "compile"]
 
     _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
         "default_dtype_bits": (32, 64),
@@ -66,9 +72,11 @@ class Config:
         "check_rules": (False, True),
         "traceback": ("filtered", "full"),
         "derived_rules": ("notice", "error", "silent"),
+        "eager": ("numpy", "compile"),
     }
 
     def __init__(self) -> None:
+        object.__setattr__(self, "_observers", {})
         bits = os.environ.get("BINDAX_DEFAULT_DTYPE_BITS", "32")
         self.default_dtype_bits = int(bits) if bits.isdigit() else bits  # type: ignore[assignment]
         self.check_jaxprs = _flag("BINDAX_CHECK_JAXPRS", False)
@@ -76,6 +84,7 @@ class Config:
         self.traceback = os.environ.get("BINDAX_TRACEBACK", "filtered")  # type: ignore[assignment]
         self.backend = os.environ.get("BINDAX_BACKEND") or None
         self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
+        self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
 
     def __setattr__(self, name: str, value: Any) -> None:
         choices = self._CHOICES.get(name)
@@ -86,8 +95,14 @@ class Config:
                 f"assignment or by the environment variable BINDAX_{name.upper()}."
             )
         object.__setattr__(self, name, value)
-        if name == "check_rules" and _check_rules_changed is not None:
-            _check_rules_changed(value)
+        if name in self._observers:
+            self._observers[name](value)
+
+    def observe(self, name: str, observer: Callable[[Any], None]) -> None:
+        """Have a function called with a setting's value when it changes, and now if it is on."""
+        self._observers[name] = observer
+        if getattr(self, name):
+            observer(getattr(self, name))
 
     @contextmanager
     def override(self, **settings: Any) -> Iterator[None]:
@@ -100,15 +115,6 @@ class Config:
         finally:
             for name, value in previous.items():
                 setattr(self, name, value)
-
-
-_check_rules_changed: Callable[[bool], None] | None = None
-
-
-def set_check_rules_hook(hook: Callable[[bool], None] | None) -> None:
-    """Set what is told when ``check_rules`` changes."""
-    global _check_rules_changed
-    _check_rules_changed = hook
 
 
 config = Config()

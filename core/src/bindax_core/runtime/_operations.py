@@ -14,11 +14,12 @@ import attrs
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._aval import AbstractValue, ShapedArray, typeof
 from bindax_core.kernel._transaction import record_undo
+from bindax_core.runtime._runtime import runtime
 
 
 @attrs.frozen(eq=False)
 class ArrayOperations:
-    """What interpreters do with values of one kind; all of it traceable.
+    """The operations that interpreters need on values of one kind; all of them traceable.
 
     Attributes:
         zeros: ``(aval) -> x``, the zero of a type.
@@ -42,25 +43,6 @@ class ArrayOperations:
 
 
 _operations: dict[type[AbstractValue], ArrayOperations] = {}
-_load: Callable[[str | None], bool] | None = None
-
-
-def set_missing_operations_hook(hook: Callable[[str | None], bool] | None) -> None:
-    """Set what is asked when operations are missing: loads the plugins that offer them.
-
-    It is given the name of the array attribute that is wanted, or None for array operations.
-    """
-    global _load
-    _load = hook
-
-
-def load_operations(attribute: str | None = None) -> bool:
-    """Load the plugins that offer array operations and operators; True when any is loaded.
-
-    Args:
-        attribute: the array attribute that is wanted, or None for array operations.
-    """
-    return _load is not None and _load(attribute)
 
 
 def register_array_operations(
@@ -84,7 +66,7 @@ def unregister_array_operations(aval_type: type[AbstractValue] = ShapedArray) ->
 def operations_for(aval: AbstractValue) -> ArrayOperations:
     """The operations for values of an abstract value's kind, loading plugins on a first miss."""
     found = _operations.get(type(aval))
-    if found is None and load_operations():
+    if found is None and runtime.plugins.load_for_operations():
         found = _operations.get(type(aval))
     if found is None:
         raise MissingOperationsError(
@@ -143,5 +125,5 @@ class UndefPrimal:
 
 
 def is_undef_primal(x: Any) -> bool:
-    """Whether an operand of a transpose rule is one to transpose with respect to."""
+    """Tell whether an operand of a transpose rule is one to transpose with respect to."""
     return type(x) is UndefPrimal

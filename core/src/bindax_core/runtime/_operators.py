@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._source_info import hide_internal_frames
-from bindax_core.runtime._operations import load_operations
+from bindax_core.runtime._runtime import runtime
 
 _BINARY = (
     "add",
@@ -50,7 +50,7 @@ class ArrayOperators:
     def __getattr__(self, name: str) -> Any:
         # Reached only when nothing on the type has the name; dunder names are NumPy and others
         # probing for protocols, which no plugin supplies later.
-        if not name.startswith("__") and load_operations(name):
+        if not name.startswith("__") and runtime.plugins.load_for_operations(name):
             found = getattr(type(self), name, None)
             if found is not None:
                 return object.__getattribute__(self, name)
@@ -114,7 +114,7 @@ class ArrayOperators:
 
 def _placeholder(name: str) -> Callable[..., Any]:
     def operator(self: Any, *args: Any, **options: Any) -> Any:
-        if load_operations(name):
+        if runtime.plugins.load_for_operations(name):
             supplied = getattr(ArrayOperators, name)
             if supplied is not operator:
                 try:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from bindax_core.kernel._aval import typeof
-from bindax_core.kernel._primitive import as_array
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import find_backend
+from bindax_core.runtime._operands import as_array
 from bindax_core.tree._flatten import tree_leaves
 from bindax_core.tree._map import tree_map
 
@@ -56,8 +56,9 @@ def device_put(x: Any, device: Any = None) -> Any:
         if isinstance(leaf, Tracer):
             return leaf
         aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
-        host = np.array(own) if own is leaf else own.numpy()
-        return Array.from_buffer(aval, backend.put(host, aval, device), backend)
+        physical = own.physical()
+        host = np.array(physical) if own is leaf else physical.numpy()
+        return Array.from_buffer(aval, backend.put(host, physical.aval, device), backend)
 
     return tree_map(put, x)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from bindax_core.errors import BindaxError, TreeError
 from bindax_core.tree._definition import short, type_name
 from bindax_core.tree._keys import position
+from bindax_core.tree._nodes import postorder, same_definition
+from bindax_core.tree._paths import path_of_node
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
@@ -21,8 +23,6 @@ def treedef_hash(root: PyTreeDef) -> int:
     Raises:
         TreeError: metadata that cannot be hashed; the message names its path and type.
     """
-    from bindax_core.tree._treedef import postorder
-
     for node in postorder(root):
         if node._hash is None:
             node._hash = _node_hash(root, node)
@@ -45,13 +45,11 @@ def _node_hash(root: PyTreeDef, node: PyTreeDef) -> int:
 
 
 def treedefs_equal(left: PyTreeDef, right: PyTreeDef) -> bool:
-    """Whether two structures are equal.
+    """Tell whether two structures are equal.
 
     Raises:
         TreeError: metadata that cannot be compared; the message names its path and type.
     """
-    from bindax_core.tree._treedef import same_definition
-
     if left.num_leaves != right.num_leaves:
         return False
     if left._hash is not None and right._hash is not None and left._hash != right._hash:
@@ -74,7 +72,7 @@ def treedefs_equal(left: PyTreeDef, right: PyTreeDef) -> bool:
 
 
 def same_metadata(root: PyTreeDef, ours: Any, theirs: Any, node: PyTreeDef | None = None) -> bool:
-    """Whether the metadata of two nodes is equal.
+    """Tell whether the metadata of two nodes is equal.
 
     Args:
         root: the structure that an error's path starts from.
@@ -92,6 +90,15 @@ def same_metadata(root: PyTreeDef, ours: Any, theirs: Any, node: PyTreeDef | Non
     if ours is theirs:
         return True
     return _equal(root, node or root, ours, theirs)
+
+
+def same_node(ours: PyTreeDef, theirs: PyTreeDef) -> bool:
+    """Tell whether the roots of two structures agree: type, metadata and number of children."""
+    return (
+        same_definition(ours._definition, theirs._definition)
+        and len(ours._children) == len(theirs._children)
+        and same_metadata(ours, ours._data, theirs._data)
+    )
 
 
 def _equal(root: PyTreeDef, node: PyTreeDef, ours: Any, theirs: Any) -> bool:
@@ -133,8 +140,6 @@ def _equal_without_identity(root: PyTreeDef, node: PyTreeDef, ours: Any, theirs:
 
 
 def _unusable(root: PyTreeDef, node: PyTreeDef, reason: str) -> TreeError:
-    from bindax_core.tree._paths import path_of_node
-
     kind = "?" if node._definition is None else type_name(node._definition.type)
     return TreeError(
         f"The metadata of the pytree node of type {kind} {position(path_of_node(root, node))} "

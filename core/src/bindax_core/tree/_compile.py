@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bindax_core.tree._assemble import assembler
 from bindax_core.tree._definition import NodeDefinition
+from bindax_core.tree._nodes import postorder
 from bindax_core.tree._table import LEAF_TYPES
-from bindax_core.tree._treedef import PyTreeDef, postorder
-from bindax_core.tree._unflatten import assembler
+
+if TYPE_CHECKING:
+    from bindax_core.tree._treedef import PyTreeDef
 
 MAX_NODES = 2_500
 """Compiling takes a tenth of a millisecond per node; larger trees are walked."""
@@ -23,11 +26,11 @@ MAX_NODES = 2_500
 _MANY = 24
 """From here on, checking types in one call of a method is faster than in a loop."""
 _INLINE_DEPTH = 20
-"""How deep expressions are nested in generated code; Python's parser has a limit."""
+"""The depth to which generated code nests expressions; Python's parser has a limit."""
 
 
 def same_exactly(ours: Any, theirs: Any) -> bool:
-    """Whether metadata is not only equal but interchangeable: ``1`` is equal to ``True``."""
+    """Tell whether metadata is not only equal but interchangeable: ``1`` is equal to ``True``."""
     if ours is theirs:
         return True
     kind = type(ours)

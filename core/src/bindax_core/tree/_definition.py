@@ -1,4 +1,4 @@
-"""What makes a type a pytree node: how it is taken apart and put together."""
+"""Definitions of pytree nodes: how a type is taken apart and put together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Site: TypeAlias = tuple[str, str, int]
 
 
 class NodeDefinition:
-    """How instances of one type are taken apart into children and metadata, and put together.
+    """The way in which one type is taken apart into children and metadata, and put together.
 
     A plugin returns these from the hook ``bindax_pytree_nodes``; ``register_pytree_node`` makes one
     and registers it.
@@ -120,11 +120,6 @@ class NodeDefinition:
 
     def __repr__(self) -> str:
         return f"NodeDefinition({self.serialized_name})"
-
-    def __reduce__(self) -> Any:
-        from bindax_core.tree._registry import definition_of
-
-        return definition_of, (self.type,)
 
     def child_keys(self, metadata: Any, count: int) -> list[KeyEntry]:
         """The keys of the children, as far as they follow from the type and the metadata."""

@@ -9,8 +9,9 @@ from bindax_core.tree._general import flatten_general
 from bindax_core.tree._keys import KeyPath
 from bindax_core.tree._paths import unlink
 from bindax_core.tree._specialize import missed
-from bindax_core.tree._table import SPECIALIZED, kind_of
+from bindax_core.tree._table import SPECIALIZED
 from bindax_core.tree._treedef import LEAF, PyTreeDef
+from bindax_core.tree._walkers import walk_of
 
 _WIDE = 16
 """Of roots with more children, only the number of children is looked at."""
@@ -39,7 +40,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
         leaves, _, structure = flatten_general(tree, is_leaf)
         return leaves, structure
     kind: Any = type(tree)
-    walk = kind_of(kind)
+    walk = walk_of(kind)
     if walk is None:
         return [tree], LEAF
     # What the root looks like: it selects the generated functions that are tried.

@@ -7,11 +7,11 @@ from typing import Any
 
 from bindax_core.errors import BindaxError, TreeError
 from bindax_core.tree._definition import NodeDefinition, short, type_name
+from bindax_core.tree._expand import expand, expand_with_keys
 from bindax_core.tree._keys import position
 from bindax_core.tree._paths import Link, unlink
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._treedef import LEAF, PyTreeDef, make
-from bindax_core.tree._walkers import expand, expand_with_keys
 
 _MAX_DEPTH = 1_000_000
 """A flatten function that makes a new node each time would otherwise run until memory is full."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any, TypeAlias
 
 _SHOWN = 8
-"""How many keys at either end of a very long path are shown in an error."""
+"""The number of keys that an error shows at either end of a very long path."""
 
 
 class _Key:

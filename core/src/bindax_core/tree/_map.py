@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from bindax_core.errors import TreeError
 from bindax_core.tree import _builtin
 from bindax_core.tree._definition import short, type_name
+from bindax_core.tree._expand import expand, expand_with_keys
 from bindax_core.tree._flatten import (
     IsLeaf,
     tree_flatten,
@@ -18,7 +19,6 @@ from bindax_core.tree._flatten import (
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._table import kind_of
 from bindax_core.tree._treedef import PyTreeDef, make
-from bindax_core.tree._walkers import expand, expand_with_keys
 
 _T = TypeVar("_T")
 
@@ -157,7 +157,7 @@ def _halves(operation: Callable[[Any, Any], Any], values: list[Any]) -> Any:
 
 
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
-    """Whether all leaves of a pytree are true.
+    """Tell whether all leaves of a pytree are true.
 
     >>> tree_all([True, {"a": 0}])
     False
@@ -166,7 +166,7 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
-    """Whether all elements of an iterable are leaves.
+    """Tell whether all elements of an iterable are leaves.
 
     Args:
         iterable: the elements.
@@ -234,7 +234,7 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Whether a structure has a single node: a leaf, or a container without children.
+    """Tell whether a structure has a single node: a leaf, or a container without children.
 
     >>> from bindax_core.tree_util import tree_structure
     >>> treedef_is_leaf(tree_structure(1)), treedef_is_leaf(tree_structure((1,)))
@@ -265,7 +265,7 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
 
 
 def is_tree_node(typ: type) -> bool:
-    """Whether instances of a type are pytree nodes.
+    """Tell whether instances of a type are pytree nodes.
 
     >>> is_tree_node(list), is_tree_node(float)
     (True, False)

@@ -58,7 +58,7 @@ def _sorted_group(keys: list[Any]) -> list[Any]:
 
 
 def _is_total(keys: list[Any], result: list[Any]) -> bool:
-    """Whether sorting the keys from the other end gives the same result."""
+    """Tell whether sorting the keys from the other end gives the same result."""
     opposite = keys[::-1]
     opposite.sort()
     return all(a is b for a, b in zip(result, opposite, strict=True))

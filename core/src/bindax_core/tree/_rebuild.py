@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._definition import NodeDefinition, short, type_name
+from bindax_core.tree._nodes import postorder
 from bindax_core.tree._order import key_order
 from bindax_core.tree._registry import definition_of
-from bindax_core.tree._treedef import LEAF, PyTreeDef, make, postorder
+
+if TYPE_CHECKING:
+    from bindax_core.tree._treedef import PyTreeDef
 
 Record = tuple[NodeDefinition | None, Any, tuple[Any, ...] | None, int]
 """A node without its children: definition, metadata, order of insertion, number of children."""
+
+Make = Callable[..., Any]
+"""Makes a node of definition, metadata, order, children, number of leaves and whether it is flat;
+of nothing, a leaf. These functions do not know the class of what it makes."""
 
 
 def state_of(root: PyTreeDef) -> tuple[Record, ...]:
@@ -22,19 +29,19 @@ def state_of(root: PyTreeDef) -> tuple[Record, ...]:
     )
 
 
-def from_state(records: Iterable[Record]) -> PyTreeDef:
-    """The inverse of ``state_of``.
+def from_records(records: Iterable[Record], make: Make) -> Any:
+    """Make a structure from what ``state_of`` gives.
 
     Raises:
         TreeError: the records do not make up a structure.
     """
-    stack: list[PyTreeDef] = []
+    stack: list[Any] = []
     for record in _checked_iterable(records):
         if not isinstance(record, tuple) or len(record) != 4:
             raise TreeError(f"A pickled tree definition holds {short(record)} in place of a node.")
         definition, data, order, count = record
         if definition is None:
-            stack.append(LEAF)
+            stack.append(make())
             continue
         if not isinstance(definition, NodeDefinition):
             raise TreeError(
@@ -49,7 +56,7 @@ def from_state(records: Iterable[Record]) -> PyTreeDef:
         start = len(stack) - count
         children = tuple(stack[start:])
         del stack[start:]
-        stack.append(checked_node(definition, data, order, children))
+        stack.append(checked_node(definition, data, order, children, make))
     if len(stack) != 1:
         raise TreeError(f"A tree definition is damaged: it has {len(stack)} roots.")
     return stack[0]
@@ -61,22 +68,19 @@ def _checked_iterable(records: Any) -> Iterable[Any]:
     return records
 
 
-def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
+def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...], make: Make) -> Any:
     """Make a structure from the type and metadata of its root, and its children."""
-    for child in children:
-        if not isinstance(child, PyTreeDef):
-            raise TreeError(f"The children must be PyTreeDef objects, got {short(child)}.")
     if node_data is None:
         if children:
             raise TreeError(f"A leaf has no children, got {len(children)}.")
-        return LEAF
+        return make()
     if not isinstance(node_data, tuple) or len(node_data) != 2:
         raise TreeError(f"Node data must be a pair (type, metadata), got {short(node_data)}.")
     kind, data = node_data
     definition = definition_of(kind)
     if definition._kind == "dict":
         data = tuple(data)
-    return checked_node(definition, data, None, children)
+    return checked_node(definition, data, None, children, make)
 
 
 def checked_node(
@@ -84,7 +88,8 @@ def checked_node(
     data: Any,
     order: tuple[Any, ...] | None,
     children: tuple[PyTreeDef, ...],
-) -> PyTreeDef:
+    make: Make,
+) -> Any:
     """Make a node after checking that its parts fit together.
 
     Raises:
@@ -108,7 +113,7 @@ def checked_node(
     if order is not None:
         order = _checked_order(definition, data, order)
     count = sum(child.num_leaves for child in children)
-    flat = all(child is LEAF for child in children)
+    flat = all(child._definition is None for child in children)
     return make(definition, data, order, children, count, flat)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import warnings
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree import _table
+from bindax_core.tree._assemble import assembler
 from bindax_core.tree._definition import NodeDefinition, type_name
-from bindax_core.tree._table import Walk, lock
-from bindax_core.tree._unflatten import assembler
-from bindax_core.tree._walkers import walker
+from bindax_core.tree._table import lock
 
 if TYPE_CHECKING:
     from bindax_core.registry._provenance import Provenance
@@ -35,66 +35,25 @@ class RedefinitionNotice(UserWarning):
     """A pytree node type was registered again by the same module, and the newer one is used."""
 
 
-# --------------------------------------------------------------------------- missing types
-
-_Hook = Callable[[type], bool]
-_hook: tuple[_Hook | None, Container[tuple[str, str]] | None] = (None, None)
-
-
-def set_missing_type_hook(
-    hook: _Hook | None, candidates: Container[tuple[str, str]] | None = None
-) -> _Hook | None:
-    """Install the function that is asked once about each type that is not registered.
-
-    The plugin registry installs one that loads the plugin whose manifest names the type.
-
-    Args:
-        hook: from a type to whether something was loaded that may have registered it; what it
-            raises reaches the caller of the tree function, and the type is asked about again. None
-            removes the hook.
-        candidates: the pairs of module and qualified name of the types to ask about; None for all.
-
-    Returns:
-        The function that was installed before.
-    """
-    global _hook
+def forget_unregistered() -> None:
+    """Forget which types are leaves, because a plugin that may load now may know better."""
     with lock:
-        before, _hook = _hook[0], (hook, candidates)
         _table.forget_leaves()
         for kind in list(_automatic):
             _table.forget(kind)
-    return before
 
 
-def _ask_hook(kind: type) -> None:
-    hook, candidates = _hook
-    if hook is None:
-        return
-    if candidates is not None:
-        name = getattr(kind, "__module__", None), getattr(kind, "__qualname__", None)
-        if name not in candidates:
-            return
-    hook(kind)  # without the lock: it imports foreign code
+def is_defined(kind: type) -> bool:
+    """Tell whether a type is registered, without asking plugins."""
+    return kind in _definitions
 
 
-def _classify(kind: type) -> Walk | None:
-    """Decide what the instances of a type are; called once per type by the table."""
-    if kind not in _definitions:
-        _ask_hook(kind)
-    with lock:
-        definition = _definitions.get(kind) or _automatic.get(kind)
-        if definition is None and _is_namedtuple(kind):
-            definition = _namedtuple_definition(kind)
-        if definition is None:
-            _table.set_leaf(kind)
-            return None
-        definition._assemble = assembler(definition)
-        walk = walker(definition)
-        _table.TABLE[kind] = walk
-        return walk
-
-
-_table.TABLE.classify = _classify
+def definition_for(kind: type) -> NodeDefinition | None:
+    """The definition of a type, made for a named tuple; the lock is held."""
+    definition = _definitions.get(kind) or _automatic.get(kind)
+    if definition is None and _is_namedtuple(kind):
+        definition = _namedtuple_definition(kind)
+    return definition
 
 
 def _is_namedtuple(kind: type) -> bool:
@@ -120,6 +79,7 @@ def _namedtuple_definition(kind: type) -> NodeDefinition:
     )
     definition._kind = "namedtuple"
     definition._automatic = True
+    definition._assemble = assembler(definition)
     _automatic[kind] = definition
     return definition
 
@@ -172,7 +132,7 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
     _definitions[kind] = definition
     _by_name[definition.serialized_name] = definition
     definition._assemble = assembler(definition)
-    _table.set_node(kind, walker(definition))
+    _table.forget(kind)
 
 
 def _record(undo: _Undo) -> None:
@@ -221,7 +181,7 @@ def _owner(definition: NodeDefinition) -> str:
 
 
 def provenance(definition: NodeDefinition) -> Provenance:
-    """Which distribution, version, file and line gave a definition."""
+    """Return the distribution, version, file and line of a definition."""
     from bindax_core.kernel._site import Site
     from bindax_core.registry._provenance import provenance_of
 
@@ -250,7 +210,7 @@ def unregister_pytree_node(nodetype: Any) -> NodeDefinition:
     Raises:
         TreeError: the type is not registered, or is a built-in container.
 
-    >>> import bindax_core.tree as tree
+    >>> import bindax_core.tree_util as tree
     >>> class Couple(list):
     ...     pass
     >>> tree.register_pytree_node(Couple, lambda p: (tuple(p), None), lambda _, xs: Couple(xs))
@@ -286,7 +246,7 @@ def scoped_registration(*definitions: NodeDefinition) -> Iterator[None]:
     Raises:
         TreeError: as ``register_node``.
 
-    >>> import bindax_core.tree as tree
+    >>> import bindax_core.tree_util as tree
     >>> class Box(list):
     ...     pass
     >>> with tree.scoped_registration():
@@ -334,17 +294,20 @@ def definition_of(kind: type) -> NodeDefinition:
     return definition
 
 
+copyreg.pickle(NodeDefinition, lambda definition: (definition_of, (definition.type,)))
+
+
 def definition_by_name(name: str) -> NodeDefinition | None:
     """The registered definition with a serialized name."""
     return _by_name.get(name)
 
 
 def is_registered(nodetype: object) -> bool:
-    """Whether instances of a type are pytree nodes.
+    """Tell whether instances of a type are pytree nodes.
 
     A plugin that offers the type is loaded. Named tuples need no registration and count.
 
-    >>> import bindax_core.tree as tree
+    >>> import bindax_core.tree_util as tree
     >>> tree.is_registered(dict), tree.is_registered(int)
     (True, False)
     """
@@ -352,9 +315,9 @@ def is_registered(nodetype: object) -> bool:
 
 
 def registered_by(nodetype: object) -> Provenance | None:
-    """Which distribution, version, module, file and line registered a type; None for a leaf type.
+    """Return the distribution, version, module, file and line of a type; None for a leaf type.
 
-    >>> import bindax_core.tree as tree
+    >>> import bindax_core.tree_util as tree
     >>> tree.registered_by(int) is None
     True
     """

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._definition import NodeDefinition, short, type_name
 from bindax_core.tree._keys import position
+from bindax_core.tree._nodes import postorder
 from bindax_core.tree._paths import path_of_node
-from bindax_core.tree._rebuild import Record, from_state
+from bindax_core.tree._rebuild import Record
 from bindax_core.tree._registry import definition_by_name, find_definition
-from bindax_core.tree._treedef import PyTreeDef, postorder
 from bindax_core.tree._values import decode, encode
+
+if TYPE_CHECKING:
+    from bindax_core.tree._treedef import PyTreeDef
 
 FORMAT = "bindax.treedef"
 VERSION = 1
@@ -57,8 +60,8 @@ def _write(root: PyTreeDef, node: PyTreeDef) -> Any:
         ) from error
 
 
-def deserialize(text: str) -> PyTreeDef:
-    """Read what ``serialize`` wrote.
+def read(text: str) -> list[Record]:
+    """The nodes of what ``serialize`` wrote.
 
     Raises:
         TreeError: the text is damaged, of an unknown version, or names an unknown type.
@@ -82,7 +85,7 @@ def deserialize(text: str) -> PyTreeDef:
     nodes = document.get("nodes")
     if len(document) != 3 or type(nodes) is not list:
         raise TreeError("A serialized tree definition is damaged: it has no list of nodes.")
-    return from_state([_read(i, node) for i, node in enumerate(nodes)])
+    return [_read(i, node) for i, node in enumerate(nodes)]
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which structures get a generated flatten function: those that come up again and again."""
+"""Generated flatten functions for the structures that come up again and again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._compile import MAX_NODES, compile_flatten
+from bindax_core.tree._nodes import postorder
 from bindax_core.tree._table import SPECIALIZED, lock, version
-from bindax_core.tree._treedef import PyTreeDef, postorder
+from bindax_core.tree._treedef import PyTreeDef
 
 Flattener: TypeAlias = Callable[[Any], tuple[list[Any], PyTreeDef] | None]
 
@@ -19,13 +20,13 @@ _FIRST_LARGE = 256
 _LARGE = 128
 """The number of leaves from which on a tree is large."""
 _MAX_FUNCTIONS = 4
-"""How many structures may share what their roots look like."""
+"""The number of structures whose roots may look alike."""
 _MAX_ENTRIES = 512
 """Generated functions keep types and metadata alive, so that their number is limited."""
 
 
 class Entry:
-    """What is known about the trees whose roots look alike."""
+    """Facts about the trees whose roots look alike."""
 
     __slots__ = ("functions", "misses", "threshold")
 

@@ -48,13 +48,6 @@ def _changed() -> None:
     SPECIALIZED.clear()
 
 
-def set_node(kind: type, walk: Walk) -> None:
-    """Make a type a node type; the lock is held."""
-    LEAF_TYPES.discard(kind)
-    TABLE[kind] = walk
-    _changed()
-
-
 def forget(kind: type) -> None:
     """Forget what a type is; the lock is held."""
     LEAF_TYPES.discard(kind)

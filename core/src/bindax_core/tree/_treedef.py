@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from bindax_core.errors import TreeError
-from bindax_core.tree._compare import same_metadata, treedef_hash, treedefs_equal
+from bindax_core.tree._compare import same_node, treedef_hash, treedefs_equal
 from bindax_core.tree._definition import NodeDefinition, short
+from bindax_core.tree._nodes import postorder
 from bindax_core.tree._print import treedef_text
+from bindax_core.tree._rebuild import Record, from_node_data, from_records, state_of
+from bindax_core.tree._serialize import read, serialize
+from bindax_core.tree._unflatten import unflatten
+from bindax_core.tree._up_to import flatten_up_to
 
 
 class PyTreeDef:
@@ -48,7 +53,7 @@ class PyTreeDef:
     _order: tuple[Any, ...] | None
     _children: tuple[PyTreeDef, ...]
     _flat: bool
-    """Whether all children are leaves."""
+    """True if all children are leaves."""
     _hash: int | None
     _postorder: tuple[PyTreeDef, ...] | None
     _build: Callable[[list[Any]], Any] | None
@@ -107,9 +112,7 @@ class PyTreeDef:
             return build(leaves)
         if self._definition is None and self.num_leaves == 1:
             return leaves[0]  # the structure of a single leaf
-        from bindax_core.tree import _unflatten
-
-        return _unflatten.unflatten(self, leaves)
+        return unflatten(self, leaves)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
         """Flatten a tree that has this structure as a prefix, down to this structure's leaves.
@@ -127,9 +130,7 @@ class PyTreeDef:
         >>> tree_structure((1, [2])).flatten_up_to(("x", [("y", "z")]))
         ['x', ('y', 'z')]
         """
-        from bindax_core.tree import _prefix
-
-        return _prefix.flatten_up_to(self, tree)
+        return flatten_up_to(self, tree)
 
     def compose(self, inner: PyTreeDef) -> PyTreeDef:
         """Replace each leaf of this structure by the structure ``inner``.
@@ -141,7 +142,7 @@ class PyTreeDef:
         return rebuild(self, [inner] * self.num_leaves)
 
     def is_prefix(self, other: PyTreeDef, *, strict: bool = False) -> bool:
-        """Whether ``other`` can be had from this structure by replacing leaves by structures.
+        """Tell whether ``other`` can be had from this structure by replacing leaves by structures.
 
         Args:
             other: the structure that may be deeper.
@@ -164,7 +165,7 @@ class PyTreeDef:
         return deeper or not strict
 
     def is_suffix(self, other: PyTreeDef, *, strict: bool = False) -> bool:
-        """Whether ``other`` is a prefix of this structure."""
+        """Tell whether ``other`` is a prefix of this structure."""
         return other.is_prefix(self, strict=strict)
 
     def walk(
@@ -256,9 +257,12 @@ class PyTreeDef:
         >>> PyTreeDef.from_node_data_and_children(s.node_data(), s.children()) == s
         True
         """
-        from bindax_core.tree import _rebuild
-
-        return _rebuild.from_node_data(node_data, tuple(children))
+        children = tuple(children)
+        for child in children:
+            if not isinstance(child, PyTreeDef):
+                raise TreeError(f"The children must be PyTreeDef objects, got {short(child)}.")
+        made: PyTreeDef = from_node_data(node_data, children, _node)
+        return made
 
     def serialize(self) -> str:
         """Write the structure as text, for ``PyTreeDef.deserialize`` in another process.
@@ -267,9 +271,7 @@ class PyTreeDef:
             TreeError: metadata or a type that has no stable written form; the message names the
                 path and the type.
         """
-        from bindax_core.tree import _serialize
-
-        return _serialize.serialize(self)
+        return serialize(self)
 
     @staticmethod
     def deserialize(text: str) -> PyTreeDef:
@@ -284,9 +286,7 @@ class PyTreeDef:
         >>> PyTreeDef.deserialize(structure.serialize()) == structure
         True
         """
-        from bindax_core.tree import _serialize
-
-        return _serialize.deserialize(text)
+        return from_state(read(text))
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -309,9 +309,7 @@ class PyTreeDef:
         return self
 
     def __reduce__(self) -> Any:
-        from bindax_core.tree import _rebuild
-
-        return _rebuild.from_state, (_rebuild.state_of(self),)
+        return from_state, (state_of(self),)
 
 
 _new = object.__new__
@@ -354,39 +352,18 @@ LEAF = make(None, None, None, (), 1)
 """The structure of every leaf."""
 
 
-def postorder(root: PyTreeDef) -> tuple[PyTreeDef, ...]:
-    """All nodes, each after its children, as a list that is made once per structure."""
-    known = root._postorder
-    if known is not None:
-        return known
-    result: list[PyTreeDef] = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        result.append(node)
-        stack.extend(node._children)
-    result.reverse()
-    root._postorder = nodes = tuple(result)
-    return nodes
+def _node(*parts: Any) -> PyTreeDef:
+    return make(*parts) if parts else LEAF
 
 
-def same_node(ours: PyTreeDef, theirs: PyTreeDef) -> bool:
-    """Whether the roots of two structures agree: type, metadata and number of children."""
-    return (
-        same_definition(ours._definition, theirs._definition)
-        and len(ours._children) == len(theirs._children)
-        and same_metadata(ours, ours._data, theirs._data)
-    )
+def from_state(records: Iterable[Record]) -> PyTreeDef:
+    """Make a structure from a flat list of its nodes, as pickles hold it.
 
-
-def same_definition(ours: NodeDefinition | None, theirs: NodeDefinition | None) -> bool:
-    """Whether two definitions are the same one."""
-    if ours is theirs:
-        return True
-    if ours is None or theirs is None:
-        return False
-    # Definitions of named tuples are made on demand, and may have been made twice.
-    return ours._automatic and theirs._automatic and ours.type is theirs.type
+    Raises:
+        TreeError: the records do not make up a structure.
+    """
+    made: PyTreeDef = from_records(records, _node)
+    return made
 
 
 def rebuild(root: PyTreeDef, leaves: list[PyTreeDef]) -> PyTreeDef:

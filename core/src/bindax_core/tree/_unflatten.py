@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from bindax_core.errors import TreeError
-from bindax_core.tree._definition import NodeDefinition, type_name
+from bindax_core.tree._compile import MAX_NODES, compile_unflatten
+from bindax_core.tree._definition import type_name
 from bindax_core.tree._keys import position
+from bindax_core.tree._nodes import postorder
 from bindax_core.tree._paths import path_of_node
-from bindax_core.tree._treedef import PyTreeDef, postorder
 
-Assemble: TypeAlias = Callable[[PyTreeDef, Any], Any]
-"""From a node and the list of its children to the container."""
+if TYPE_CHECKING:
+    from bindax_core.tree._treedef import PyTreeDef
 
 _HOT = 40
 """A structure that has been unflattened so often gets a function of its own."""
@@ -38,11 +38,9 @@ def unflatten(root: PyTreeDef, leaves: list[Any]) -> Any:
 
 
 def _compile(root: PyTreeDef) -> None:
-    from bindax_core.tree import _compile as compiling
-
-    if len(postorder(root)) > compiling.MAX_NODES:
+    if len(postorder(root)) > MAX_NODES:
         return
-    compiled = compiling.compile_unflatten(root)
+    compiled = compile_unflatten(root)
 
     def build(leaves: list[Any]) -> Any:
         try:
@@ -109,54 +107,3 @@ def add_note(root: PyTreeDef, node: PyTreeDef, error: BaseException) -> None:
         f"{position(path_of_node(root, node))}. Transformations build nodes with children of any "
         f"type, so that unflatten must not convert or validate them."
     )
-
-
-# ------------------------------------------------------------------------------- assemblers
-
-
-def assembler(definition: NodeDefinition) -> Assemble:
-    """The function that puts a node of a type together from its children."""
-    kind = definition._kind
-    if kind == "custom":
-        return _custom_assembler(definition)
-    if kind == "namedtuple":
-        make = definition.type
-        return lambda node, children: make(*children)
-    return _ASSEMBLERS[kind]
-
-
-def _custom_assembler(definition: NodeDefinition) -> Assemble:
-    function = definition.unflatten
-    return lambda node, children: function(node._data, tuple(children))
-
-
-def _dict(node: PyTreeDef, children: Any) -> dict[Any, Any]:
-    made = dict(zip(node._data, children, strict=True))
-    order = node._order
-    return made if order is None else {key: made[key] for key in order}
-
-
-def _default_dict(node: PyTreeDef, children: Any) -> Any:
-    factory, keys = node._data
-    made = dict(zip(keys, children, strict=True))
-    result = node._definition.type(factory)  # type: ignore[union-attr]
-    for key in node._order or keys:
-        result[key] = made[key]
-    return result
-
-
-def _by_definition(node: PyTreeDef, children: Any) -> Any:
-    if node._definition is None:
-        raise TreeError("A leaf is not put together from children.")
-    return node._definition.unflatten(node._data, children)
-
-
-_ASSEMBLERS: dict[str, Assemble] = {
-    "none": lambda node, children: None,
-    "list": lambda node, children: list(children),
-    "tuple": lambda node, children: tuple(children),
-    "dict": _dict,
-    "defaultdict": _default_dict,
-    "OrderedDict": _by_definition,
-    "deque": _by_definition,
-}

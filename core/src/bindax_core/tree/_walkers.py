@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bindax_core.errors import TreeError
-from bindax_core.tree._definition import NodeDefinition, short, type_name
+from bindax_core.runtime._runtime import runtime
+from bindax_core.tree import _table
+from bindax_core.tree._definition import NodeDefinition
+from bindax_core.tree._expand import checked_children, checked_result, insertion_order
 from bindax_core.tree._order import _TOTALLY_ORDERED, key_order
-from bindax_core.tree._table import LEAF_TYPES, Walk, kind_of
+from bindax_core.tree._registry import definition_for, is_defined
+from bindax_core.tree._table import LEAF_TYPES, Walk, kind_of, lock
 from bindax_core.tree._treedef import LEAF, PyTreeDef, make
 
 _SHARED = 256
@@ -128,7 +131,7 @@ def _custom_walker(definition: NodeDefinition) -> Walk:
         children, data = result
         if type(children) is not tuple:
             children = checked_children(definition, children)
-        order = _insertion_order(node, data[1]) if keeps_order else None
+        order = insertion_order(node, data[1]) if keeps_order else None
         for child in children:
             if type(child) not in LEAF_TYPES:
                 return _walk_children(definition, data, order, children, leaves)
@@ -140,90 +143,19 @@ def _custom_walker(definition: NodeDefinition) -> Walk:
     return walk_custom
 
 
-def expand(
-    definition: NodeDefinition, node: Any
-) -> tuple[Sequence[Any], Any, tuple[Any, ...] | None]:
-    """Take one node apart.
-
-    Returns:
-        The children, the metadata and, for mappings, the order of insertion.
-
-    Raises:
-        TreeError: the flatten function returned something else than children and metadata.
-    """
-    kind = definition._kind
-    if kind in ("list", "tuple", "namedtuple"):
-        return tuple(node), None, None
-    if kind == "dict":
-        keys = key_order(node)
-        data = tuple(keys)
-        return [node[key] for key in keys], data, _insertion_order(node, data)
-    if kind == "none":
-        return (), None, None
-    result = checked_result(definition, definition.flatten(node))
-    order = _insertion_order(node, result[1][1]) if kind == "defaultdict" else None
-    return checked_children(definition, result[0]), result[1], order
+def _classify(kind: type) -> Walk | None:
+    """Decide what the instances of a type are; called once per type by the table."""
+    if not is_defined(kind):
+        runtime.plugins.load_for_type(kind)  # without the lock: it imports foreign code
+    with lock:
+        definition = definition_for(kind)
+        if definition is None:
+            _table.set_leaf(kind)
+            return None
+        walk = _table.TABLE[kind] = walker(definition)
+        return walk
 
 
-def _insertion_order(node: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The keys of a mapping as they were inserted; None if that is the order of the leaves."""
-    inserted = tuple(node)
-    return None if inserted == keys else inserted
-
-
-def expand_with_keys(
-    definition: NodeDefinition, node: Any
-) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
-    """Take one node apart, with the keys of its children.
-
-    Returns:
-        The children, their keys, the metadata and, for mappings, the order of insertion.
-
-    Raises:
-        TreeError: the flatten function returned something else than it should.
-    """
-    with_keys = definition.flatten_with_keys
-    if with_keys is None:
-        children, data, order = expand(definition, node)
-        return children, definition.child_keys(data, len(children)), data, order
-    pairs, data = checked_result(definition, with_keys(node), "flatten_with_keys")
-    keys, children = [], []
-    for pair in checked_children(definition, pairs, "flatten_with_keys"):
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TreeError(
-                f"The flatten_with_keys function of the pytree node type "
-                f"{type_name(definition.type)} must return pairs (key, child), got {short(pair)}."
-            )
-        keys.append(pair[0])
-        children.append(pair[1])
-    return children, keys, data, None
-
-
-def checked_result(
-    definition: NodeDefinition, result: Any, function: str = "flatten"
-) -> tuple[Any, Any]:
-    """Check that a flatten function returned a pair."""
-    if isinstance(result, tuple) and len(result) == 2:
-        return result
-    raise TreeError(
-        f"The {function} function of the pytree node type {type_name(definition.type)} must return "
-        f"a tuple (children, metadata), got {short(result)} of type {type_name(type(result))}."
-    )
-
-
-def checked_children(
-    definition: NodeDefinition, children: Any, function: str = "flatten"
-) -> tuple[Any, ...]:
-    """Check that a flatten function returned an iterable of children, and make it a tuple."""
-    if not isinstance(children, str | bytes):
-        try:
-            iterator = iter(children)
-        except TypeError:
-            pass
-        else:
-            return tuple(iterator)
-    raise TreeError(
-        f"The {function} function of the pytree node type {type_name(definition.type)} must return "
-        f"an iterable of children first, got {short(children)} of type "
-        f"{type_name(type(children))}. A single child x is written (x,)."
-    )
+_table.TABLE.classify = _classify
+walk_of = kind_of
+"""The walker of a type, or None for a leaf."""

@@ -12,12 +12,8 @@ from hypothesis import strategies as st
 
 import bindax_lax_basic as lax
 from bindax_control_flow import cond
-from bindax_core.extend import MissingRuleError, jvp, primitive, transpose
-from bindax_core.extend import abstract_eval as abstract_eval_rule
-from bindax_core.extend import impl as impl_rule
-from bindax_core.extend import lowering as lowering_rule
-from bindax_core.extend import vmap as vmap_rule
-from bindax_transforms import grad, jit, make_jaxpr, vmap
+from bindax_core.extend import MissingRuleError, primitive, rules
+from bindax_transforms import custom_jvp, grad, jit, make_jaxpr, vmap
 
 FUNCTIONS = {
     "polynomial": lambda x: x * x * x - 2.0 * x + 1.0,
@@ -105,13 +101,30 @@ def test_it_composes_with_jit_vmap_and_grad() -> None:
 def unknown() -> Any:
     return primitive(
         "example.unknown",
-        impl_rule(lambda x: 2 * x),
-        abstract_eval_rule(lambda x: x),
-        jvp.absent("a test"),
-        vmap_rule.absent("a test"),
-        transpose.absent("a test"),
-        lowering_rule["stablehlo"].absent("a test"),
+        rules.impl(lambda x: 2 * x),
+        rules.abstract_eval(lambda x: x),
+        rules.jvp.absent("a test"),
+        rules.vmap.absent("a test"),
+        rules.transpose.absent("a test"),
+        rules.lowering["stablehlo"].absent("a test"),
     )
+
+
+def test_functions_with_rules_of_their_own_are_met_by_the_interpreter() -> None:
+    squared = custom_jvp(lambda x: x * x)
+    squared.defjvp(lambda primals, tangents: (squared(*primals), 10.0 * tangents[0]))
+    seen = []
+
+    def f(x: Any) -> Any:
+        seen.append(type(x).__name__)
+        return squared(x)
+
+    for bounded in (bounds(f), jit(bounds(f)), bounds(jit(f))):
+        low, high = bounded(Interval(1.0, 2.0))
+        assert (float(low), float(high)) == (1.0, 4.0)
+    assert "IntervalTracer" in seen
+    low, high = bounds(grad(squared))(Interval(1.0, 2.0))
+    assert (float(low), float(high)) == (10.0, 10.0)
 
 
 def test_a_primitive_without_rule_is_an_error_or_unbounded() -> None:

@@ -12,8 +12,11 @@ Array(5., dtype=float32)
 """
 
 from bindax_callbacks import debug as debug
-from bindax_callbacks.results import io_callback as io_callback
-from bindax_callbacks.results import pure_callback as pure_callback
-from bindax_core.extend import register_internal
+from bindax_callbacks.debug import debug_callback_p as debug_callback_p
+from bindax_callbacks.io_callback import *
+from bindax_callbacks.pure_callback import *
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
 
-register_internal(__file__)
+vars()["__all__"] = [*_public_names(vars()), "debug"]
+_register_internal(__file__)

@@ -8,19 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from bindax_callbacks._host import HostFunction, make_callback
-from bindax_callbacks._rules import effect_of, host_rules, map_elements
-from bindax_core.extend import (
-    Effect,
-    Zero,
-    api_boundary,
-    effects,
-    jvp,
-    primitive,
-    transpose,
-    vmap,
-)
+from bindax_callbacks.host_function import HostFunction, make_callback
+from bindax_callbacks.host_rules import effect_of, host_rules, map_elements
+from bindax_core.extend import Effect, Zero, api_boundary, primitive, rules
 from bindax_transforms import check_unordered
+
+__all__ = ["callback", "debug_callback_p", "print"]
 
 DEBUG = Effect("debug", repeatable=True)
 ORDERED_DEBUG = Effect("ordered debug", ordered=True, repeatable=True)
@@ -158,10 +151,10 @@ def _vmap(
 debug_callback_p = primitive(
     "debug_callback",
     host_rules(),
-    effects(effect_of(DEBUG, ORDERED_DEBUG)),
-    jvp(_jvp, symbolic_zeros=True),
-    vmap(_vmap),
-    transpose.absent(
+    rules.effects(effect_of(DEBUG, ORDERED_DEBUG)),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose.absent(
         "a program runs backwards with cotangents, so the tangents that the callback asks for "
         "never exist; print primal values, or use jvp"
     ),

@@ -1,24 +1,26 @@
-"""What the registry loads: the primitives of this package."""
+"""Offer the package to the registry."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from bindax_callbacks.debug import debug_callback_p
-from bindax_callbacks.results import io_callback_p, pure_callback_p
+import bindax_callbacks
 from bindax_core.extend import Primitive, hookimpl
+
+PRIMITIVES = tuple(x for x in vars(bindax_callbacks).values() if isinstance(x, Primitive))
+"""Every primitive of the package: what its modules name in ``__all__``."""
 
 
 @hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
-    """The primitives that call host functions."""
-    return (debug_callback_p, io_callback_p, pure_callback_p)
+    """Offer the primitives."""
+    return PRIMITIVES
 
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """What the conformance kit checks the primitives on."""
-    from bindax_callbacks._conformance import conformance_samples
+    """Give the conformance kit calls of the functions, and the mistakes that change nothing."""
+    from bindax_callbacks.samples import conformance_samples
 
     return conformance_samples()

@@ -7,6 +7,8 @@ bindax loads it when an instance appears.
 from bindax_containers.attrs_classes import attrs_definition as attrs_definition
 from bindax_containers.attrs_classes import register_attrs as register_attrs
 from bindax_containers.attrs_classes import static as static
-from bindax_core.extend import register_internal
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
 
-register_internal(__file__)
+vars()["__all__"] = _public_names(vars())
+_register_internal(__file__)

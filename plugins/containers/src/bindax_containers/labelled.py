@@ -29,7 +29,7 @@ from bindax_core.tree_util import DictKey, GetAttrKey
 
 
 def _raw_data(variable: Any) -> Any:
-    """What a variable holds, whatever it is; values that are still in a file are read."""
+    """Return the data of a variable; values that are still in a file are read."""
     data = variable._data
     read = getattr(data, "get_duck_array", None)
     return data if read is None else read()

@@ -1,4 +1,4 @@
-"""What the registry loads when an instance of a container named in the manifest appears."""
+"""The plugin that the registry loads when an instance of a listed container appears."""
 
 from __future__ import annotations
 

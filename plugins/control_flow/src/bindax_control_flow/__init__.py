@@ -1,20 +1,27 @@
-"""Structured control flow for bindax: functions whose course depends on traced values."""
+"""Structured control flow for bindax: functions whose course depends on traced values.
 
-from bindax_control_flow.associative_scan import associative_scan as associative_scan
-from bindax_control_flow.cond import cond as cond
-from bindax_control_flow.cond import cond_p as cond_p
-from bindax_control_flow.cond import switch as switch
-from bindax_control_flow.custom_linear_solve import custom_linear_solve as custom_linear_solve
-from bindax_control_flow.custom_linear_solve import linear_solve_p as linear_solve_p
-from bindax_control_flow.custom_root import custom_root as custom_root
-from bindax_control_flow.fori_loop import fori_loop as fori_loop
-from bindax_control_flow.map import map as map
-from bindax_control_flow.platform_dependent import platform_dependent as platform_dependent
-from bindax_control_flow.platform_dependent import platform_index_p as platform_index_p
-from bindax_control_flow.scan import scan as scan
-from bindax_control_flow.scan import scan_p as scan_p
-from bindax_control_flow.while_loop import while_loop as while_loop
-from bindax_control_flow.while_loop import while_p as while_p
-from bindax_core.extend import register_internal
+>>> import numpy as np
+>>> from bindax_control_flow import cond, scan
+>>> def step(total, x):
+...     return cond(x > 0, lambda: total + x, lambda: total), None
+>>> float(scan(step, 0.0, np.array([1.0, -2.0, 3.0]))[0])
+4.0
+"""
 
-register_internal(__file__)
+from bindax_control_flow.cond.cond import *
+from bindax_control_flow.cond.platform_dependent import *
+from bindax_control_flow.cond.primitive import *
+from bindax_control_flow.scan.associative_scan import *
+from bindax_control_flow.scan.map import *
+from bindax_control_flow.scan.primitive import *
+from bindax_control_flow.scan.scan import *
+from bindax_control_flow.solve.custom_linear_solve import *
+from bindax_control_flow.solve.custom_root import *
+from bindax_control_flow.while_loop.fori_loop import *
+from bindax_control_flow.while_loop.primitive import *
+from bindax_control_flow.while_loop.while_loop import *
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
+
+vars()["__all__"] = _public_names(vars())
+_register_internal(__file__)

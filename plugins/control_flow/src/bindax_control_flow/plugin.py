@@ -1,27 +1,26 @@
-"""What the registry loads: the primitives of this package."""
+"""Offer the package to the registry."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from bindax_control_flow.cond import cond_p
-from bindax_control_flow.custom_linear_solve import linear_solve_p
-from bindax_control_flow.platform_dependent import platform_index_p
-from bindax_control_flow.scan import scan_p
-from bindax_control_flow.while_loop import while_p
+import bindax_control_flow
 from bindax_core.extend import Primitive, hookimpl
+
+PRIMITIVES = tuple(x for x in vars(bindax_control_flow).values() if isinstance(x, Primitive))
+"""Every primitive of the package: what its modules name in ``__all__``."""
 
 
 @hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
-    """The primitives of control flow."""
-    return (cond_p, linear_solve_p, platform_index_p, scan_p, while_p)
+    """Offer the primitives."""
+    return PRIMITIVES
 
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """What the conformance kit checks the primitives on."""
-    from bindax_control_flow._conformance import conformance_samples
+    """Give the conformance kit calls of the functions."""
+    from bindax_control_flow.samples import conformance_samples
 
     return conformance_samples()

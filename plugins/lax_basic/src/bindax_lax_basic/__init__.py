@@ -37,6 +37,7 @@ from bindax_lax_basic.elementwise.selection import *
 from bindax_lax_basic.elementwise.sign import *
 from bindax_lax_basic.elementwise.trigonometry import *
 from bindax_lax_basic.fourier import *
+from bindax_lax_basic.gather_scatter.dynamic_slice import *
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import *
 from bindax_lax_basic.gather_scatter.scatter import *
 from bindax_lax_basic.gather_scatter.scatter_apply import *
@@ -52,7 +53,6 @@ from bindax_lax_basic.rules.operands import *
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import *
 from bindax_lax_basic.shape.concatenate import *
 from bindax_lax_basic.shape.creation import *
-from bindax_lax_basic.shape.dynamic_slice import *
 from bindax_lax_basic.shape.reshape import *
 from bindax_lax_basic.shape.rev import *
 from bindax_lax_basic.shape.slice_and_pad import *
@@ -64,8 +64,8 @@ from bindax_lax_basic.sorting.top_k import *
 from bindax_lax_basic.window.convolution.conv_general_dilated import *
 from bindax_lax_basic.window.convolution.numbers import *
 from bindax_lax_basic.window.convolution.patches import *
-from bindax_lax_basic.window.reduce_window.general import *
 from bindax_lax_basic.window.reduce_window.pooling import *
+from bindax_lax_basic.window.reduce_window.reduce_window import *
 from bindax_lax_basic.window.select_and_add import *
 from bindax_lax_basic.window.select_and_scatter import *
 

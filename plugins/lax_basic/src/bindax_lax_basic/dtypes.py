@@ -14,7 +14,15 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray, config, float0, is_value, typeof
+from bindax_core.extend import (
+    ShapedArray,
+    config,
+    dtype_name,
+    float0,
+    is_extended,
+    is_value,
+    typeof,
+)
 
 __all__ = ["promote_types", "result_type"]
 
@@ -62,6 +70,7 @@ SIGNED_NUMBER: Final = SIGNED | INEXACT
 ORDERED: Final = BOOL | INTEGER | FLOAT
 BITS: Final = BOOL | INTEGER
 ANY: Final = BOOL | NUMBER
+EXTENDED: Final = frozenset({"extended"})
 
 _KINDS: Final[dict[DType, str]] = {
     bool_: "bool",
@@ -74,8 +83,12 @@ _KINDS: Final[dict[DType, str]] = {
 
 
 def kind_of(dtype: DType) -> str:
-    """The kind of a dtype: bool, signed integer, unsigned integer, float, complex or float0."""
-    return _KINDS.get(dtype, "unsupported")
+    """The kind of a dtype: bool, signed integer, unsigned integer, float, complex or float0.
+
+    Dtypes that plugins define are extended.
+    """
+    found = _KINDS.get(dtype)
+    return found or ("extended" if is_extended(dtype) else "unsupported")
 
 
 def integer_limits(dtype: DType) -> tuple[int, int]:
@@ -85,17 +98,17 @@ def integer_limits(dtype: DType) -> tuple[int, int]:
 
 
 def is_inexact(dtype: DType) -> bool:
-    """Whether values of a dtype are real or complex floats, the ones that have derivatives."""
+    """Test for real or complex floats, the dtypes that have derivatives."""
     return _KINDS.get(dtype) in INEXACT
 
 
 def is_complex(dtype: DType) -> bool:
-    """Whether values of a dtype are complex."""
+    """Test for complex dtypes."""
     return dtype.kind == "c"
 
 
 def is_integer(dtype: DType) -> bool:
-    """Whether values of a dtype are signed or unsigned integers (booleans are not)."""
+    """Test for signed or unsigned integers (booleans are none)."""
     return _KINDS.get(dtype) in INTEGER
 
 
@@ -246,7 +259,7 @@ def canonical_dtype(dtype: Any) -> DType:
                 f"{dtype!r} does not name a dtype of arrays; give for example 'float32', "
                 f"'bfloat16', numpy.int32 or bool."
             ) from error
-    if found not in _KINDS:
+    if found not in _KINDS and not is_extended(found):
         raise TypeError(
             f"arrays cannot have the dtype {found}; legal are booleans, integers, floats and "
             f"complex numbers."
@@ -338,10 +351,10 @@ def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[
     if len(set(operands)) == 1:
         return operands[0]
     nodes = {_node(dtype, weak) for dtype, weak in operands}
-    common = frozenset.intersection(*(_BOUNDS[node] for node in nodes))
+    common = frozenset.intersection(*(_BOUNDS.get(node, frozenset()) for node in nodes))
     least = [node for node in common if common <= _BOUNDS[node]]
     if not least:
-        names = ", ".join(dtype.name for dtype, _ in operands)
+        names = ", ".join(dtype_name(dtype) for dtype, _ in operands)
         raise TypeError(
             f"the dtypes {names} have no implicit promotion to a common dtype; convert the "
             f"operands explicitly with .astype(dtype) or lax.convert_element_type(x, dtype)."
@@ -411,41 +424,13 @@ def _dtype_operand(x: Any) -> tuple[DType, bool]:
 
 
 def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:
-    """Whether a weak operand may adopt a dtype without a change of family (float to float)."""
+    """Test whether a weak operand may adopt a dtype within its family (float to float)."""
     return aval.weak_type and (
         _FAMILY_OF_KIND.get(kind_of(aval.dtype)) == _FAMILY_OF_KIND.get(kind_of(dtype))
     )
 
 
 # ----------------------------------------------------------------------------------- scalars
-
-_SCALAR_CACHE_LIMIT: Final = 4096
-_scalars: dict[tuple[type, Any, DType], Array] = {}
-
-
-def scalar_array(value: Any, dtype: DType) -> Array:
-    """A Python scalar as a weakly typed array of a dtype, cached.
-
-    Raises:
-        OverflowError: when an integer does not fit into an integer dtype.
-    """
-    key = (type(value), value, dtype)
-    found = _scalars.get(key)
-    if found is None:
-        try:
-            host = np.asarray(value, dtype)
-        except OverflowError:
-            raise OverflowError(
-                f"the Python integer {value} does not fit into {dtype.name}; convert the array "
-                f"it meets to a wider dtype first."
-            ) from None
-        found = Array.from_numpy(host, ShapedArray((), dtype, weak_type=dtype != bool_))
-        # 0.0 equals -0.0 and nan nothing, so these three would be confused or never found.
-        if value == value and (value != 0 or type(value) is int):
-            if len(_scalars) >= _SCALAR_CACHE_LIMIT:
-                _scalars.clear()
-            _scalars[key] = found
-    return found
 
 
 def families(dtypes: Iterable[DType]) -> set[str]:

@@ -23,6 +23,7 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     primitive,
+    register_text_form,
     rules,
     typeof,
 )
@@ -46,6 +47,7 @@ __all__ = ["FftType", "fft", "fft_p"]
 Lengths = tuple[int, ...]
 
 
+@register_text_form
 class FftType(enum.IntEnum):
     """The kinds of Fourier transforms."""
 

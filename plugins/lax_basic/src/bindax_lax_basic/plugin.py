@@ -45,7 +45,7 @@ def bindax_primitives() -> Iterable[Primitive]:
 
 @hookimpl
 def bindax_array_operations() -> ArrayOperations:
-    """What interpreters do with arrays, in terms of the primitives."""
+    """Operations on arrays that interpreters use, in terms of the primitives."""
     return ArrayOperations(
         zeros=lambda aval: filled(aval, 0),
         ones=lambda aval: filled(aval, 1),
@@ -72,7 +72,7 @@ def bindax_array_attributes() -> Mapping[str, Any]:
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """What the conformance kit checks the primitives on."""
+    """Samples of the primitives, for the conformance kit."""
     from bindax_lax_basic.samples.conformance import conformance_samples
 
     return conformance_samples()

@@ -1,4 +1,4 @@
-"""Words for ``lowering`` rules that call LAPACK.
+"""``lowering`` rules that call LAPACK.
 
 On the CPU, XLA programs call the LAPACK of the backend through custom calls, whose matrices are
 stored by columns. Elsewhere the evaluation rule runs on the host. Programs on empty arrays are

@@ -1,4 +1,4 @@
-"""Words for rules of matrix functions: they work on the last two axes, for any leading ones."""
+"""Parts of rules of matrix functions, on the last two axes, for any leading ones."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -148,14 +148,14 @@ def _masked(x: Any, mask: Any, other: Any) -> Any:
 
 
 def lower_part(x: Any, k: int = 0) -> Any:
-    """What is on and below the diagonal number ``k`` of matrices; zero elsewhere."""
+    """Elements on and below the diagonal number ``k`` of matrices; zero elsewhere."""
     rows, columns = _indices(typeof(x).shape, 0), _indices(typeof(x).shape, 1)
     shifted = add_p.bind(rows, filled(typeof(rows), k))
     return _masked(x, ge_p.bind(shifted, columns), filled(typeof(x), 0))
 
 
 def upper_part(x: Any, k: int = 0) -> Any:
-    """What is on and above the diagonal number ``k`` of matrices; zero elsewhere."""
+    """Elements on and above the diagonal number ``k`` of matrices; zero elsewhere."""
     return sub(x, lower_part(x, k - 1)) if k else transposed(lower_part(transposed(x)))
 
 
@@ -252,7 +252,7 @@ def symmetrized(x: Any) -> Any:
 
 
 def hermitian_part(name: str, x: Any, symmetrize_input: bool) -> Any:
-    """What a function of Hermitian matrices decomposes; the mean of integers is one of floats.
+    """Operand of a function of Hermitian matrices; the mean of integers is one of floats.
 
     Args:
         name: the function's name, for messages.
@@ -270,7 +270,7 @@ def hermitian_part(name: str, x: Any, symmetrize_input: bool) -> Any:
 
 
 def are_narrow(*operands: Any) -> bool:
-    """Whether matrices are of floats of 16 bits or fewer, for which LAPACK has no functions."""
+    """Test for floats of 16 bits or fewer, for which LAPACK has no functions."""
     found = [typeof(x).dtype for x in operands]
     return all(dtypes.kind_of(dtype) == "float" and dtype.itemsize < 4 for dtype in found)
 
@@ -302,12 +302,12 @@ def nan_unless(ok: Any, x: Any) -> Any:
 
 
 def succeeded(info: Any) -> Any:
-    """Whether a routine of LAPACK returned no error."""
+    """Test that a routine of LAPACK returned no error."""
     return eq_p.bind(info, filled(typeof(info), 0))
 
 
 def legal(info: Any) -> Any:
-    """Whether a routine of LAPACK accepted its arguments."""
+    """Test that a routine of LAPACK accepted its arguments."""
     return ge_p.bind(info, filled(typeof(info), 0))
 
 

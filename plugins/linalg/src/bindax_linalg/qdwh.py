@@ -165,7 +165,7 @@ def _iterate(u: Any, limit: int, eps: float) -> tuple[Any, Any, Any]:
 
 
 def _moved(u: Any, before: Any, tolerance: float) -> Any:
-    """Whether a step changed a matrix by more than a tolerance."""
+    """Test whether a step changed a matrix by more than a tolerance."""
     sizes = abs_p.bind(m.sub(u, before))
     norm = sqrt_p.bind(reduce_sum_p.bind(m.mul(sizes, sizes), axes=(0, 1)))
     return gt_p.bind(norm, constant(tolerance, norm))

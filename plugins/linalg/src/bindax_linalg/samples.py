@@ -88,6 +88,7 @@ def _case(
 ) -> Iterator[Sample]:
     function = Prepared(getattr(linalg, name), prepare, arguments)
     given = "".join(f"-{key}={value}" for key, value in arguments.items())
+    given += "-of-triangular" if prepare is triangular else ""
     for dtype in dtypes:
         operands = [array(shape, dtype, between(-1.0, 1.0)) for shape in shapes]
         types = "-".join(f"{dtype}[{','.join(map(str, shape))}]" for shape in shapes)
@@ -184,6 +185,6 @@ def linalg_samples() -> Iterator[Sample]:
 
 
 def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
-    """What the conformance kit checks the primitives on, and what it need not notice."""
+    """Every sample of the package, and the mistakes that no check can notice."""
     yield from _equivalent_mutants()
     yield from linalg_samples()

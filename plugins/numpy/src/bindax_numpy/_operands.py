@@ -1,4 +1,4 @@
-"""What functions do with their operands first: refuse what is no array, promote, broadcast.
+"""Operands of functions: those that are no arrays are refused, others promoted and broadcast.
 
 Python scalars carry double precision among themselves, as under the operators of arrays. Where a
 function makes an array of them, or chooses or reduces, they *settle*: they take the default dtype.
@@ -18,8 +18,9 @@ from bindax_core import device_put
 from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
 from bindax_core.extend import Array, Tracer, config, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import default_dtype, scalar_array
+from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
+from bindax_lax_basic.rules.scalars import scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
 _FAMILIES = {

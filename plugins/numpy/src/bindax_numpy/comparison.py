@@ -82,7 +82,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
 
 
 def logical_and(x1: Any, x2: Any, /) -> Array:
-    """Whether both elements are true, that is, not zero.
+    """Tell whether both elements are true, that is, not zero.
 
     >>> jnp.logical_and(jnp.array([0, 1, 2]), True)
     Array([False,  True,  True], dtype=bool)
@@ -91,7 +91,7 @@ def logical_and(x1: Any, x2: Any, /) -> Array:
 
 
 def logical_or(x1: Any, x2: Any, /) -> Array:
-    """Whether either element is true, that is, not zero.
+    """Tell whether either element is true, that is, not zero.
 
     >>> jnp.logical_or(jnp.array([0, 1, 2]), True)
     Array([ True,  True,  True], dtype=bool)
@@ -100,7 +100,7 @@ def logical_or(x1: Any, x2: Any, /) -> Array:
 
 
 def logical_xor(x1: Any, x2: Any, /) -> Array:
-    """Whether one element of the two is true, that is, not zero.
+    """Tell whether one element of the two is true, that is, not zero.
 
     >>> jnp.logical_xor(jnp.array([0, 1, 2]), True)
     Array([ True, False, False], dtype=bool)
@@ -109,7 +109,7 @@ def logical_xor(x1: Any, x2: Any, /) -> Array:
 
 
 def logical_not(x: Any, /) -> Array:
-    """Whether an element is false, that is, zero.
+    """Tell whether an element is false, that is, zero.
 
     >>> jnp.logical_not(jnp.array([0, 1, 2]))
     Array([ True, False, False], dtype=bool)
@@ -176,7 +176,7 @@ def _truths(name: str, *operands: Any) -> tuple[Any, ...]:
 
 
 def isnan(x: Any, /) -> Array:
-    """Whether elements are nan.
+    """Tell whether elements are nan.
 
     >>> jnp.isnan(jnp.array([1.0, jnp.nan]))
     Array([False,  True], dtype=bool)
@@ -186,7 +186,7 @@ def isnan(x: Any, /) -> Array:
 
 
 def isfinite(x: Any, /) -> Array:
-    """Whether elements are neither infinite nor nan.
+    """Tell whether elements are neither infinite nor nan.
 
     >>> jnp.isfinite(jnp.array([1.0, jnp.nan, jnp.inf]))
     Array([ True, False, False], dtype=bool)
@@ -201,7 +201,7 @@ def isfinite(x: Any, /) -> Array:
 
 
 def isinf(x: Any, /) -> Array:
-    """Whether elements are infinite.
+    """Tell whether elements are infinite.
 
     >>> jnp.isinf(jnp.array([1.0, jnp.nan, -jnp.inf]))
     Array([False, False,  True], dtype=bool)
@@ -290,7 +290,7 @@ def choice(condition: Any, x: Any, y: Any) -> Any:
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Whether elements differ by no more than ``atol + rtol * abs(b)``.
+    """Tell whether elements differ by no more than ``atol + rtol * abs(b)``.
 
     Args:
         a: an array.
@@ -321,7 +321,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 def allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether all elements are close to each other; arguments as for ``isclose``.
+    """Tell whether all elements are close to each other; arguments as for ``isclose``.
 
     >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.0000001]))
     Array(True, dtype=bool)
@@ -330,7 +330,7 @@ def allclose(
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
-    """Whether two arrays have one shape and equal elements.
+    """Tell whether two arrays have one shape and equal elements.
 
     Args:
         a1: an array.
@@ -350,7 +350,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
 
 
 def array_equiv(a1: Any, a2: Any) -> Array:
-    """Whether two arrays broadcast together and have equal elements then.
+    """Tell whether two arrays broadcast together and have equal elements then.
 
     >>> jnp.array_equiv(jnp.ones(3), 1.0)
     Array(True, dtype=bool)

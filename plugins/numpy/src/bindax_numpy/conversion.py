@@ -126,7 +126,7 @@ def fromfunction(
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind.
+    """Tell whether a dtype is of a kind.
 
     Args:
         dtype: the dtype, or what names it.
@@ -147,7 +147,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Whether values of one dtype can be converted to another one.
+    """Tell whether values of one dtype can be converted to another one.
 
     Args:
         from_: a dtype, or an array.
@@ -163,7 +163,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether something is a number, or an array without axes.
+    """Tell whether something is a number, or an array without axes.
 
     >>> jnp.isscalar(1.0), jnp.isscalar(jnp.zeros(1))
     (True, False)
@@ -185,7 +185,7 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the dtype of an array is not complex.
+    """Tell whether the dtype of an array is not complex.
 
     >>> jnp.isrealobj(jnp.array([1.0])), jnp.isrealobj(1j)
     (True, False)

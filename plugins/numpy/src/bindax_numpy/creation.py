@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, Tracer, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
@@ -234,11 +234,19 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     >>> jnp.full((2,), 7, "float32")
     Array([7., 7.], dtype=float32)
     """
-    value = array_operand("full", fill_value)
-    if dtype is not None:
-        value = convert(value, canonical_dtype(dtype), False)
+    if dtype is None:
+        value = array_operand("full", fill_value)
+    else:
+        value = _in_dtype("full", fill_value, canonical_dtype(dtype), False)
     made = lax_broadcast_to(value, shape_argument("full", shape))
     return placed("full", made, device)
+
+
+def _in_dtype(name: str, value: Any, dtype: DType, weak_type: bool) -> Any:
+    """A fill value in a dtype; an integer fills all parts of an element of an extended dtype."""
+    if type(value) is int and is_extended(dtype):
+        return scalar_of_dtype(value, dtype, False)
+    return convert(array_operand(name, value), dtype, weak_type)
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
@@ -295,7 +303,7 @@ def full_like(
         sizes, wanted, weak = aval.shape, aval.dtype, aval.weak_type
     if dtype is not None:
         wanted, weak = canonical_dtype(dtype), False
-    value = convert(array_operand("full_like", fill_value), wanted, weak)
+    value = _in_dtype("full_like", fill_value, wanted, weak)
     made = lax_broadcast_to(value, shape_argument("full_like", sizes if shape is None else shape))
     return placed("full_like", made, device)
 

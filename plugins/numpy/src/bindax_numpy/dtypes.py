@@ -10,7 +10,16 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array, Tracer, config, is_value, typeof
+from bindax_core.extend import (
+    Array,
+    Tracer,
+    as_extended,
+    config,
+    extended,
+    is_extended,
+    is_value,
+    typeof,
+)
 from bindax_lax_basic import dtypes as lax_dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_lax_basic.dtypes import promote_types as promote_types
@@ -190,7 +199,7 @@ class dtype(metaclass=_DTypeClass):
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Whether a dtype is another one, or belongs to an abstract one such as ``floating``.
+    """Tell whether a dtype is another one, or belongs to an abstract one such as ``floating``.
 
     Args:
         arg1: a dtype, or what names one.
@@ -206,12 +215,17 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
         return canonical_dtype(arg1) == canonical_dtype(arg2)
     if _is_abstract(arg1):
         return issubclass(arg1, arg2)
-    return issubclass(_ABSTRACT[lax_dtypes.kind_of(canonical_dtype(arg1))], arg2)
+    found = canonical_dtype(arg1)
+    if is_extended(found):
+        return issubclass(as_extended(found).type, arg2)
+    return issubclass(_ABSTRACT[lax_dtypes.kind_of(found)], arg2)
 
 
 def _is_abstract(x: Any) -> bool:
     # NumPy's abstract types are those that other scalar types of NumPy are made from.
-    return isinstance(x, type) and issubclass(x, np.generic) and x in _ABSTRACT_TYPES
+    if not isinstance(x, type) or not issubclass(x, np.generic):
+        return False
+    return x in _ABSTRACT_TYPES or issubclass(x, extended)
 
 
 _ABSTRACT_TYPES: Final = frozenset(

@@ -67,7 +67,7 @@ def _axes(name: str, ndim: int, s: Any, axes: Any) -> list[int]:
 
 
 def _lengths(name: str, s: Any, sizes: Sequence[int]) -> list[int]:
-    """How many elements of each axis are transformed; by default all."""
+    """Return the number of transformed elements of each axis; by default all."""
     if s is None:
         found = list(sizes)
     else:
@@ -90,7 +90,7 @@ def _resized(x: Any, sizes: Sequence[int]) -> Any:
 
 
 def _scale(name: str, norm: str | None, count: int, inverse: bool) -> float:
-    """What a result is multiplied with; the inverse transforms have divided by the count."""
+    """Return the factor of a result; the inverse transforms have divided by the count."""
     if norm not in _NORMS:
         raise ValueError(f"{name}: norm must be one of {_NORMS}, but it is {norm!r}.")
     if norm == "ortho":

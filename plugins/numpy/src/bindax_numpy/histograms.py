@@ -29,7 +29,7 @@ from bindax_numpy.sorting import argsort
 def bincount(
     x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None
 ) -> Array:
-    """How often each integer occurs.
+    """Count the occurrences of each integer.
 
     Args:
         x: a vector of integers; negative ones count as 0.
@@ -98,7 +98,7 @@ def histogram(
     weights: Any = None,
     density: bool | None = None,
 ) -> tuple[Array, Array]:
-    """How many elements there are in each of several intervals.
+    """Count the elements in each of several intervals.
 
     Args:
         a: an array of real numbers.
@@ -135,7 +135,7 @@ def histogram2d(
     weights: Any = None,
     density: bool | None = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points there are in each cell of a grid.
+    """Count the points in each cell of a grid.
 
     Args:
         x: the first coordinates, a vector.
@@ -168,7 +168,7 @@ def histogramdd(
     weights: Any = None,
     density: bool | None = None,
 ) -> tuple[Array, list[Array]]:
-    """How many points there are in each cell of a grid of any number of axes.
+    """Count the points in each cell of a grid of any number of axes.
 
     Args:
         sample: the points, of shape ``[n, d]``.

@@ -320,7 +320,7 @@ def polyfit(
 
 
 def _squared_errors_per_freedom(left: Any, residuals: Any) -> Any:
-    """What scales covariances: the squared errors by the number of spare points."""
+    """Return the scale of covariances: the squared errors by the number of spare points."""
     points, coefficients = typeof(left).shape
     if points <= coefficients:
         raise ValueError(

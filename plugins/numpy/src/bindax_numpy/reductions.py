@@ -225,7 +225,7 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
 def all(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether all elements over axes are true, that is, not zero.
+    """Tell whether all elements over axes are true, that is, not zero.
 
     >>> jnp.all(jnp.array([[True, False], [True, True]]), axis=1)
     Array([False,  True], dtype=bool)
@@ -238,7 +238,7 @@ def all(
 def any(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """Whether any element over axes is true, that is, not zero.
+    """Tell whether any element over axes is true, that is, not zero.
 
     >>> jnp.any(jnp.array([[True, False], [False, False]]), axis=1)
     Array([ True, False], dtype=bool)

@@ -28,7 +28,7 @@ from bindax_numpy.reshaping import moveaxis, ravel
 
 
 def static_size(name: str, count: Any, size: Any, argument: str = "size") -> int:
-    """How many elements a result has: as many as asked for, or as counted.
+    """Return the number of elements of a result: as asked for, or as counted.
 
     Raises:
         ConcretizationTypeError: when none is asked for, and the count is traced.
@@ -208,7 +208,7 @@ _PLACE = np.dtype(np.int32)
 
 
 def _precedes(x: Any, y: Any) -> Any:
-    """Whether x comes before y in an order where nan comes last."""
+    """Tell whether x comes before y in an order where nan comes last."""
     less = lax.lt(x, y)
     if not dtypes.is_inexact(typeof(x).dtype):
         return less

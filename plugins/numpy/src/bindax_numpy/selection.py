@@ -121,7 +121,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
 
 
 def _is_one_condition(condlist: Any, ndim: int) -> bool:
-    """Whether conditions are a single one: an array with no more axes than the elements."""
+    """Tell whether conditions are a single one: an array with no more axes than the elements."""
     if isinstance(condlist, (bool, np.bool_)):
         return True
     if isinstance(condlist, (Array, Tracer, np.ndarray)):

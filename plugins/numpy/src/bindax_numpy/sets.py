@@ -28,7 +28,7 @@ from bindax_numpy.sorting import argsort, sort
 
 
 class UniqueAllResult(NamedTuple):
-    """What ``unique_all`` returns."""
+    """The result of ``unique_all``."""
 
     values: Array
     indices: Array
@@ -37,14 +37,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What ``unique_counts`` returns."""
+    """The result of ``unique_counts``."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What ``unique_inverse`` returns."""
+    """The result of ``unique_inverse``."""
 
     values: Array
     inverse_indices: Array
@@ -201,7 +201,7 @@ def isin(
     *,
     method: str = "auto",
 ) -> Array:
-    """Whether elements occur in another array.
+    """Tell whether elements occur in another array.
 
     Args:
         element: an array.

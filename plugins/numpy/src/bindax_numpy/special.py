@@ -56,7 +56,7 @@ def _bit_pattern(x: Any) -> Any:
 
 
 def signbit(x: Any, /) -> Array:
-    """Whether elements have a minus sign, as also -0.0 has.
+    """Tell whether elements have a minus sign, as also -0.0 has.
 
     >>> jnp.signbit(jnp.array([-1.0, 0.0, -0.0]))
     Array([ True, False,  True], dtype=bool)

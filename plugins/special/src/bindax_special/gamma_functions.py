@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules, typeof
-from bindax_lax_basic import add_p, full, mul_p, neg_p
+from bindax_lax_basic import add_p, mul_p, neg_p
 from bindax_lax_basic.dtypes import FLOAT
 from bindax_lax_basic.extend import (
     adopt_type,
@@ -17,6 +17,7 @@ from bindax_lax_basic.extend import (
     constant,
     derivative,
     elementwise,
+    full,
     operation,
     partials,
 )

@@ -81,7 +81,8 @@ class WithLeading:
 def _with_leading(name: str, leading: tuple[float, ...], last: Range, dtype: str) -> Sample:
     label = "-".join([name, *map(str, leading), f"{dtype}[2,3]-from-{last[0]}"])
     function = WithLeading(getattr(special, name), leading)
-    return sample(function, array((2, 3), dtype, between(*last)), label=label)
+    operand = array((2, 3), dtype, between(*last))
+    return sample(function, operand, label=label, no_derivative=range(len(leading)))
 
 
 def _orders(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:

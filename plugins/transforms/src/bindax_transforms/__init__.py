@@ -3,7 +3,8 @@
 They use ``bindax_core.extend`` alone, and the kernel imports none of them.
 """
 
-from bindax_core.extend import register_internal
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
 from bindax_transforms._callables import check_function as check_function
 from bindax_transforms.autodiff.gradient import grad as grad
 from bindax_transforms.autodiff.gradient import hessian as hessian
@@ -24,6 +25,7 @@ from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
 from bindax_transforms.compilation.jit_function import JittedFunction as JittedFunction
 from bindax_transforms.compilation.jit_function import jit as jit
 from bindax_transforms.compilation.jit_primitive import jit_p as jit_p
+from bindax_transforms.compilation.physical import physical_jaxpr as physical_jaxpr
 from bindax_transforms.composition import composition as composition
 from bindax_transforms.custom import _vjp_rules as _vjp_rules
 from bindax_transforms.custom._arguments import SymbolicZero as SymbolicZero
@@ -31,10 +33,12 @@ from bindax_transforms.custom._arguments import zero_from_primal as zero_from_pr
 from bindax_transforms.custom.closure_convert import closure_convert as closure_convert
 from bindax_transforms.custom.closure_convert import custom_gradient as custom_gradient
 from bindax_transforms.custom.custom_jvp import custom_jvp as custom_jvp
+from bindax_transforms.custom.custom_jvp import custom_jvp_call_p as custom_jvp_call_p
 from bindax_transforms.custom.custom_vjp import CustomVJPPrimal as CustomVJPPrimal
 from bindax_transforms.custom.custom_vjp import custom_vjp as custom_vjp
+from bindax_transforms.custom.custom_vjp import custom_vjp_call_p as custom_vjp_call_p
 from bindax_transforms.custom.custom_vmap import custom_vmap as custom_vmap
-from bindax_transforms.direct import direct as direct
+from bindax_transforms.custom.custom_vmap import custom_vmap_call_p as custom_vmap_call_p
 from bindax_transforms.remat import checkpoint_policies as checkpoint_policies
 from bindax_transforms.remat._name import checkpoint_name as checkpoint_name
 from bindax_transforms.remat.checkpoint import checkpoint as checkpoint
@@ -48,4 +52,5 @@ from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
 from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
 from bindax_transforms.staging.trace import trace_to_jaxpr as trace_to_jaxpr
 
-register_internal(__file__)
+vars()["__all__"] = [*_public_names(vars()), "checkpoint_policies"]
+_register_internal(__file__)

@@ -1,4 +1,4 @@
-"""What all interpreters share: user functions on flat lists, and small list helpers."""
+"""Helpers of all interpreters: user functions on flat lists, and small list functions."""
 
 from __future__ import annotations
 

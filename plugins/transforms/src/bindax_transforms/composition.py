@@ -37,7 +37,7 @@ class _Composition:
         return lambda *operands: [self.function(*operands, **params)]
 
     def unflat(self, results: Sequence[Any]) -> Any:
-        """What a rule on the card returns for a sequence of results."""
+        """Return a sequence of results as a rule on the card returns it."""
         return list(results) if self.multiple_results else results[0]
 
     def staged(self, avals: Sequence[Any], params: dict[str, Any]) -> ClosedJaxpr:

@@ -1,4 +1,4 @@
-"""What the registry loads: the transformations and their primitives."""
+"""The plugin that the registry loads: the transformations and their primitives."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ TRANSFORMATIONS = (
     "linear_transpose",
     "linearize",
     "make_jaxpr",
+    "physical_jaxpr",
     "print_saved_residuals",
     "saved_residuals",
     "value_and_grad",

@@ -203,7 +203,7 @@ class XlaBackend:
         _jaxlib.delete(buffer)
 
     def is_deleted(self, buffer: Any) -> bool:
-        """Whether a buffer was deleted or donated."""
+        """Tell whether a buffer was deleted or donated."""
         from bindax_xla_backend import _jaxlib
 
         return _jaxlib.is_deleted(buffer)

@@ -144,7 +144,7 @@ def _processor() -> bytes:
 
 
 def read_entry(directory: Path, key: bytes) -> bytes | None:
-    """What is stored under a key, or None when there is nothing, or nothing whole."""
+    """Return the entry of a key, or None when there is none, or none that is whole."""
     if not _is_private(directory):
         return None
     try:

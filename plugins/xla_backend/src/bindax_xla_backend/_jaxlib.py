@@ -56,10 +56,10 @@ except Exception as error:
 VERSION: str = jaxlib.version.__version__
 
 RuntimeFailure: type[Exception] = _jax.JaxRuntimeError
-"""What jaxlib raises when compilation or execution fails."""
+"""The error that jaxlib raises when compilation or execution fails."""
 
 InvalidIR: type[Exception] = ir.MLIRError
-"""What MLIR raises for text that does not parse and operations that do not verify."""
+"""The error that MLIR raises for text that does not parse and operations that do not verify."""
 
 
 class _BufferAval:
@@ -113,7 +113,7 @@ _MANY_BYTES = 1 << 16
 
 
 def _can_share(array: np.ndarray[Any, Any]) -> bool:
-    """Whether XLA can read a C-ordered array where it is."""
+    """Tell whether XLA can read a C-ordered array where it is."""
     return array.ctypes.data % _ALIGNMENT == 0 and array.dtype.name not in _SUBBYTE_NAMES
 
 
@@ -179,7 +179,7 @@ class Device:
     def result_handler(
         self, shape: tuple[int, ...], dtype: np.dtype[Any], wrap: Callable[[Any], Any]
     ) -> Any:
-        """What turns one raw result of an execution into ``wrap(buffer)``."""
+        """Make the handler that turns one raw result of an execution into ``wrap(buffer)``."""
         arguments = (_BufferAval(shape, dtype), self._sharding, True)
         try:
             handler = _jax.array_result_handler(*arguments, _skip_checks=True)
@@ -253,7 +253,7 @@ def run_with_token(executable: Any, buffers: Sequence[Any]) -> tuple[Any, Any]:
 
 
 def is_deleted(buffer: Any) -> bool:
-    """Whether a buffer was deleted or donated."""
+    """Tell whether a buffer was deleted or donated."""
     return bool(buffer.is_deleted())
 
 

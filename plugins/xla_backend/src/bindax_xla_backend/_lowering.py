@@ -39,7 +39,7 @@ EMBEDDED_CONSTANT_SIZE = 16
 
 
 class ModuleBuilder:
-    """What the functions of one module share."""
+    """State that the functions of one module share."""
 
     def __init__(self, context: _mlir.Context, name: str, platform: str) -> None:
         self.context = context
@@ -105,7 +105,7 @@ class ModuleBuilder:
 
 
 class LoweringContext:
-    """What a lowering rule works with: the equation's types, and the means to add operations.
+    """The context of a lowering rule: the equation's types, and the means to add operations.
 
     A rule uses the context during its call only. Values that it gets and returns are opaque.
 
@@ -313,7 +313,7 @@ class LoweringContext:
         self._create(terminator, list(values), [])
 
     def token(self) -> Value:
-        """What the next ordered effect depends on."""
+        """The token that the next ordered effect depends on."""
         order = self._order
         if order.token is None:
             types = [self._builder.context.token_type]

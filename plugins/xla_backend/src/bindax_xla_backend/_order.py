@@ -24,5 +24,5 @@ class Order:
 
 
 def is_ordered(effects: frozenset[Effect]) -> bool:
-    """Whether there is an effect whose order has to be kept."""
+    """Tell whether there is an effect whose order has to be kept."""
     return any(effect.ordered for effect in effects)

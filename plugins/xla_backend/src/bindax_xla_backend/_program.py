@@ -152,7 +152,7 @@ def _aliases(
     kept: Sequence[int],
     donated: Sequence[bool],
 ) -> dict[int, int]:
-    """Which result takes over the memory of which donated operand."""
+    """Pair each donated operand with the result that takes over its memory."""
     free: dict[tuple[Any, Any], list[int]] = {}
     for position in reversed(range(len(out_avals))):
         aval = out_avals[position]

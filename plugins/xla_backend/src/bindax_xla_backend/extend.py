@@ -1,4 +1,4 @@
-"""What other packages may use of this one.
+"""The door of this package: the names that other packages may use.
 
 Lowering rules need nothing of it: they get all they need from the context that they are called
 with.

@@ -1,4 +1,4 @@
-"""What this package offers to bindax; ``jaxlib`` is imported when a program asks for a backend."""
+"""The plugin that the registry loads; ``jaxlib`` is imported when a program needs the backend."""
 
 from __future__ import annotations
 

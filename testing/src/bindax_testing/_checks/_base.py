@@ -1,4 +1,4 @@
-"""What a check is, and what the checks share."""
+"""The base of checks, and the functions that they share."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def value(x: Any, aval: Any) -> Any:
 
 
 def mapped_choices(count: int) -> Iterator[tuple[bool, ...]]:
-    """Which operands are mapped: every combination; for many operands, the telling ones."""
+    """Yield the choices of mapped operands: all of them; for many operands, the telling ones."""
     if count <= 4:
         yield from (m for m in itertools.product((True, False), repeat=count) if any(m))
         return
@@ -96,12 +96,12 @@ def mapped_choices(count: int) -> Iterator[tuple[bool, ...]]:
 
 
 def has_forward_mode(case: Case) -> bool:
-    """Whether a case has forward mode; functions that know their transpose alone have not."""
+    """Tell whether a case has forward mode; functions that know their transpose alone have not."""
     return not {"jvp", "linearize"} <= case.skip.keys()
 
 
 def has_reverse_mode(case: Case) -> bool:
-    """Whether a case has reverse mode; where the check of it is left out, it has not."""
+    """Tell whether a case has reverse mode; where the check of it is left out, it has not."""
     return "reverse" not in case.skip
 
 

@@ -42,7 +42,7 @@ def _vector(rng: np.random.Generator, case: Case, subset: Sequence[int]) -> list
 
 
 def is_linear(case: Case, subset: Sequence[int]) -> bool:
-    """Whether a primitive is, as far as a few values tell, linear in some operands together."""
+    """Tell whether a few values show a primitive to be linear in some operands together."""
     function = with_operands(case, subset)
     rng = np.random.default_rng(case.seed + 3)
     for _ in range(2):
@@ -71,7 +71,7 @@ def _subsets(case: Case) -> list[tuple[int, ...]]:
 
 
 def apply(case: Case, subset: Sequence[int], cotangents: Sequence[Any]) -> list[Any]:
-    """What the transpose rule gives for some linear operands; checks its form.
+    """Apply the transpose rule for some linear operands, and check the form of its result.
 
     Raises:
         Mismatch: when it does not return one cotangent or None for each operand.
@@ -131,7 +131,7 @@ def _transpose(case: Case, setting: Setting) -> None:
 
 
 def _ignores_one(case: Case, subset: Sequence[int], x: Sequence[Any]) -> bool:
-    """Whether no result depends on some operand, in which it is linear by accident alone."""
+    """Tell whether no result depends on some operand, in which it is linear by accident alone."""
     function = with_operands(case, subset)
     outs = function(*x)
     for i in range(len(subset)):

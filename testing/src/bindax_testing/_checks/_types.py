@@ -24,7 +24,7 @@ def host_operands(case: Case) -> list[Any]:
 
 
 def run_impl(case: Case, operands: list[Any]) -> list[Any]:
-    """What the ``impl`` rule gives, as it is."""
+    """Return the result of the ``impl`` rule, as it is."""
     function = impl.functions.get(case.primitive)
     if function is None:
         raise NotApplicable("there is no impl rule; it runs compiled")

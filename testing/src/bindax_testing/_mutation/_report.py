@@ -1,4 +1,4 @@
-"""What became of each mutant, and the report that holds it."""
+"""The fate of each mutant, and the report that holds it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class MutationReport:
 
     @property
     def ok(self) -> bool:
-        """Whether there were mutants, and each was noticed or explained."""
+        """True if there were mutants, and each was noticed or explained."""
         return bool(self.mutants) and not self.survivors
 
     def as_dict(self) -> dict[str, Any]:

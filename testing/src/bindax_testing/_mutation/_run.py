@@ -159,7 +159,7 @@ def _candidates(plan: Plan) -> list[Candidate]:
 def _tried(
     plan: Plan, candidate: Candidate, seconds: float, sound: dict[Step, bool]
 ) -> Mutant | None:
-    """What became of a mutant, or None when the damage never changed anything.
+    """Return the fate of a mutant, or None when the damage never changed anything.
 
     A check that fails without the damage, too, tells nothing: ``sound`` remembers which ones pass.
     """
@@ -218,7 +218,7 @@ def _noticed(
 
 
 def _fails(plan: Plan, check: Check, case: Case) -> bool:
-    """Whether a check fails on a case."""
+    """Tell whether a check fails on a case."""
     try:
         run_limited(partial(check.run, case, plan.setting), plan.time_limit)
     except NotApplicable:
@@ -251,7 +251,7 @@ def _steps(plan: Plan, candidate: Candidate) -> tuple[list[Step], list[Step]]:
 
 def _forget(plan: Plan, primitive: Primitive) -> None:
     """Forget what was made with a rule: types, transformed programs and executables."""
-    primitive.forget_signatures()
+    primitive.forget_types()
     for case in plan.cases[primitive]:
         for _, closed in subjaxprs(dict(case.params)):
             _forget_program(closed)

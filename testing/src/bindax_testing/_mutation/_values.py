@@ -1,4 +1,4 @@
-"""What a mistake does to a value, a list of values, a type or the parameters of a primitive."""
+"""Mistakes in a value, a list of values, a type or the parameters of a primitive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bindax_core.extend import ClosedJaxpr, Zero, float0, is_value, operations_f
 
 
 def is_number(x: Any) -> bool:
-    """Whether something is an array that a mistake could change, not a zero known as such."""
+    """Tell whether something is an array that a mistake could change, not a zero known as such."""
     return x is not None and type(x) is not Zero and is_value(x) and typeof(x).dtype != float0
 
 

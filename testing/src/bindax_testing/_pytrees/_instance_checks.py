@@ -112,7 +112,7 @@ def _check_children(node: Node, found: Sequence[Any], expected: Sequence[Any], n
 
 
 def _same(x: Any, y: Any) -> bool:
-    """Whether two children are the same, or containers with the same leaves."""
+    """Tell whether two children are the same, or containers with the same leaves."""
     if x is y:
         return True
     (ours, structure), (theirs, other) = tree_flatten(x), tree_flatten(y)
@@ -219,7 +219,7 @@ def _unpickled(node: Node, value: Any) -> Any:
 
 
 def _has_a_name(kind: type) -> bool:
-    """Whether a class is found under its name, as those defined in functions are not."""
+    """Tell whether a class is found under its name, as those defined in functions are not."""
     found: Any = sys.modules.get(kind.__module__)
     for name in kind.__qualname__.split("."):
         found = getattr(found, name, None)

@@ -177,7 +177,7 @@ def _check_key_leads_to(node: Node, key: Any, child: Any, pairs: tuple[Any, ...]
 
 
 def _same(x: Any, y: Any) -> bool:
-    """Whether two children are the same, or were made from the same by two calls."""
+    """Tell whether two children are the same, or were made from the same by two calls."""
     if x is y:
         return True
     if type(x) is not type(y):

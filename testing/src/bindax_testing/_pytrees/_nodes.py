@@ -82,7 +82,7 @@ class Node:
         return tuple(children), metadata
 
     def places(self) -> int:
-        """How many values ``filled`` takes: the leaves, and children that are None."""
+        """Count the values that ``filled`` takes: the leaves, and children that are None."""
         return sum(tree_structure(child, is_leaf=_is_none).num_leaves for child in self.children)
 
     def filled(self, values: Sequence[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What was planned, run, skipped and found: results of checks as data and as text."""
+"""Results of checks, as data and as text: planned, run, skipped and found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class PyTreeConformanceError(AssertionError):
 
 @attrs.frozen
 class PyTreeCheck:
-    """What became of one check of one definition.
+    """The outcome of one check of one definition.
 
     Attributes:
         check: the name of the check.
@@ -58,7 +58,7 @@ class PyTreeReport:
 
     @property
     def ok(self) -> bool:
-        """Whether something was checked, and nothing failed."""
+        """True if something was checked, and nothing failed."""
         return bool(self.of_status("passed")) and not self.failures
 
     def raise_if_failed(self) -> None:

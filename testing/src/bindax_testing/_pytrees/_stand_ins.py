@@ -1,4 +1,4 @@
-"""What transformations put into containers in place of arrays."""
+"""Stand-ins: the values that transformations put into containers in place of arrays."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def attributes_of(node: Any) -> dict[str, Any]:
 
 
 def same_values(x: Any, y: Any) -> bool:
-    """Whether two leaves are equal; those that only identity tells apart need be of one type."""
+    """Tell whether two leaves are equal; leaves without equality need be of one type."""
     if x is y:
         return True
     if isinstance(x, np.ndarray | Array) or isinstance(y, np.ndarray | Array):
@@ -78,6 +78,6 @@ def same_values(x: Any, y: Any) -> bool:
 
 
 def by_identity(kind: Any) -> bool:
-    """Whether instances of a type are equal to themselves alone."""
+    """Tell whether instances of a type are equal to themselves alone."""
     default: Any = object.__eq__
     return kind.__eq__ is default

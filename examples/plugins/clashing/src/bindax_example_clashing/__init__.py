@@ -9,26 +9,21 @@ from bindax_example_softsign.containers import Bounds
 from bindax_core.extend import (
     NodeDefinition,
     Primitive,
-    abstract_eval,
     hookimpl,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
-    vmap,
+    rules,
 )
 
 
 def _without_derivatives(name: str, function: Any) -> Primitive:
     return primitive(
         name,
-        impl(function),
-        abstract_eval(lambda x: x),
-        jvp.absent("an example"),
-        vmap.absent("an example"),
-        transpose.absent("an example"),
-        lowering["stablehlo"].absent("an example"),
+        rules.impl(function),
+        rules.abstract_eval(lambda x: x),
+        rules.jvp.absent("an example"),
+        rules.vmap.absent("an example"),
+        rules.transpose.absent("an example"),
+        rules.lowering["stablehlo"].absent("an example"),
     )
 
 

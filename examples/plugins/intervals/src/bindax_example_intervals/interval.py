@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the interval is known to hold one array alone."""
+        """True if the interval is known to hold one array alone."""
         return self.lower is self.upper
 
 
@@ -71,6 +71,6 @@ def constant(value: float, like: Any) -> Any:
 
 
 def contains_zero(x: Interval) -> Any:
-    """Whether zero is inside, elementwise."""
+    """Tell whether zero is inside, elementwise."""
     zero = constant(0, x.lower)
     return lax.bitwise_and(lax.le(x.lower, zero), lax.ge(x.upper, zero))

@@ -23,7 +23,7 @@ from bindax_example_intervals.interval import (
     unbounded,
 )
 from bindax_example_intervals.transformation import IntervalTrace, interval
-from bindax_transforms import jit_p
+from bindax_transforms import custom_jvp_call_p, custom_vjp_call_p, custom_vmap_call_p, jit_p
 
 INCREASING = (
     "acosh",
@@ -108,6 +108,8 @@ def rules() -> Iterator[Extension]:
         yield _extended(name, rule)
     yield extend(jit_p, interval(_jit, with_trace=True))
     yield extend(cond_p, interval(_cond, with_trace=True))
+    for primitive in (custom_jvp_call_p, custom_vjp_call_p, custom_vmap_call_p):
+        yield extend(primitive, interval(_custom_call, with_trace=True))
 
 
 def _extended(name: str, rule: Callable[..., Any]) -> Extension:
@@ -209,7 +211,7 @@ def wave(bind: Any, x: Interval, peak: float) -> Interval:
 
 
 def _meets(x: Interval, point: float) -> Any:
-    """Whether a point is inside, give or take whole turns."""
+    """Tell whether a point is inside, give or take whole turns."""
     turn, start = constant(2 * math.pi, x.lower), constant(point, x.lower)
     first = lax.ceil(lax.div(lax.sub(x.lower, start), turn))
     last = lax.floor(lax.div(lax.sub(x.upper, start), turn))
@@ -263,6 +265,11 @@ def indexed(bind: Any, x: Interval, *indices: Interval, **params: Any) -> Interv
 
 def _jit(trace: IntervalTrace, *operands: Interval, jaxpr: Any, **params: Any) -> list[Interval]:
     return trace.evaluate(jaxpr_as_fun(jaxpr), operands)
+
+
+def _custom_call(trace: IntervalTrace, *operands: Interval, call: Any, jaxpr: Any) -> Any:
+    """Bound a function with rules of its own by what it is made of: none speaks of bounds."""
+    return trace.evaluate(call.function, operands)
 
 
 def _cond(

@@ -60,7 +60,7 @@ class IntervalTracer(Tracer):
         return typeof(self.interval.lower)
 
     def full_lower(self) -> Any:
-        """What does not depend on an interval is a value like any other."""
+        """Box a value that depends on no interval, like any other."""
         return full_lower(self.interval.lower) if self.interval.is_exact else self
 
 

@@ -11,13 +11,8 @@ import bindax_lax_basic as lax
 from bindax_core.extend import (
     LoweringContext,
     ShapedArray,
-    abstract_eval,
-    impl,
-    jvp,
-    lowering,
     primitive,
-    transpose,
-    vmap,
+    rules,
 )
 
 
@@ -79,10 +74,10 @@ def _lowering(ctx: LoweringContext, x: Any) -> Any:
 
 softsign_p = primitive(
     "example.softsign",
-    impl(_impl),
-    abstract_eval(_abstract_eval),
-    jvp(_jvp),
-    vmap(_vmap),
-    transpose.absent("softsign is not linear"),
-    lowering["stablehlo"](_lowering),
+    rules.impl(_impl),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(_jvp),
+    rules.vmap(_vmap),
+    rules.transpose.absent("softsign is not linear"),
+    rules.lowering["stablehlo"](_lowering),
 )

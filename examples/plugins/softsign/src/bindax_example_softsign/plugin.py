@@ -18,7 +18,7 @@ def bindax_primitives() -> list[Primitive]:
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """What the conformance kit checks the primitives on; one line for an elementwise function."""
+    """Sample inputs for the conformance kit; one line for an elementwise function."""
     from bindax_testing import away_from, elementwise
 
     return elementwise(softsign_p, away_from(0.0), dtypes=("float32", "float64"))

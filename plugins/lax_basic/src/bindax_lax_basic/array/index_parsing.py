@@ -1,4 +1,4 @@
-"""What an index ``x[...]`` says, entry by entry: new axes, slices, and positions."""
+"""Entries of an index ``x[...]``: new axes, slices, and positions."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import numpy as np
 from bindax_core.extend import Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.index_parsing import Item, NewAxis, Positions, Run
-from bindax_lax_basic.dtypes import DType, scalar_array
+from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.comparison import lt_p
 from bindax_lax_basic.elementwise.conversion import convert
@@ -25,6 +25,7 @@ from bindax_lax_basic.elementwise.selection import clamp_p, select_scalars
 from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.operands import broadcast_shapes
+from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 from bindax_lax_basic.shape.concatenate import concatenate_p
 
@@ -32,7 +33,7 @@ Shape = tuple[int, ...]
 
 
 class Indexer(NamedTuple):
-    """What to gather from an array, or where to scatter.
+    """Windows of an array that are gathered from, or scattered to.
 
     Attributes:
         indices: the index vectors, of shape ``(*batch, number of indexed axes)``.

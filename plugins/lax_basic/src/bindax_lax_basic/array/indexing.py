@@ -66,7 +66,7 @@ def take_indexed(
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
 ) -> Any:
-    """What an indexer selects from an array."""
+    """Elements that an indexer selects from an array."""
     fills = mode in (GatherScatterMode.FILL_OR_DROP, GatherScatterMode.ONE_HOT)
     if indexer.empty:
         if 0 not in indexer.shape and not fills:

@@ -11,7 +11,6 @@ from bindax_core.extend import typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.operators import OPERATORS, add, multiply, true_divide
 from bindax_lax_basic.array.updates import IndexedUpdates
-from bindax_lax_basic.dtypes import scalar_array
 from bindax_lax_basic.elementwise.complex_numbers import conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.conversion import copy as lax_copy
@@ -27,6 +26,7 @@ from bindax_lax_basic.reductions.reductions import (
     reduce_prod_p,
 )
 from bindax_lax_basic.rules.operands import broadcast_arrays, promote_dtypes
+from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import axes_argument, axis_argument, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduce_sum_p
 from bindax_lax_basic.shape.creation import zeros_like

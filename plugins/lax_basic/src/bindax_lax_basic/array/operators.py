@@ -11,7 +11,7 @@ from bindax_core.extend import Primitive, config, hide_internal_frames, is_value
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.indexing import getitem, iterate
 from bindax_lax_basic.contract.dot_general import dot_general_p
-from bindax_lax_basic.dtypes import promote_avals, scalar_array
+from bindax_lax_basic.dtypes import promote_avals
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.bits import (
     shift_left_p,
@@ -44,6 +44,7 @@ from bindax_lax_basic.rules.operands import (
     convert_operand,
     promote_dtypes,
 )
+from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import static_int
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
@@ -134,19 +135,16 @@ def multiply(x: Any, y: Any) -> Any:
     return and_p.bind(x, y) if _is_bool(x) else mul_p.bind(x, y)
 
 
-def _to_inexact(*operands: Any) -> tuple[Any, ...]:
-    """Operands of one dtype and shape, integers and booleans as floats."""
-    operands = broadcast_arrays(*promote_dtypes(*operands))
-    if dtypes.is_inexact(typeof(operands[0]).dtype):
-        return operands
-    avals = [typeof(x) for x in operands]
-    dtype, weak = dtypes.inexact_dtype(avals[0].dtype), all(aval.weak_type for aval in avals)
-    return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
-
-
 def true_divide(x: Any, y: Any) -> Any:
     """``x / y``, a float also for integers."""
-    return div_p.bind(*_to_inexact(x, y))
+    x, y = _operands(x, y)
+    dtype = typeof(x).dtype
+    if not dtypes.is_inexact(dtype):
+        dtype = dtypes.inexact_dtype(dtype)
+        avals = typeof(x), typeof(y)
+        weak = all(aval.weak_type for aval in avals)
+        x, y = (convert_operand(v, a, dtype, weak) for v, a in zip((x, y), avals, strict=True))
+    return div_p.bind(x, y)
 
 
 def _is_zero(x: Any) -> Any:

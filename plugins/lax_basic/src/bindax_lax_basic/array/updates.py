@@ -34,8 +34,9 @@ CLIP = GatherScatterMode.CLIP
 
 
 class IndexedUpdates:
-    """What ``x.at`` is: index it to say which elements are meant.
+    """The value of ``x.at``, which an index turns into an update of some elements.
 
+    >>> import numpy as np
     >>> from bindax_core import Array
     >>> Array.from_numpy(np.zeros(3)).at[1].set(5.0)
     Array([0., 5., 0.], dtype=float64)
@@ -103,6 +104,7 @@ class IndexedUpdate:
                 for floats, the least value of signed and the greatest of unsigned integers.
             wrap_negative_indices: whether negative positions count from the end.
 
+        >>> import numpy as np
         >>> from bindax_core import Array
         >>> x = Array.from_numpy(np.arange(3.0))
         >>> x.at[np.array([2, 7])].get(mode="fill", fill_value=-1.0)
@@ -120,6 +122,7 @@ class IndexedUpdate:
     def set(self, values: Any, **options: Any) -> Any:
         """A copy in which the elements are ``values``.
 
+        >>> import numpy as np
         >>> from bindax_core import Array
         >>> Array.from_numpy(np.zeros(4)).at[1:3].set(np.array([5.0, 6.0]))
         Array([0., 5., 6., 0.], dtype=float64)
@@ -130,6 +133,7 @@ class IndexedUpdate:
     def add(self, values: Any, **options: Any) -> Any:
         """A copy with ``values`` added to the elements.
 
+        >>> import numpy as np
         >>> from bindax_core import Array
         >>> Array.from_numpy(np.zeros(3)).at[np.array([1, 1])].add(2.0)
         Array([0., 4., 0.], dtype=float64)
@@ -183,6 +187,7 @@ class IndexedUpdate:
 
         An element that is named several times is computed once.
 
+        >>> import numpy as np
         >>> from bindax_core import Array
         >>> Array.from_numpy(np.arange(3.0)).at[1:].apply(lambda v: v * v)
         Array([0., 1., 4.], dtype=float64)
@@ -222,7 +227,7 @@ class IndexedUpdate:
         return _scattered(which, self._array, values, indexer, params)
 
     def _of_ones(self, values: Any, options: dict[str, Any]) -> Any:
-        """What the whole array is divided by, or raised to: ones, but for the elements."""
+        """Divisors or exponents of the whole array: ones, but for the elements."""
         ones = IndexedUpdate(ones_like(self._array), self._index)
         return ones._update(scatter_mul_p, values, **options)
 

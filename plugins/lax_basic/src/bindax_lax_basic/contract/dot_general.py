@@ -52,7 +52,7 @@ DimensionNumbers = tuple[tuple[Dims, Dims], tuple[Dims, Dims]]
 DotDimensionNumbers = tuple[
     tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
 ]
-"""What ``dimension_numbers`` of ``dot_general`` may be."""
+"""Legal ``dimension_numbers`` of ``dot_general``."""
 
 
 def dot_general(
@@ -87,9 +87,6 @@ def dot_general(
         kinds = {"precision": precision, "preferred_element_type": preferred_element_type}
         return dot(lhs, rhs, **kinds)
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = _pairs(dimension_numbers)
-    wanted = element_type_argument(preferred_element_type)
-    lhs, rhs = adopt_dtype(lhs, rhs)
-    lhs, rhs = of_one_dtype(lhs, rhs, wanted)
     ranks = typeof(lhs).ndim, typeof(rhs).ndim
 
     def axes(values: Any, side: int) -> Dims:
@@ -99,9 +96,23 @@ def dot_general(
 
     contract = axes(lhs_contract, 0), axes(rhs_contract, 1)
     batch = axes(lhs_batch, 0), axes(rhs_batch, 1)
+    return _contracted(lhs, rhs, (contract, batch), precision, preferred_element_type)
+
+
+def _contracted(
+    lhs: Any,
+    rhs: Any,
+    numbers: DimensionNumbers,
+    precision: PrecisionLike,
+    preferred_element_type: Any,
+) -> Any:
+    """The product over axes that are counted from the start."""
+    wanted = element_type_argument(preferred_element_type)
+    lhs, rhs = adopt_dtype(lhs, rhs)
+    lhs, rhs = of_one_dtype(lhs, rhs, wanted)
     types = typeof(lhs).dtype, typeof(rhs).dtype
     how = product_precision(precision, *types, types[0] if wanted is None else wanted)
-    return _product(lhs, rhs, (contract, batch), how, wanted)
+    return _product(lhs, rhs, numbers, how, wanted)
 
 
 def _pairs(numbers: Any) -> Any:
@@ -162,14 +173,13 @@ def dot(
     """
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
-    ranks = typeof(lhs).ndim, typeof(rhs).ndim
-    if not all(rank in (1, 2) for rank in ranks):
+    avals = typeof(lhs), typeof(rhs)
+    if not all(aval.ndim in (1, 2) for aval in avals):
         raise TypeError(
-            f"dot takes vectors and matrices, but got {describe((typeof(lhs), typeof(rhs)))}; use "
-            f"dot_general, or x @ y for stacks of matrices."
+            f"dot takes vectors and matrices, but got {describe(avals)}; use dot_general, or x @ y "
+            f"for stacks of matrices."
         )
-    numbers = (((ranks[0] - 1,), (0,)), ((), ()))
-    return dot_general(lhs, rhs, numbers, precision, preferred_element_type)
+    return _contracted(lhs, rhs, _plain(avals[0].ndim), precision, preferred_element_type)
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Array:
@@ -283,12 +293,13 @@ def _dot_impl(
 ) -> Any:
     dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
     wide = dtypes.accumulator_dtype(dtype)
-    lhs, rhs = lhs.astype(wide, copy=False), rhs.astype(wide, copy=False)
+    if lhs.dtype != wide:
+        lhs, rhs = lhs.astype(wide), rhs.astype(wide)
     if lhs.ndim in (1, 2) and rhs.ndim in (1, 2) and dimension_numbers == _plain(lhs.ndim):
         out = lhs.dot(rhs)
     else:
         out = _contract(lhs, rhs, dimension_numbers)
-    return out.astype(dtype, copy=False)
+    return out if wide == dtype else out.astype(dtype)
 
 
 def _plain(rank: int) -> DimensionNumbers:

@@ -1,4 +1,4 @@
-"""How products are computed: the dtypes and the precision of operands, and whole algorithms."""
+"""Precision of products: dtypes of operands, and whole algorithms."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import typeof
+from bindax_core.extend import register_text_form, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.bit_patterns import reduce_precision
@@ -19,14 +19,16 @@ from bindax_lax_basic.elementwise.conversion import convert
 __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision", "PrecisionLike"]
 
 
+@register_text_form
 class Precision(enum.Enum):
-    """How precisely a backend multiplies floats where it has a choice."""
+    """Precision with which a backend multiplies floats where it has a choice."""
 
     DEFAULT = 0
     HIGH = 1
     HIGHEST = 2
 
 
+@register_text_form
 class DotAlgorithm(NamedTuple):
     """An algorithm for products: what operands are rounded to, and what sums are formed in.
 
@@ -55,6 +57,7 @@ class DotAlgorithm(NamedTuple):
     allow_imprecise_accumulation: bool = False
 
 
+@register_text_form
 class DotAlgorithmPreset(enum.Enum):
     """Algorithms for products by name: the types of operands, and that of sums.
 
@@ -92,7 +95,7 @@ PrecisionLike = (
     | DotAlgorithmPreset
     | None
 )
-"""What arguments called ``precision`` may be."""
+"""Legal arguments ``precision``."""
 
 _PRECISIONS = {
     "default": Precision.DEFAULT,
@@ -136,7 +139,7 @@ def precision_argument(value: Any) -> PrecisionPair:
 
 
 def product_precision(value: Any, lhs: DType, rhs: DType, result: DType) -> ProductPrecision:
-    """What ``precision`` of a product means for operands and a result of these dtypes."""
+    """Interpret ``precision`` of a product for operands and a result of these dtypes."""
     if isinstance(value, str) and value in DotAlgorithmPreset.__members__:
         value = DotAlgorithmPreset[value]
     if value is DotAlgorithmPreset.DEFAULT:

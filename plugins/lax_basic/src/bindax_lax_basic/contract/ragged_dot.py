@@ -29,7 +29,7 @@ Dims = tuple[int, ...]
 
 @dataclass(frozen=True)
 class RaggedDotDimensionNumbers:
-    """Which axes are contracted, and which one is made of groups.
+    """Roles of the axes: contracted, batch, and the one that is made of groups.
 
     Args:
         dot_dimension_numbers: ``((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))``.

@@ -83,7 +83,7 @@ def _scaled(name: str, x: Any, scale: Any, contracted: Dims) -> Any:
 
 
 def _block_sizes(name: str, x: ShapedArray, scale: ShapedArray, contracted: Dims) -> Dims:
-    """How many elements along each axis a scale is for."""
+    """Numbers of elements along each axis that share a scale."""
     blocks = []
     for axis, size in enumerate(x.shape if scale.ndim == x.ndim else ()):
         own = scale.shape[axis]

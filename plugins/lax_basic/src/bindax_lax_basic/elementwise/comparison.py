@@ -4,18 +4,30 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    physical_array,
+    primitive,
+    rules,
+)
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import ANY, BITS, FLOAT, ORDERED
-from bindax_lax_basic.elementwise.conversion import compare
+from bindax_lax_basic.dtypes import ANY, BITS, EXTENDED, FLOAT, ORDERED
+from bindax_lax_basic.elementwise.conversion import compare, convert
 from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import no_derivative
 from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
 from bindax_lax_basic.rules.operands import adopt_type
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, reduce_sum_p
 
 __all__ = [
     "and_p",
@@ -45,6 +57,8 @@ __all__ = [
 ]
 
 
+_COMPARED = ANY | EXTENDED
+
 DISCRETE = rules.transpose.absent("its result is discrete, so nothing linear reaches it")
 
 
@@ -55,6 +69,42 @@ def _comparison(direction: str) -> Lowering:
         return compare(ctx, direction, x, y, aval)
 
     return rule
+
+
+def _equal(x: NumPyArray, y: NumPyArray) -> Any:
+    if x.dtype.names is None:
+        return np.equal(x, y)
+    # Elements of an extended dtype are equal if all that represents them is.
+    same = np.equal(*_parts(x, y))
+    return same.all(tuple(range(max(x.ndim, y.ndim), same.ndim)))
+
+
+def _not_equal(x: NumPyArray, y: NumPyArray) -> Any:
+    return np.not_equal(x, y) if x.dtype.names is None else np.logical_not(_equal(x, y))
+
+
+def _parts(*arrays: NumPyArray) -> list[NumPyArray]:
+    return [physical_array(x) for x in np.broadcast_arrays(*arrays)]
+
+
+def _physical_equal(avals: Sequence[ShapedArray], *operands: Any) -> list[Any]:
+    """Tell whether all parts of elements of an extended dtype are equal, given the parts."""
+    shape = max(avals, key=lambda aval: aval.ndim).shape
+    element = avals[0].dtype[0].shape
+    axes = tuple(range(len(shape), len(shape) + len(element)))
+    x, y = [
+        x
+        if aval.shape == shape
+        else broadcast_in_dim_p.bind(x, shape=(*shape, *element), broadcast_dimensions=axes)
+        for x, aval in zip(operands, avals, strict=True)
+    ]
+    same = convert(eq_p.bind(x, y), np.dtype(np.int32), False)
+    count = reduce_sum_p.bind(same, axes=axes)
+    return [eq_p.bind(count, np.int32(math.prod(element)))]
+
+
+def _physical_unequal(avals: Sequence[ShapedArray], *operands: Any) -> list[Any]:
+    return [not_p.bind(*_physical_equal(avals, *operands))]
 
 
 def eq(x: Any, y: Any) -> Array:
@@ -79,9 +129,10 @@ def eq(x: Any, y: Any) -> Array:
 
 eq_p: Primitive = primitive(
     "eq",
-    *elementwise("eq", eq, np.equal, ANY, ANY, result=dtypes.bool_),
+    *elementwise("eq", eq, _equal, _COMPARED, _COMPARED, result=dtypes.bool_),
     no_derivative(lambda x, y: eq_p.bind(x, y)),
     DISCRETE,
+    rules.physical(_physical_equal),
     rules.lowering["stablehlo"](_comparison("EQ")),
 )
 
@@ -97,9 +148,10 @@ def ne(x: Any, y: Any) -> Array:
 
 ne_p: Primitive = primitive(
     "ne",
-    *elementwise("ne", ne, np.not_equal, ANY, ANY, result=dtypes.bool_),
+    *elementwise("ne", ne, _not_equal, _COMPARED, _COMPARED, result=dtypes.bool_),
     no_derivative(lambda x, y: ne_p.bind(x, y)),
     DISCRETE,
+    rules.physical(_physical_unequal),
     rules.lowering["stablehlo"](_comparison("NE")),
 )
 

@@ -16,6 +16,7 @@ from bindax_core.extend import (
     ShapedArray,
     UndefPrimal,
     Zero,
+    dtype_name,
     primitive,
     rules,
     tree_map,
@@ -81,6 +82,14 @@ def _convert_type(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> Shape
         raise TypeError(
             f"convert_element_type: {x.str_short()} cannot become {new_dtype}: float0 is the type "
             f"of tangents that do not exist, and has no values to convert."
+        )
+    if x.dtype != new_dtype and dtypes.EXTENDED & {
+        dtypes.kind_of(x.dtype),
+        dtypes.kind_of(new_dtype),
+    }:
+        raise TypeError(
+            f"convert_element_type: {x.str_short()} cannot become {dtype_name(new_dtype)}: "
+            f"elements of an extended dtype are no numbers."
         )
     return x.update(dtype=new_dtype, weak_type=weak_type and new_dtype != dtypes.bool_)
 

@@ -1,4 +1,4 @@
-"""Division, remainder, powers, and what else takes two floats and is not multilinear."""
+"""Division: true division of floats, division towards zero of integers."""
 
 # mypy: disable-error-code="no-any-return"
 

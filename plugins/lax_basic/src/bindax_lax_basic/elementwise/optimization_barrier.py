@@ -36,7 +36,7 @@ def _barrier_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[
 
 
 def _through(values: Sequence[Any]) -> list[Any]:
-    """What is not a symbolic zero, behind a barrier."""
+    """Put a barrier before all that is not a symbolic zero."""
     behind = iter(optimization_barrier_p.bind(*[v for v in values if type(v) is not Zero]))
     return [v if type(v) is Zero else next(behind) for v in values]
 

@@ -1,4 +1,4 @@
-"""Sign, absolute value and rounding."""
+"""Rounding to integers: floor, ceil, and round."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    primitive,
+    register_text_form,
+    rules,
+)
 from bindax_lax_basic.dtypes import FLOAT
 from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.elementwise import elementwise
@@ -65,6 +72,7 @@ ceil_p: Primitive = primitive(
 )
 
 
+@register_text_form
 class RoundingMethod(enum.IntEnum):
     """Where ``round`` takes numbers half-way between two integers."""
 

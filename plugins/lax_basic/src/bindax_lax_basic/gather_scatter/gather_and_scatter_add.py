@@ -100,11 +100,13 @@ def gather(
 
 
 def default_fill(dtype: Any) -> Any:
-    """What reads out of bounds give by default."""
+    """Default value of reads out of bounds."""
     if dtypes.is_inexact(dtype):
         return float("nan")
     if dtypes.kind_of(dtype) == "signed integer":
         return dtypes.smallest(dtype)
+    if dtypes.kind_of(dtype) == "extended":
+        return default_fill(dtype[0].base)
     return dtypes.largest(dtype)
 
 

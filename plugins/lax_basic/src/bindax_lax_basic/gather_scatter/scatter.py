@@ -26,7 +26,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic.dtypes import ANY, NUMBER
+from bindax_lax_basic.dtypes import ANY, EXTENDED, NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.comparison import eq_p
 from bindax_lax_basic.elementwise.division import div_p
@@ -43,12 +43,12 @@ from bindax_lax_basic.gather_scatter.scatter_rules import (
     scatter_impl,
     scatter_type,
 )
+from bindax_lax_basic.gather_scatter.segments import products_of_others
 from bindax_lax_basic.gather_scatter.windows import ScatterDimensionNumbers
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
 from bindax_lax_basic.shape.creation import filled, iota, iota_p
 from bindax_lax_basic.shape.reshape import reshape_p
-from bindax_lax_basic.sorting.segments import products_of_others
 
 __all__ = [
     "scatter",
@@ -144,7 +144,7 @@ def _replace(ctx: LoweringContext, scalar: ShapedArray, a: Any, b: Any) -> Any:
 scatter_p: Primitive = primitive(
     "scatter",
     rules.impl(scatter_impl(None)),
-    rules.abstract_eval(scatter_type("scatter", ANY)),
+    rules.abstract_eval(scatter_type("scatter", ANY | EXTENDED)),
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
     rules.vmap(scatter_batch(lambda *operands, **params: scatter_p.bind(*operands, **params))),
     rules.transpose(_scatter_transpose),

@@ -46,6 +46,7 @@ def scatter_apply(
 
     Raises:
         TypeError: when ``func`` returns another type.
+        ValueError: when the windows do not have ``update_shape``.
 
     An element that several windows contain is computed once. (JAX applies the function again for
     each of them.)
@@ -58,9 +59,14 @@ def scatter_apply(
     """
     name = "scatter_apply"
     numbers = numbers_argument(name, ScatterDimensionNumbers, dimension_numbers)
-    sizes = update_sizes(typeof(operand).ndim, shape_argument(name, update_shape), numbers)
+    shape = shape_argument(name, update_shape)
+    sizes = update_sizes(typeof(operand).ndim, shape, numbers)
     promises = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
     old = gather(operand, scatter_indices, numbers.as_gather(), sizes, mode="clip", **promises)
+    if typeof(old).shape != shape:
+        raise ValueError(
+            f"{name}: the windows have the shape {typeof(old).shape}, but update_shape is {shape}."
+        )
     new = func(old)
     taken, returned = typeof(old).strip_weak_type(), typeof(new).strip_weak_type()
     if taken != returned:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bindax_core.extend import ShapedArray
+from bindax_core.extend import ShapedArray, register_text_form
 from bindax_lax_basic.dtypes import INTEGER
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.types import require_kind, static_ints
@@ -19,8 +19,9 @@ __all__ = ["GatherDimensionNumbers", "GatherScatterMode", "ScatterDimensionNumbe
 Dims = tuple[int, ...]
 
 
+@register_text_form
 class GatherScatterMode(enum.Enum):
-    """What happens to windows that are not within the array.
+    """Treatment of windows that are not within the array.
 
     ``CLIP`` moves them to the nearest place that is; ``FILL_OR_DROP`` reads a fill value and drops
     what would be written; ``PROMISE_IN_BOUNDS`` says that there are none (and if there are, reads
@@ -72,8 +73,9 @@ def numbers_argument(name: str, kind: type[Any], value: Any) -> Any:
     return kind(*[static_ints(name, "dimension_numbers", field) for field in value])
 
 
+@register_text_form
 class GatherDimensionNumbers(NamedTuple):
-    """Which axis of a gather is which.
+    """Roles of the axes of a gather.
 
     Attributes:
         offset_dims: the axes of the result that run through a window.
@@ -92,8 +94,9 @@ class GatherDimensionNumbers(NamedTuple):
     start_indices_batching_dims: Dims = ()
 
 
+@register_text_form
 class ScatterDimensionNumbers(NamedTuple):
-    """Which axis of a scatter is which; the fields mirror ``GatherDimensionNumbers``.
+    """Roles of the axes of a scatter; the fields mirror ``GatherDimensionNumbers``.
 
     Attributes:
         update_window_dims: the axes of the updates that run through a window.
@@ -265,7 +268,7 @@ def gather(operand: NumPyArray, found: Windows) -> NumPyArray:
 
 
 def _whole_axes(operand: NumPyArray, found: Windows) -> int:
-    """How many of the last axes are taken whole by every window; NumPy copies these at once."""
+    """Number of last axes that every window takes whole; NumPy copies these at once."""
     count = 0
     while count < len(found.shape) - found.valid.ndim:
         places, size = found.indices[-1 - count], operand.shape[-1 - count]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules
+from bindax_core.extend import Array, Primitive, ShapedArray, primitive, register_text_form, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.random_bits import generators as _generators
@@ -27,8 +27,9 @@ __all__ = ["RandomAlgorithm", "rng_bit_generator", "rng_bit_generator_p"]
 Shape = tuple[int, ...]
 
 
+@register_text_form
 class RandomAlgorithm(enum.IntEnum):
-    """How ``rng_bit_generator`` makes bits; the default is Philox."""
+    """Algorithms of ``rng_bit_generator``; the default is Philox."""
 
     RNG_DEFAULT = 0
     RNG_THREE_FRY = 1

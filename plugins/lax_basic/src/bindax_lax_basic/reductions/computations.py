@@ -192,7 +192,7 @@ def computation_region(computation: ClosedJaxpr) -> Region:
 
 
 def is_identity(which: Primitive, value: Any) -> bool:
-    """Whether a known scalar is what a monoid's operation leaves every element unchanged by."""
+    """Test whether a known scalar is the identity of a monoid's operation."""
     if isinstance(value, Tracer):
         return False
     return bool(value == identity_of(which, typeof(value).dtype))

@@ -22,7 +22,7 @@ Combine = Callable[[Values, Values], Values]
 
 
 def prefix_scan(combine: Combine, values: Values, axis: int, reverse: bool = False) -> Values:
-    """What the elements up to and including each combine to, along an axis.
+    """Combine the elements up to and including each, along an axis.
 
     Args:
         combine: an associative operation on arrays, elementwise, of what is scanned first and what

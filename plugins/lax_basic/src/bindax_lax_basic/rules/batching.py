@@ -1,4 +1,4 @@
-"""Words for ``vmap`` rules of operations on several operands."""
+"""``vmap`` rules of operations on several operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for ``jvp`` rules made from partial derivatives."""
+"""``jvp`` rules made from partial derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for ``impl`` rules: NumPy's functions, made exact in dtype and silent.
+"""Parts of ``impl`` rules: NumPy's functions, made exact in dtype and silent.
 
 XLA computes ``log(0)`` and overflows without a word, and so must evaluation; the state that NumPy
 keeps for its floating-point warnings is set around each call, never for the user's own code.

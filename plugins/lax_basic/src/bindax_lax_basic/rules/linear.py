@@ -1,4 +1,4 @@
-"""Words for the ``jvp`` rules of linear operations; they use no primitive."""
+"""``jvp`` rules of linear operations; they use no primitive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for ``lowering["stablehlo"]`` rules. No rule here or on a card imports a compiler."""
+"""Parts of ``lowering["stablehlo"]`` rules. No rule here or on a card imports a compiler."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""What public functions do with operands before they bind: weak ones adopt the others' dtype."""
+"""Preparation of operands before a primitive is bound: weak ones adopt the others' dtype."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from bindax_core.extend import ShapedArray, config, typeof
-from bindax_lax_basic.dtypes import DType, promote_avals, promotes_within_kind, scalar_array
+from bindax_lax_basic.dtypes import DType, promote_avals, promotes_within_kind
 from bindax_lax_basic.elementwise.conversion import convert
+from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["broadcast_shapes"]

@@ -1,4 +1,4 @@
-"""Words for ``abstract_eval`` rules, and the checks that give errors their text."""
+"""``abstract_eval`` rules of families, and the checks that give errors their text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray, typeof
+from bindax_core.extend import Array, ShapedArray, dtype_name, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 
 Kinds = frozenset[str]
 ResultDType = Callable[[DType], DType] | DType | None
 
-_KIND_ORDER = ("bool", "signed integer", "unsigned integer", "float", "complex")
+_KIND_ORDER = ("bool", "signed integer", "unsigned integer", "float", "complex", "extended")
 
 
 def describe(avals: Iterable[ShapedArray]) -> str:
@@ -31,15 +31,13 @@ def require_kind(name: str, aval: ShapedArray, accepts: Kinds, position: int | N
         return
     which = "its operand" if position is None else f"its operand {position}"
     accepted = ", ".join(k for k in _KIND_ORDER if k in accepts)
+    remedy = f"Convert it first, for example with x.astype({_example_dtype(accepts)!r})."
+    if kind == "extended":
+        remedy = "It has no numbers, so only operations that move elements apply to it."
     raise TypeError(
-        f"{name} does not accept the dtype {_dtype_name(aval.dtype)}: {which} is "
-        f"{aval.str_short()}. Accepted kinds: {accepted}. Convert it first, for example with "
-        f"x.astype({_example_dtype(accepts)!r})."
+        f"{name} does not accept the dtype {dtype_name(aval.dtype)}: {which} is "
+        f"{aval.str_short()}. Accepted kinds: {accepted}. {remedy}"
     )
-
-
-def _dtype_name(dtype: DType) -> str:
-    return "float0" if dtypes.kind_of(dtype) == "float0" else dtype.name
 
 
 def _example_dtype(accepts: Kinds) -> str:

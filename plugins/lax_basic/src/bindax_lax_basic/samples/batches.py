@@ -40,6 +40,10 @@ def _applied(x: Any, indices: Any) -> Any:
     return lax.scatter_apply(x, indices, function, numbers, update_shape=(2,))
 
 
+def _distinct(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+    return rng.permutation(3)[: shape[0], None].astype(dtype)
+
+
 def _only_number(low: Any) -> Any:
     """The one integer that is between two bounds, so that each drawing gives the same."""
     return lax.rng_uniform(low, lax.add(low, np.int32(1)), (2, 3))
@@ -53,7 +57,7 @@ def more_samples() -> Iterator[Sample]:
     yield sample(_reduced, matrix, matrix, skip=neutral)
     yield sample(_reduced_windows, matrix, matrix, skip=neutral)
     square = array((2, 2), "float64")
-    places = array((2, 1), "int32", lambda rng, shape, dtype: rng.permutation(3)[:2, None])
+    places = array((2, 1), "int32", _distinct)
     for dtype in ("float64", "complex128"):
         yield sample(_applied, array((3,), dtype), places)
     # One number alone: a batch mixes the bounds of several samples.

@@ -1,4 +1,4 @@
-"""Permuting, adding and summing axes: the linear maps that the rules of all others are made of."""
+"""Repeating arrays along axes and summing over them; each is the transpose of the other."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -280,7 +280,9 @@ def _sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
 @quiet
 def _sum_impl(x: NumPyArray, *, axes: tuple[int, ...]) -> Any:
     wide = dtypes.accumulator_dtype(x.dtype)
-    return np.add.reduce(x.astype(wide, copy=False), axes, wide).astype(x.dtype, copy=False)
+    if wide == x.dtype:
+        return np.add.reduce(x, axes, wide)
+    return np.add.reduce(x.astype(wide), axes).astype(x.dtype)
 
 
 def _sum_vmap(

@@ -15,14 +15,16 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     float0,
+    is_extended,
     primitive,
     rules,
     typeof,
 )
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType, scalar_array
+from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.operands import PYTHON_SCALARS
+from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import shape_argument, static_int, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 
@@ -149,6 +151,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
 
 def scalar(value: Any, dtype: DType, weak_type: bool) -> Any:
     """A scalar of a dtype and weak type from any scalar."""
+    if is_extended(dtype) and type(value) is int:
+        return _strong_scalar(value, dtype)
     if type(value) in PYTHON_SCALARS:
         fits = not dtypes.is_integer(dtype) or type(value) is not float
         if fits and (type(value) is not complex or dtypes.is_complex(dtype)):

@@ -1,4 +1,4 @@
-"""Changing the shape of an array without changing its elements: reshape, squeeze, rev, and such."""
+"""Changing the shape of an array without changing its elements: reshape, squeeze, collapse."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -42,6 +42,7 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
     Raises:
         TypeError: when the number of elements differs.
 
+    >>> import numpy as np
     >>> reshape(np.arange(4), (2, 2))
     Array([[0, 1],
            [2, 3]], dtype=int64)
@@ -99,6 +100,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     Raises:
         ValueError: when the axis after the last one is before the first one.
 
+    >>> import numpy as np
     >>> collapse(np.zeros((2, 3, 4)), 0, 2).shape
     (6, 4)
     """
@@ -131,6 +133,7 @@ def squeeze(array: Any, dimensions: Any = None) -> Array:
     Raises:
         ValueError: when an axis to remove has another size.
 
+    >>> import numpy as np
     >>> squeeze(np.zeros((2, 1, 3))).shape
     (2, 3)
     """
@@ -182,6 +185,7 @@ def expand_dims(array: Any, dimensions: Any) -> Array:
         array: an array of any dtype.
         dimensions: where the new axes are in the result.
 
+    >>> import numpy as np
     >>> expand_dims(np.zeros(3), (0, 2)).shape
     (1, 3, 1)
     """

@@ -18,9 +18,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.linear import linear
-from bindax_lax_basic.rules.types import (
-    static_ints,
-)
+from bindax_lax_basic.rules.types import static_ints
 
 __all__ = ["transpose", "transpose_p"]
 

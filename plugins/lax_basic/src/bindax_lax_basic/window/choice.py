@@ -1,4 +1,4 @@
-"""Which element each window chooses, and what is done at its place, in terms of other operations.
+"""Choosing an element of each window, and acting at its place, in terms of other operations.
 
 A place is the number of an element within its window. All windows are looked at together, one
 place after the other.

@@ -19,7 +19,7 @@ Padding = tuple[tuple[int, int], ...]
 
 
 class Geometry(NamedTuple):
-    """How windows lie in an array, with an entry for each axis.
+    """Layout of windows in an array, with an entry for each axis.
 
     Attributes:
         window_dimensions: the sizes of a window.
@@ -53,7 +53,7 @@ class Geometry(NamedTuple):
         )
 
     def spans(self) -> Sizes:
-        """How far windows reach on each axis."""
+        """Extents of the windows on each axis."""
         return tuple(
             [
                 (w - 1) * d + 1
@@ -73,7 +73,7 @@ class Geometry(NamedTuple):
         )
 
     def out_shape(self, shape: Sizes) -> Sizes:
-        """How many windows there are on each axis of an array of a shape."""
+        """Numbers of windows on each axis of an array of a shape."""
         return tuple(
             [
                 max(0, (total - span) // stride + 1)

@@ -44,7 +44,6 @@ from bindax_transforms import trace_to_jaxpr
 
 __all__ = ["select_and_scatter", "select_and_scatter_p"]
 
-
 NAME = "select_and_scatter"
 
 

@@ -1,4 +1,4 @@
-"""What the functions do with their operands first: floats of one dtype, matrices where needed."""
+"""Operands of the functions: floats of one dtype, matrices where needed."""
 
 # mypy: disable-error-code="no-any-return"
 

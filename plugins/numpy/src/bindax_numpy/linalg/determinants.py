@@ -28,7 +28,7 @@ from bindax_numpy.reshaping import expand_dims
 
 
 class SlogdetResult(NamedTuple):
-    """What ``slogdet`` returns."""
+    """The result of ``slogdet``."""
 
     sign: Array
     logabsdet: Array

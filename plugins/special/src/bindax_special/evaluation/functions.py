@@ -1,4 +1,4 @@
-"""What the algorithms are written in: elementary functions of arrays, by NumPy or by lax.
+"""Elementary functions of arrays that the algorithms are written in, by NumPy or by lax.
 
 An algorithm takes ``f``, one of the two realisations of ``Functions``, and arrays of float64 of one
 shape. It is evaluated with ``evaluation.NUMPY``; with ``_lax.functions()`` the same text becomes

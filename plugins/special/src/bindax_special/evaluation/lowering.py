@@ -19,8 +19,8 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import abs_p, erfc, exp, expm1, floor, log, log1p, reduce_or, select_n_p, sqrt
-from bindax_lax_basic.dtypes import scalar_array
 from bindax_lax_basic.extend import Lowering, broadcast_to, composition, convert
+from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_special.evaluation.functions import Functions, State
 from bindax_transforms import trace_to_jaxpr
 

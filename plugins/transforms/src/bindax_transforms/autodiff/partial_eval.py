@@ -46,7 +46,7 @@ class PartialEvalTracer(Tracer):
 
     @property
     def is_known(self) -> bool:
-        """Whether the value can be computed now."""
+        """True if the value can be computed now."""
         return self.atom is None
 
     def full_lower(self) -> Any:
@@ -149,7 +149,7 @@ def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
     return ClosedJaxpr(jaxpr.replace(constvars=[v for v, _ in pairs]), [c for _, c in pairs])
 
 
-class Split:
+class SplitProgram:
     """A program unzipped in two, and what the rules of a primitive that applies it need of that.
 
     Attributes:
@@ -233,7 +233,7 @@ class Split:
 
 def partial_eval_jaxpr(
     jaxpr: ClosedJaxpr, in_unknowns: Sequence[bool], instantiate: bool | Sequence[bool] = False
-) -> Split:
+) -> SplitProgram:
     """Unzip a program into a known part that runs first and an unknown part that runs later.
 
     Args:
@@ -249,7 +249,9 @@ def partial_eval_jaxpr(
     return jaxpr.cache[key]  # type: ignore[no-any-return]
 
 
-def _partial_eval_jaxpr(jaxpr: Jaxpr, in_unknowns: list[bool], instantiate: list[bool]) -> Split:
+def _partial_eval_jaxpr(
+    jaxpr: Jaxpr, in_unknowns: list[bool], instantiate: list[bool]
+) -> SplitProgram:
     unknown = {v for v, flag in zip(jaxpr.invars, in_unknowns, strict=True) if flag}
     known_eqns: list[JaxprEqn] = []
     unknown_eqns: list[JaxprEqn] = []
@@ -295,7 +297,7 @@ def build_split(
     unknown_eqns: list[JaxprEqn],
     residuals: dict[Var, None],
     staged_outs: list[Atom] | None = None,
-) -> Split:
+) -> SplitProgram:
     """The two parts of a program from their equations.
 
     Args:
@@ -326,6 +328,6 @@ def build_split(
         [True] * (len(known_outs) + len(computed)),
     )
     unknown = Jaxpr((), [*kept, *unknown_ins], unknown_outs, body.eqns)
-    return Split(
+    return SplitProgram(
         ClosedJaxpr(known), ClosedJaxpr(unknown), out_unknowns, [v.aval for v in kept], forwarded
     )

@@ -24,6 +24,7 @@ from bindax_core.extend import (
     hide_internal_frames,
     hoist_consts,
     is_value,
+    lower_program,
     trace_state,
     tree_flatten,
     tree_unflatten,
@@ -51,7 +52,7 @@ R = TypeVar("R")
 
 
 class CacheInfo(NamedTuple):
-    """How often a compiled function was traced, and how often a trace was used again."""
+    """Counts of the traces of a compiled function, and of their repeated uses."""
 
     hits: int
     misses: int
@@ -91,7 +92,7 @@ class Entry:
 
 
 class _Shared:
-    """What all ``jit(fun)`` of one function and the same options have in common."""
+    """State shared by all ``jit(fun)`` of one function and the same options."""
 
     __slots__ = ("entries", "flat", "hits", "last", "misses")
 
@@ -299,8 +300,9 @@ class JittedFunction(Generic[P, R]):
         """
         entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
         params = entry.params
-        lowered = find_backend(params["backend"]).lower(
+        lowered = lower_program(
             entry.jaxpr,
+            find_backend(params["backend"]),
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
@@ -313,7 +315,7 @@ class JittedFunction(Generic[P, R]):
         return tree_unflatten(entry.out_tree, entry.jaxpr.out_avals)
 
     def cache_info(self) -> CacheInfo:
-        """How often the function was traced."""
+        """The number of times that the function was traced."""
         shared = self._shared
         return CacheInfo(shared.hits, shared.misses, len(shared.entries))
 

@@ -79,7 +79,7 @@ def zero_from_primal(primal: Any, symbolic_zeros: bool = False) -> Any:
 
 
 class Arguments:
-    """Which arguments of a function its rules differentiate, and how calls pass them."""
+    """The arguments that a function's rules differentiate, and the way in which calls pass them."""
 
     def __init__(
         self,
@@ -274,7 +274,7 @@ def match_flags(given: Any, structure: PyTreeDef, rule: str) -> list[bool]:
 def as_tangent(
     x: Any, aval: Any, place: tuple[Callable[[], list[str]], int], rule: str, what: str
 ) -> Any:
-    """What a rule returned as a tangent or cotangent: a value of the right type, or ``Zero``.
+    """Check a tangent or cotangent of a rule; give a value of the right type, or ``Zero``.
 
     Args:
         x: what the rule returned for a leaf; None and symbolic zeros are allowed.
@@ -302,12 +302,12 @@ def as_tangent(
 
 
 def is_pair(x: Any) -> bool:
-    """Whether a rule returned two things."""
+    """Tell whether a rule returned two things."""
     return isinstance(x, (tuple, list)) and len(x) == 2
 
 
 def has_tracers(x: Any) -> bool:
-    """Whether a tree holds a traced value."""
+    """Tell whether a tree holds a traced value."""
     return any(isinstance(leaf, Tracer) for leaf in tree_leaves(x))
 
 
@@ -326,7 +326,7 @@ def lift_tracers(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
 
 
 def described(x: Any) -> str:
-    """What a rule returned, for messages."""
+    """Describe a rule's result, for messages."""
     if isinstance(x, (tuple, list)):
         return f"a {type(x).__name__} of length {len(x)}"
     return f"an object of type {type(x).__name__}"

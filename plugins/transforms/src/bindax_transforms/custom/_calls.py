@@ -1,10 +1,11 @@
 """Calls of functions that bring rules of their own: what custom_jvp, custom_vjp, custom_vmap share.
 
-Such a call goes down the trace stack from the top, whatever its operands are, because the function
-may close over values of any level. Each trace does its part: differentiation asks for the user's
-rule, batching makes batched functions of the call's functions, staging records an equation with the
-function as a program, and evaluation runs what has become of the function. Python control flow on
-concrete values therefore works wherever nothing is staged.
+Such a call is a primitive like any other, with rules for each interpreter. It differs in one way:
+it meets every interpreter on the trace stack, from the top, whatever its operands are, because the
+function may close over values of any level. Differentiation asks for the user's rule, batching
+makes batched functions of the call's functions, staging records an equation with the function as a
+program, and evaluation runs what has become of the function. Python control flow on concrete values
+therefore works wherever nothing is staged.
 
 A transformation enters its own trace again when the function it wrapped is run further down, so
 that closed-over values meet their own kind. After the transformation has ended (a rule of a
@@ -67,11 +68,13 @@ class CustomCall:
         function: the function, of all operands.
         num_consts: how many leading operands are values the function closed over when it was
             staged; the rules do not take them.
+        main: the trace that interprets the call now; None in an equation.
     """
 
     name: str
     function: FlatFunction
     num_consts: int = 0
+    main: MainTrace | None = None
 
     @property
     def primitive(self) -> Primitive:
@@ -121,7 +124,7 @@ def closed_over_error(name: str) -> TypeError:
 
 @contextmanager
 def late_rule(name: str) -> Iterator[None]:
-    """Says of a rule that uses traced values of a trace that has ended whose rule it is."""
+    """Name the rule in errors about values of a trace that has ended."""
     try:
         yield
     except UnexpectedTracerError as error:
@@ -140,15 +143,40 @@ def apply_call(call: CustomCall, operands: Sequence[Any], main: MainTrace | None
         main: the trace that has done its part, so that only those below it see the call; None, or
             one that is not on the stack, for all.
     """
-    stack = trace_state.stack
-    level = main.level if main is not None and is_active(main) else len(stack)
-    top = stack[level - 1]
-    handler = _handlers.get(top.trace_type, _dissolve)
-    return [full_lower(x) for x in handler(call, top, operands)]
+    return call.primitive.bind(*operands, call=attrs.evolve(call, main=main), jaxpr=None)
+
+
+class CallPrimitive(Primitive):
+    """A primitive whose application meets every interpreter on the stack, from the top.
+
+    Its parameters: ``call``, whose functions are the rules; ``jaxpr``, the function as a program
+    without constants in an equation, which is applied like that of any primitive, or None.
+    """
+
+    __slots__ = ()
+
+    def bind(self, *operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> Any:
+        """Apply the call: by the next trace below the one that has done its part."""
+        if jaxpr is not None:
+            return super().bind(*operands, call=call, jaxpr=jaxpr)
+        stack = trace_state.stack
+        above = call.main
+        level = above.level if above is not None and is_active(above) else len(stack)
+        main = next(one for one in reversed(stack[:level]) if _takes_part(one, operands))
+        tracers = [full_raise(main.trace, x) for x in operands]
+        params = {"call": attrs.evolve(call, main=main), "jaxpr": None}
+        return [full_lower(x) for x in main.trace.process_primitive(self, tracers, params)]
+
+
+def _takes_part(main: MainTrace, operands: Sequence[Any]) -> bool:
+    """Tell whether a trace sees a call: one that stages, only what is staged there."""
+    if main.trace_type is not JaxprTrace or trace_state.dynamic is main:
+        return True
+    return any(getattr(x, "_trace", None) is main.trace for x in operands)
 
 
 def is_active(main: MainTrace) -> bool:
-    """Whether a trace is on this thread's stack."""
+    """Tell whether a trace is on this thread's stack."""
     return main.alive and main.stack is trace_state.stack
 
 
@@ -162,35 +190,8 @@ def reenter(main: MainTrace) -> Iterator[Any]:
             yield fresh.trace
 
 
-def _evaluate(call: CustomCall, main: MainTrace, operands: Sequence[Any]) -> Sequence[Any]:
-    return [as_array(x) for x in call.function(*operands)]
-
-
-def _dissolve(call: CustomCall, main: MainTrace, operands: Sequence[Any]) -> Sequence[Any]:
-    """What a trace that knows nothing of custom rules does: it sees the function's operations."""
-    return call.function(*[full_raise(main.trace, x) for x in operands])
-
-
-def _differentiate(call: CustomCall, main: MainTrace, operands: Sequence[Any]) -> Sequence[Any]:
-    tracers = [full_raise(main.trace, x) for x in operands]
-    primals = [t.primal for t in tracers]
-    tangents = [t.tangent for t in tracers]
-
-    if all(type(t) is Zero for t in tangents):
-
-        def guard(function: Callable[..., Any]) -> Callable[..., Any]:
-            return lambda *args: without_tangents(call, main, function(*args))
-
-        return apply_call(call.guarded(guard), primals, main)  # type: ignore[no-any-return]
-    outs, out_tangents = call.jvp(main, primals, tangents)
-    return [
-        x if type(t) is Zero else JVPTracer(main.trace, x, t)
-        for x, t in zip(outs, out_tangents, strict=True)
-    ]
-
-
-def without_tangents(call: CustomCall, main: MainTrace, result: Any) -> Any:
-    """What a function or rule returned, which must not depend on a value that it closes over.
+def without_tangents(call: CustomCall, main: MainTrace | None, result: Any) -> Any:
+    """Check that a result of a function or rule depends on no value that it closes over.
 
     Raises:
         TypeError: when it does, and ``main`` differentiates that value.
@@ -202,46 +203,6 @@ def without_tangents(call: CustomCall, main: MainTrace, result: Any) -> Any:
             raise closed_over_error(call.name)
         return result.primal
     return result
-
-
-def _batch(call: CustomCall, main: MainTrace, operands: Sequence[Any]) -> Sequence[Any]:
-    tracers = [full_raise(main.trace, x) for x in operands]
-    outs, dims = call.batch(main, [t.val for t in tracers], [t.batch_dim for t in tracers])
-    return [BatchTracer(main.trace, x, d) for x, d in zip(outs, dims, strict=True)]
-
-
-def _partially_evaluate(
-    call: CustomCall, main: MainTrace, operands: Sequence[Any]
-) -> Sequence[Any]:
-    tracers = [full_raise(main.trace, x) for x in operands]
-    if all(t.is_known for t in tracers):
-        return apply_call(call, [full_lower(t.value) for t in tracers], main)  # type: ignore[no-any-return]
-    # A linear program is built in order to be transposed, and rules have no part in that.
-    return call.function(*tracers)
-
-
-def _stage(call: CustomCall, main: MainTrace, operands: Sequence[Any]) -> Sequence[Any]:
-    trace: Any = main.trace
-    is_mine = any(getattr(x, "_trace", None) is trace for x in operands)
-    if trace_state.dynamic is not main and not is_mine:
-        return apply_call(call, operands, main)  # type: ignore[no-any-return]
-    tracers = [full_raise(trace, x) for x in operands]
-    jaxpr, captured = trace_inside(main, call.function, [t.aval for t in tracers])
-    recorded = attrs.evolve(
-        call, function=jaxpr_as_fun(jaxpr), num_consts=call.num_consts + len(captured)
-    )
-    return trace.process_primitive(  # type: ignore[no-any-return]
-        call.primitive, [*captured, *tracers], {"call": recorded, "jaxpr": jaxpr}
-    )
-
-
-_handlers: dict[type[Trace], Callable[[CustomCall, MainTrace, Sequence[Any]], Sequence[Any]]] = {
-    trace_state.stack[0].trace_type: _evaluate,
-    JVPTrace: _differentiate,
-    BatchTrace: _batch,
-    PartialEvalTrace: _partially_evaluate,
-    JaxprTrace: _stage,
-}
 
 
 class Batching:
@@ -296,8 +257,9 @@ def _detached(trace_type: type[Trace], data: Any, name: str) -> MainTrace:
     return MainTrace(0, trace_type, data, Origin(name))
 
 
-def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:
-    return [as_array(x) for x in eval_jaxpr(jaxpr.jaxpr, (), *operands)]
+def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[Any]:
+    outs = call.function(*operands) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *operands)
+    return [as_array(x) for x in outs]
 
 
 def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:
@@ -312,13 +274,27 @@ def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[An
 
 
 def _jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr
+    primals: Sequence[Any], tangents: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr | None
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     if all(type(t) is Zero for t in tangents):
-        outs = call.primitive.bind(*primals, call=call, jaxpr=jaxpr)
+        if jaxpr is None:
+            outs = apply_call(_without_tangents_of(call), primals, call.main)
+        else:
+            outs = call.primitive.bind(*primals, call=call, jaxpr=jaxpr)
         return outs, [Zero.like(x) for x in outs]
+    if call.main is not None:
+        return call.jvp(call.main, primals, tangents)
     with late_rule(call.name):
         return call.jvp(_detached(JVPTrace, None, "jvp"), primals, tangents)
+
+
+def _without_tangents_of(call: CustomCall) -> CustomCall:
+    """The call with a check that no function in it depends on what is being differentiated."""
+
+    def guard(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args: without_tangents(call, call.main, function(*args))
+
+    return call.guarded(guard)
 
 
 def _vmap(
@@ -327,9 +303,10 @@ def _vmap(
     dims: Sequence[BatchDim],
     *,
     call: CustomCall,
-    jaxpr: ClosedJaxpr,
+    jaxpr: ClosedJaxpr | None,
 ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
-    return call.batch(_detached(BatchTrace, AxisData(axis_size), "vmap"), operands, dims)
+    main = call.main or _detached(BatchTrace, AxisData(axis_size), "vmap")
+    return call.batch(main, operands, dims)
 
 
 def _transpose(
@@ -340,9 +317,26 @@ def _transpose(
 
 
 def _partial_eval(
-    trace: PartialEvalTrace, tracers: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr
-) -> list[Any]:
-    return eval_jaxpr(jaxpr.jaxpr, (), *tracers)
+    trace: PartialEvalTrace,
+    tracers: Sequence[Any],
+    *,
+    call: CustomCall,
+    jaxpr: ClosedJaxpr | None,
+) -> Sequence[Any]:
+    # A linear program is built in order to be transposed, and rules have no part in that.
+    return call.function(*tracers) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *tracers)
+
+
+def _stage(
+    trace: JaxprTrace, tracers: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr | None
+) -> Sequence[Any]:
+    if jaxpr is None:
+        jaxpr, captured = trace_inside(trace.main, call.function, [t.aval for t in tracers])
+        num_consts = call.num_consts + len(captured)
+        function = jaxpr_as_fun(jaxpr)
+        call = attrs.evolve(call, function=function, num_consts=num_consts, main=None)
+        tracers = [*captured, *tracers]
+    return trace.record(call.primitive, tracers, {"call": call, "jaxpr": jaxpr})
 
 
 def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
@@ -356,11 +350,7 @@ def _lowering(ctx: Any, *values: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> A
 
 
 def call_rules() -> list[Rule]:
-    """The rules of a primitive whose equations record calls.
-
-    Its parameters: ``call``, whose functions are the rules; ``jaxpr``, the function as a program
-    without constants, which it is in everything that needs no rule of the user.
-    """
+    """The rules of a primitive whose applications are calls."""
     return [
         rules.impl(_impl, on_values=True),
         rules.abstract_eval(_abstract_eval),
@@ -368,6 +358,7 @@ def call_rules() -> list[Rule]:
         rules.vmap(_vmap),
         rules.transpose(_transpose, symbolic_zeros=True),
         rules.partial_eval(_partial_eval),
+        rules.stage(_stage),
         rules.pretty_print(_pretty_print),
         rules.lowering["stablehlo"](_lowering),
     ]

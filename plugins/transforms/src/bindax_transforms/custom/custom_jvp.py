@@ -37,6 +37,7 @@ from bindax_transforms.custom._arguments import (
 )
 from bindax_transforms.custom._calls import (
     Batching,
+    CallPrimitive,
     CustomCall,
     apply_call,
     call_rules,
@@ -96,7 +97,9 @@ def _batched_rule(rule: FlatRule, batching: Batching, dims: Sequence[BatchDim]) 
     return batched
 
 
-custom_jvp_call_p = primitive("custom_jvp_call", *call_rules(), multiple_results=True)
+custom_jvp_call_p = primitive(
+    "custom_jvp_call", *call_rules(), multiple_results=True, type=CallPrimitive
+)
 """A call of a ``custom_jvp`` function. Parameters: ``call``, with the rule; ``jaxpr``, the function
 as a program without constants."""
 

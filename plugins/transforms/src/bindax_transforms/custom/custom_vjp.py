@@ -39,6 +39,7 @@ from bindax_transforms.custom._arguments import (
 )
 from bindax_transforms.custom._calls import (
     Batching,
+    CallPrimitive,
     CustomCall,
     apply_call,
     call_rules,
@@ -112,7 +113,9 @@ def _batched_forward(forward: Forward, batching: Batching, dims: Sequence[BatchD
     return batched
 
 
-custom_vjp_call_p = primitive("custom_vjp_call", *call_rules(), multiple_results=True)
+custom_vjp_call_p = primitive(
+    "custom_vjp_call", *call_rules(), multiple_results=True, type=CallPrimitive
+)
 """A call of a ``custom_vjp`` function. Parameters: ``call``, with the rules; ``jaxpr``, the
 function as a program without constants."""
 
@@ -132,7 +135,7 @@ class CustomVJPPrimal:
 
 @attrs.frozen(eq=False)
 class _State:
-    """What a backward rule needs of the forward rule's run, besides residual values."""
+    """Facts about the forward rule's run that a backward rule needs besides residual values."""
 
     residual_tree: Any
     out_tree: Any

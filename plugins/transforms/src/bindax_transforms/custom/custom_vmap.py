@@ -34,6 +34,7 @@ from bindax_transforms.custom._arguments import (
 )
 from bindax_transforms.custom._calls import (
     Batching,
+    CallPrimitive,
     CustomCall,
     apply_call,
     call_rules,
@@ -158,7 +159,9 @@ class _Derivative:
         ]
 
 
-custom_vmap_call_p = primitive("custom_vmap_call", *call_rules(), multiple_results=True)
+custom_vmap_call_p = primitive(
+    "custom_vmap_call", *call_rules(), multiple_results=True, type=CallPrimitive
+)
 """A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
 function as a program without constants."""
 

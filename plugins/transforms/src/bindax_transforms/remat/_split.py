@@ -16,7 +16,7 @@ from bindax_core.extend import (
     describe_function,
     rules,
 )
-from bindax_transforms.autodiff.partial_eval import Split, build_split
+from bindax_transforms.autodiff.partial_eval import SplitProgram, build_split
 from bindax_transforms.compilation.jit_primitive import jit_p, jit_params
 from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
 
@@ -33,7 +33,7 @@ def split_by_policy(
     policy: Policy | None,
     *,
     stage_known: bool = False,
-) -> Split:
+) -> SplitProgram:
     """Unzip a program in two, where the unknown part computes again what the policy does not save.
 
     Args:
@@ -76,7 +76,7 @@ class _Splitting:
             else:
                 self.saved[v] = None
 
-    def split(self, stage_known: bool) -> Split:
+    def split(self, stage_known: bool) -> SplitProgram:
         for eqn in self.jaxpr.eqns:
             self._add(eqn)
         return build_split(
@@ -140,7 +140,7 @@ class _Splitting:
 
 
 def is_saved(policy: Policy, eqn: JaxprEqn) -> bool:
-    """Whether a policy saves the results of an equation.
+    """Tell whether a policy saves the results of an equation.
 
     Raises:
         TypeError: when the policy returns something else than a bool.

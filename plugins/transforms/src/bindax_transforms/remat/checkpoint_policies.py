@@ -21,7 +21,7 @@ from bindax_transforms.remat._name import name_p
 Policy = Callable[..., bool]
 
 POLICY = "one of checkpoint_policies, or a function (primitive, *avals, **params) -> bool"
-"""What messages ask for where something else was given."""
+"""The requirement that messages state where something else was given."""
 
 _DOTS = frozenset({"dot_general", "conv_general_dilated"})
 
@@ -65,11 +65,11 @@ class _Names:
     maker: str
     names: frozenset[str]
     listed: bool
-    """What is answered for a listed name."""
+    """The answer for a listed name."""
     other: bool
-    """What is answered for another name."""
+    """The answer for another name."""
     unnamed: bool
-    """What is answered for a value without a name."""
+    """The answer for a value without a name."""
 
     def __call__(self, primitive: Primitive, *avals: Any, **params: Any) -> bool:
         if primitive is not name_p:

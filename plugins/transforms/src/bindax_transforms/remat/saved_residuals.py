@@ -1,4 +1,4 @@
-"""What reverse mode keeps of a function's evaluation, and where each of the values comes from."""
+"""Residuals: the values that reverse mode keeps of an evaluation, and the origin of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What transformations that repeat or reorder a program have to heed of its effects."""
+"""Effects of programs, for transformations that repeat or reorder them."""
 
 from __future__ import annotations
 

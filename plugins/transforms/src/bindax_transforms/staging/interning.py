@@ -36,13 +36,13 @@ def intern_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
     if found is None:
         if len(_first) >= _LIMIT:
             _first.clear()
-        found = closed if closed.consts else _first.setdefault(_said_by(closed), closed)
+        found = closed if closed.consts else _first.setdefault(_program_key(closed), closed)
         closed.cache["interned"] = found
     return found
 
 
 def has_functions(closed: ClosedJaxpr) -> bool:
-    """Whether a program's equations have Python functions, such as custom rules, as parameters."""
+    """Tell whether equations have Python functions, such as custom rules, as parameters."""
     found: bool | None = closed.cache.get("has functions")
     if found is None:
         values = [value for eqn in closed.eqns for value in eqn.params.values()]
@@ -58,7 +58,7 @@ def _is_or_has_function(value: Any) -> bool:
     return isinstance(value, CustomCall) or callable(value)
 
 
-def _said_by(closed: ClosedJaxpr) -> Any:
+def _program_key(closed: ClosedJaxpr) -> Any:
     """A hashable value that programs share when they say the same.
 
     Variables are numbered in the order in which they are bound.
@@ -67,7 +67,7 @@ def _said_by(closed: ClosedJaxpr) -> Any:
     numbers: dict[Var, int] = {v: i for i, v in enumerate(jaxpr.invars)}
 
     def atom(x: Any) -> Any:
-        return numbers[x] if type(x) is Var else (x.aval, _said_by_constant(x.val))
+        return numbers[x] if type(x) is Var else (x.aval, _constant_key(x.val))
 
     eqns = []
     for eqn in jaxpr.eqns:
@@ -75,23 +75,23 @@ def _said_by(closed: ClosedJaxpr) -> Any:
         for v in eqn.outvars:
             numbers[v] = len(numbers)
         avals = tuple([v.aval for v in eqn.outvars])
-        params = tuple([(name, _said_by_param(value)) for name, value in eqn.params.items()])
+        params = tuple([(name, _parameter_key(value)) for name, value in eqn.params.items()])
         eqns.append((eqn.primitive, operands, params, avals))
     outs = tuple([atom(x) for x in jaxpr.outvars])
     return tuple([v.aval for v in jaxpr.invars]), tuple(eqns), outs
 
 
-def _said_by_constant(value: Any) -> Any:
+def _constant_key(value: Any) -> Any:
     found = np.asarray(value)
     # What has no bytes of its own is told apart by its object, which the program keeps alive.
     return id(value) if found.dtype == object else found.tobytes()
 
 
-def _said_by_param(value: Any) -> Any:
+def _parameter_key(value: Any) -> Any:
     if isinstance(value, ClosedJaxpr):
         return intern_jaxpr(value)
     if type(value) is tuple:
-        return tuple([_said_by_param(x) for x in value])
+        return tuple([_parameter_key(x) for x in value])
     if isinstance(value, CustomCall):
         return type(value)  # what runs is the program beside it
     if type(value) in (bool, float, complex):  # True equals 1, and -0.0 equals 0.0

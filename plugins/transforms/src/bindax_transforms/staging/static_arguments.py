@@ -17,7 +17,7 @@ from bindax_core.extend import (
 
 
 class JitOptions(NamedTuple):
-    """What ``jit`` was told of a function."""
+    """The options that ``jit`` was given for a function."""
 
     static_argnums: tuple[int, ...] = ()
     static_argnames: tuple[str, ...] = ()

@@ -25,10 +25,13 @@ from bindax_core.extend import (
     config,
     full_raise,
     new_main,
+    rules,
     typecheck_jaxpr,
     typeof,
     user_source_info,
 )
+
+_rules = rules.stage.functions
 
 
 class JaxprTracer(Tracer):
@@ -100,7 +103,7 @@ class JaxprBuilder:
 
 
 def is_literal(value: Any, aval: Any) -> bool:
-    """Whether a constant is a scalar whose value is known without waiting for a device."""
+    """Tell whether a constant is a scalar whose value is known without waiting for a device."""
     return getattr(aval, "shape", None) == () and (type(value) is not Array or value.on_host)
 
 
@@ -125,6 +128,15 @@ class JaxprTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
     ) -> list[JaxprTracer]:
+        rule = _rules.get(primitive)
+        if rule is not None:
+            return rule(self, tracers, **params)  # type: ignore[no-any-return]
+        return self.record(primitive, tracers, params)
+
+    def record(
+        self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
+    ) -> list[JaxprTracer]:
+        """Add an equation; returns its results."""
         out_avals = primitive.out_avals(tuple([t.aval for t in tracers]), params)
         outvars = [Var(aval) for aval in out_avals]
         source = _replayed.source or user_source_info(2)

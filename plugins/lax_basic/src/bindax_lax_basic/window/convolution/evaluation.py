@@ -1,4 +1,4 @@
-"""How NumPy evaluates a convolution: windows that are gathered, and one product of matrices."""
+"""Evaluation of a convolution by NumPy: gathered windows, and one product of matrices."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -12,12 +12,7 @@ import numpy as np
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
 from bindax_lax_basic.shape.slice_and_pad import pad_array
-from bindax_lax_basic.window.convolution.numbers import (
-    ConvDimensionNumbers,
-    Dims,
-    Pads,
-    dilated,
-)
+from bindax_lax_basic.window.convolution.numbers import ConvDimensionNumbers, Dims, Pads, dilated
 
 
 @quiet

@@ -1,11 +1,11 @@
-"""What the arguments of a convolution mean: dimension numbers, paddings, sizes; and its type."""
+"""Arguments of a convolution: dimension numbers, paddings, sizes; and its type."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_core.extend import ShapedArray
+from bindax_core.extend import ShapedArray, register_text_form
 from bindax_lax_basic.contract.dot_general import check_result_dtype
 from bindax_lax_basic.contract.precision import PrecisionPair
 from bindax_lax_basic.dtypes import ANY, DType
@@ -24,8 +24,9 @@ Dims = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
 
 
+@register_text_form
 class ConvDimensionNumbers(NamedTuple):
-    """Which axis of an operand of a convolution, and of its result, is which.
+    """Roles of the axes of the operands of a convolution, and of its result.
 
     Attributes:
         lhs_spec: the axes of the input: batch, feature, then the spatial axes.
@@ -39,7 +40,7 @@ class ConvDimensionNumbers(NamedTuple):
 
 
 ConvGeneralDilatedDimensionNumbers = tuple[str, str, str] | ConvDimensionNumbers | None
-"""What ``dimension_numbers`` of convolutions may be."""
+"""Legal ``dimension_numbers`` of convolutions."""
 
 
 def conv_dimension_numbers(

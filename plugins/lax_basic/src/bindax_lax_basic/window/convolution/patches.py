@@ -31,7 +31,6 @@ __all__ = [
     "conv_transpose_shape_tuple",
 ]
 
-
 Shape = tuple[int, ...]
 
 

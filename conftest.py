@@ -1,0 +1,129 @@
+"""What all tests of the workspace share: what runs at night alone, and the answers of JAX.
+
+Ordinary runs leave out tests that are marked ``nightly``, take a part of those marked ``every`` and
+cover pairs of arguments of those marked ``pairwise``. With BINDAX_NIGHTLY=1, and for tests that are
+named one by one, all of them run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import jax_answers as stored_answers  # noqa: E402
+
+NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
+# Where Python is told to write nothing beside the sources, this and the processes that tests start
+# keep what they compile here; to compile all modules in each of them takes minutes.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(ROOT / ".pytest_cache/bytecode")
+
+
+class AnswersOfTest:
+    """What a test asks JAX, under keys of its own.
+
+    Args:
+        answers: those of its file.
+        name: the name of the test.
+    """
+
+    def __init__(self, answers: stored_answers.Answers, name: str) -> None:
+        self.answers = answers
+        self.name = name
+
+    def __call__(self, key: str, function: Callable[[Any], Any], *, x64: bool = True) -> Any:
+        """One answer.
+
+        Args:
+            key: what it is stored under.
+            function: takes JAX.
+            x64: whether JAX has 64-bit dtypes meanwhile.
+        """
+        return self.each([key], lambda jax: [function(jax)], x64=x64)[0]
+
+    def each(
+        self, keys: Iterable[str], function: Callable[[Any], Sequence[Any]], *, x64: bool = True
+    ) -> list[Any]:
+        """Several answers that one function gives."""
+
+        def compute() -> list[Any]:
+            jax: Any = pytest.importorskip("jax")
+            with jax.enable_x64(x64), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return [stored_answers.normalized(one) for one in function(jax)]
+
+        return self.answers.each([f"{self.name}/{key}" for key in keys], compute)
+
+
+@pytest.fixture(scope="module")
+def _answers_of_file(request: pytest.FixtureRequest) -> Iterator[stored_answers.Answers]:
+    mode = os.environ.get(stored_answers.VARIABLE, "stored")
+    if mode not in stored_answers.MODES:
+        raise pytest.UsageError(f"{stored_answers.VARIABLE} is one of {stored_answers.MODES}")
+    answers = stored_answers.Answers(Path(str(request.path)), mode)
+    yield answers
+    answers.finish()
+
+
+@pytest.fixture
+def jax_answers(
+    request: pytest.FixtureRequest, _answers_of_file: stored_answers.Answers
+) -> AnswersOfTest:
+    """What JAX answers to this test: stored, or computed where that was asked for."""
+    return AnswersOfTest(_answers_of_file, request.node.name)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what runs at night alone."""
+    if NIGHTLY or any("::" in argument for argument in config.args):
+        return
+    families: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        families.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = {item for family in families.values() for item in chosen(family)}
+    left_out = [item for item in items if item not in kept]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item in kept]
+
+
+def chosen(family: list[pytest.Item]) -> Iterable[pytest.Item]:
+    """The tests of one function that run in an ordinary run."""
+    family = [item for item in family if item.get_closest_marker("nightly") is None]
+    if not family:
+        return family
+    every, pairwise = (family[0].get_closest_marker(name) for name in ("every", "pairwise"))
+    if every is not None:
+        return family[:: every.args[0]]
+    return family if pairwise is None else covering(family)
+
+
+def covering(family: list[pytest.Item]) -> list[pytest.Item]:
+    """Few tests among which each pair of arguments occurs that occurs among all."""
+    pairs = {item: pairs_of(item) for item in family}
+    missing = set().union(*pairs.values())
+    found = []
+    while missing:
+        best = max(family, key=lambda item: len(pairs[item] & missing))
+        found.append(best)
+        missing -= pairs[best]
+    return found or family[:1]
+
+
+def pairs_of(item: pytest.Item) -> set[Any]:
+    """The pairs of arguments that a test is called with."""
+    arguments = item.callspec.params  # type: ignore[attr-defined]
+    # All tests of a function get the same objects.
+    named = [(name, id(arguments[name])) for name in sorted(arguments)]
+    return set(combinations(named, 2)) if len(named) > 1 else set(named)

@@ -1,0 +1,104 @@
+"""Evaluation: the interpreter at the bottom of the trace stack, which computes now.
+
+It runs a primitive's ``impl`` rule on NumPy arrays, or compiles the operation: where the rule says
+that a compiler is better, where the bytes are out of NumPy's reach, or where ``config.eager`` says
+so. No path depends on the size of an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bindax_core.errors import RuleOutputError
+from bindax_core.kernel import rules
+from bindax_core.kernel._trace import Trace
+from bindax_core.runtime._array import Array
+from bindax_core.runtime._backend import compiling_backend, run_operation
+from bindax_core.runtime._config import config
+from bindax_core.runtime._operands import host_operand
+from bindax_core.runtime._runtime import runtime
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
+
+_ndarray = np.ndarray
+_implementations = rules.impl.functions
+
+
+class EvalTrace(Trace):
+    """The interpreter at the bottom: evaluation, which boxes nothing."""
+
+    __slots__ = ()
+
+    def pure(self, value: Any) -> Any:
+        """Leave a value as it is."""
+        return value
+
+    def process_primitive(
+        self, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+    ) -> Sequence[Any]:
+        """Compute the results of a primitive."""
+        function = _implementations.get(primitive) or rules.impl.find(primitive)
+        if function is None:
+            if rules.stablehlo.find(primitive) is not None:
+                return run_operation(primitive, operands, params)
+            function = rules.impl.get(primitive)  # raises: it says what is missing
+        if primitive.takes_values:
+            return function(*operands, **params)  # type: ignore[no-any-return]
+        if primitive.prefers_compiler or config.eager == "compile":
+            backend = compiling_backend(operands)
+            if backend is not None:
+                return run_operation(primitive, operands, params, backend)
+        avals: list[Any] = []
+        arrays: list[Any] = []
+        foreign: list[Any] = []  # memory that the caller can write to
+        for x in operands:
+            if type(x) is Array:
+                if x._host is None and not x._is_within_reach():
+                    return run_operation(primitive, operands, params)
+                aval, array = x.aval, x._host if x._host is not None else x.numpy()
+            else:
+                aval, array = host_operand(x)
+                if isinstance(array, _ndarray) and (array is x or array.base is not None):
+                    foreign.append(array)
+            avals.append(aval)
+            arrays.append(array)
+        out_avals = primitive.out_avals(tuple(avals), params)
+        outs = function(*arrays, **params)
+        if not primitive.multiple_results:
+            (aval,) = out_avals
+            return [Array(aval, _checked(primitive, outs, aval, foreign))]
+        if type(outs) not in (list, tuple) or len(outs) != len(out_avals):
+            raise _disagreement(primitive, f"{outs!r:.80}", f"{len(out_avals)} results")
+        return [
+            Array(aval, _checked(primitive, x, aval, foreign))
+            for x, aval in zip(outs, out_avals, strict=True)
+        ]
+
+
+def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any]) -> Any:
+    """A result of an ``impl`` rule: of the type that was promised, in memory of its own."""
+    if type(result) is not _ndarray:
+        result = np.asarray(result)
+    dtype = result.dtype
+    if (dtype is not aval.dtype and dtype != aval.dtype) or result.shape != aval.shape:
+        got = f"{result.dtype.name}[{','.join(map(str, result.shape))}]"
+        raise _disagreement(primitive, got, aval.str_short())
+    for x in foreign:
+        if result is x or (result.base is not None and np.may_share_memory(result, x)):
+            return result.copy()
+    return result
+
+
+def _disagreement(primitive: Primitive, got: str, promised: str) -> RuleOutputError:
+    both = (rules.impl.rule_of(primitive), rules.abstract_eval.rule_of(primitive))
+    sites = [runtime.plugins.describe_site(rule.site) for rule in both if rule is not None]
+    error = RuleOutputError(
+        f"the impl rule of {primitive.name} returned {got}, but its abstract_eval rule says "
+        f"{promised}. One of them is wrong: {' and '.join(sites)}."
+    )
+    error.primitive = primitive
+    return error

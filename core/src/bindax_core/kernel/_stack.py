@@ -1,0 +1,150 @@
+"""The trace stack: which interpreters are active, and which of them handles an operation.
+
+The stack is thread-local. At the bottom stands evaluation. The dynamic trace, when there is one,
+handles every operation that no tracer of a higher level takes part in, so that functions are staged
+completely.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from bindax_core.errors import AbstractionError, UnexpectedTracerError
+from bindax_core.kernel._aval import is_value, unknown_type_message
+from bindax_core.kernel._evaluation import EvalTrace
+from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer
+from bindax_core.runtime._array import Array
+
+
+class TraceState(threading.local):
+    """The trace stack of a thread, and its dynamic trace."""
+
+    def __init__(self) -> None:
+        self.stack: list[MainTrace] = []
+        self.stack.append(MainTrace(0, EvalTrace, None, Origin("evaluation"), self.stack))
+        self.dynamic: MainTrace | None = None
+
+
+trace_state = TraceState()
+
+
+class new_main:
+    """Push an interpreter on the trace stack inside a ``with`` block.
+
+    Args:
+        trace_type: the class of the trace.
+        global_data: what the interpreter keeps.
+        origin: the transformation and function, for messages.
+        dynamic: whether the trace also becomes the dynamic trace, so that everything is staged.
+    """
+
+    __slots__ = ("dynamic", "main", "previous", "state")
+
+    def __init__(
+        self,
+        trace_type: type[Trace],
+        global_data: Any = None,
+        *,
+        origin: Origin | None = None,
+        dynamic: bool = False,
+    ) -> None:
+        self.state = trace_state
+        stack = self.state.stack
+        self.main = MainTrace(len(stack), trace_type, global_data, origin, stack)
+        self.dynamic = dynamic
+        self.previous: MainTrace | None = None
+
+    def __enter__(self) -> MainTrace:
+        main = self.main
+        main.level = len(self.state.stack)
+        self.state.stack.append(main)
+        if self.dynamic:
+            self.previous, self.state.dynamic = self.state.dynamic, main
+        return main
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        main = self.main
+        main.alive = False
+        # Not a plain pop: a generator that was left half-way may have entries above this one.
+        del self.state.stack[main.level :]
+        if self.dynamic:
+            self.state.dynamic = self.previous
+
+
+class new_base:
+    """Evaluate inside a ``with`` block even while something is being staged.
+
+    Plugins are loaded so, or a constant that a module makes at import would be traced.
+    """
+
+    __slots__ = ("previous",)
+
+    def __enter__(self) -> None:
+        self.previous, trace_state.dynamic = trace_state.dynamic, None
+
+    def __exit__(self, *error: object) -> None:
+        trace_state.dynamic = self.previous
+
+
+def find_top_trace(operands: Sequence[Any]) -> Trace:
+    """The trace that handles an operation: the highest of its operands', or the dynamic one."""
+    state = trace_state
+    stack = state.stack
+    top = stack[0]
+    for x in operands:
+        if type(x) is not Array and isinstance(x, Tracer):
+            main = x._trace.main
+            if not main.alive or main.stack is not stack:
+                raise UnexpectedTracerError(escaped_message(x))
+            if main.level > top.level:
+                top = main
+    dynamic = state.dynamic
+    if dynamic is not None and dynamic.level > top.level:
+        top = dynamic
+    return top.trace
+
+
+def full_raise(trace: Trace, x: Any) -> Any:
+    """Box a value for a trace, unless it is boxed for it already."""
+    if type(x) is Array:
+        return trace.pure(x)
+    if not isinstance(x, Tracer):
+        if not is_value(x):
+            raise AbstractionError(unknown_type_message(x))
+        return trace.pure(x)
+    main = x._trace.main
+    if main is trace.main:
+        return x
+    if not main.alive or main.stack is not trace.main.stack:
+        raise UnexpectedTracerError(escaped_message(x))
+    if main.level < trace.main.level:
+        return trace.lift(x)
+    raise UnexpectedTracerError(escaped_message(x))
+
+
+def full_lower(x: Any) -> Any:
+    """Take a value out of the boxes that tell nothing."""
+    return x.full_lower() if type(x) is not Array and isinstance(x, Tracer) else x
+
+
+def escaped_message(x: Tracer) -> str:
+    """The text of the error for a tracer that is used where its trace is not active."""
+    main = x._trace.main
+    history = x.history()
+    made = f"; {history}" if history else ""
+    if main.alive and main.stack is not trace_state.stack:
+        how = "is used in another thread than the one that traces it"
+    else:
+        how = "escaped from it and is used after it ended"
+    return (
+        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}. Return it from "
+        f"the function instead of keeping it in a variable, attribute or container outside."
+    )

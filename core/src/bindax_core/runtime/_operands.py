@@ -1,0 +1,47 @@
+"""Operands as arrays: from whatever is a legal value to what rules compute with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_core.errors import AbstractionError
+from bindax_core.kernel._aval import find_value_type, unknown_type_message, value_types
+from bindax_core.kernel._trace import Tracer
+from bindax_core.runtime._array import Array
+
+
+def host_operand(x: Any) -> tuple[Any, Any]:
+    """The type of a value that is no ``Array``, and what ``impl`` rules take for it."""
+    value_type = value_types.get(type(x)) or find_value_type(type(x))
+    if value_type is None:
+        raise AbstractionError(unknown_type_message(x))
+    aval = value_type.typeof(x)
+    return aval, x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
+
+
+def as_array(x: Any) -> Any:
+    """An operand as an ``Array`` that shares no memory with it; tracers stay as they are.
+
+    Raises:
+        AbstractionError: when it is no legal operand.
+
+    >>> as_array(2.5)
+    Array(2.5, dtype=float64, weak_type=True)
+    """
+    if isinstance(x, (Array, Tracer)):
+        return x
+    aval, host = host_operand(x)
+    return Array(aval, np.array(host)) if isinstance(host, np.ndarray) else x
+
+
+def is_reusable(value: Any) -> bool:
+    """Tell whether an equal parameter can come again: no function or program, nor one in a tuple.
+
+    What is remembered for a parameter that cannot keeps alive all that it closes over.
+    """
+    if type(value) is tuple:
+        return all(map(is_reusable, value))
+    by_identity: Any = object.__hash__
+    return value is None or type(value).__hash__ is not by_identity

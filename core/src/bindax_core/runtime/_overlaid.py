@@ -1,0 +1,87 @@
+"""Compiled programs on arrays of extended dtypes, which run on the arrays that represent them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from bindax_core.kernel._aval import float0
+from bindax_core.kernel._extended import is_extended
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, subjaxprs
+from bindax_core.runtime._array import Array
+
+
+def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
+    """Tell whether any value in a program has an extended dtype."""
+    known = jaxpr.cache.get("has_extended_dtypes")
+    if known is None:
+        known = jaxpr.cache["has_extended_dtypes"] = _has_extended(jaxpr.jaxpr)
+    return bool(known)
+
+
+def _has_extended(jaxpr: Jaxpr) -> bool:
+    atoms = [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars]
+    for eqn in jaxpr.eqns:
+        atoms += [*eqn.invars, *eqn.outvars]
+        if any(has_extended_dtypes(program) for _, program in subjaxprs(eqn.params)):
+            return True
+    dtypes = {getattr(atom.aval, "dtype", None) for atom in atoms}
+    return any(dtype is not None and is_extended(dtype) for dtype in dtypes)
+
+
+class Overlaid:
+    """An executable on arrays of extended dtypes, from one on the arrays that represent them."""
+
+    def __init__(self, jaxpr: ClosedJaxpr, physical: Any, donated: Sequence[bool]) -> None:
+        self.physical = physical
+        self._run = getattr(physical, "run_unchecked", lambda operands: physical(*operands))
+        self._operands = _extended_places(jaxpr.in_avals)
+        self._results = [(i, jaxpr.out_avals[i]) for i in _extended_places(jaxpr.out_avals)]
+        self._donated = [i for i in self._operands if donated[i]]
+
+    def __call__(self, *operands: Any) -> list[Array]:
+        return self._overlay(operands, lambda given: self.physical(*given))
+
+    def run_unchecked(self, operands: Sequence[Any]) -> list[Array]:
+        """Run on operands whose types are known to be right."""
+        return self._overlay(operands, self._run)
+
+    def _overlay(self, operands: Sequence[Any], run: Callable[[list[Any]], Any]) -> list[Array]:
+        given = list(operands)
+        for i in self._operands:
+            given[i] = operands[i].physical()
+        outs = list(run(given))
+        for i in self._operands:
+            if operands[i]._buffer is None:  # the next call finds it on the device
+                operands[i]._buffer, operands[i]._backend = given[i]._buffer, given[i]._backend
+        for i in self._donated:
+            operands[i].delete()
+        for i, aval in self._results:
+            outs[i] = Array.of_physical(aval, outs[i])
+        return outs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.physical, name)
+
+
+def _extended_places(avals: Sequence[Any]) -> list[int]:
+    return [i for i, aval in enumerate(avals) if is_extended(getattr(aval, "dtype", float0))]
+
+
+@attrs.frozen
+class OverlaidProgram:
+    """A lowered program on arrays of extended dtypes."""
+
+    jaxpr: ClosedJaxpr
+    physical: Any
+    donated: Sequence[bool]
+
+    def as_text(self) -> str:
+        """The program in the compiler's language, on the arrays that represent the operands."""
+        return str(self.physical.as_text())
+
+    def compile(self) -> Overlaid:
+        """The program, ready to be called."""
+        return Overlaid(self.jaxpr, self.physical.compile(), self.donated)

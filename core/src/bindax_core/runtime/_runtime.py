@@ -1,0 +1,96 @@
+"""The runtime: one object in which lower layers look up what they need of higher ones.
+
+The kernel asks for plugins on a miss without knowing how they are found: ``bindax_core`` puts the
+discovery here when it is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Plugins(Protocol):
+    """The discovery of plugins, as the kernel sees it."""
+
+    def load_for_rule(self, kind: str, primitive: Any) -> bool:
+        """Load the plugins that bring rules of a kind; True when looking again makes sense."""
+
+    def load_for_type(self, type_: type) -> bool:
+        """Load the plugin that offers a value or container type; True when it is registered."""
+
+    def load_for_operations(self, attribute: str | None = None) -> bool:
+        """Load the plugins that offer array operations, or an array attribute."""
+
+    def load_backends(self, name: str | None = None) -> Any:
+        """Load the plugin of a named backend, or of all."""
+
+    def describe_site(self, site: Any) -> str:
+        """A place in the code with its distribution and version, for messages."""
+
+    def candidates(self, kind: str, primitive: str) -> list[str]:
+        """The installed distributions that offer a rule kind, for messages."""
+
+    def failure_behind_rule(self, kind: str) -> BaseException | None:
+        """The failure of a plugin that offers a rule kind: the cause of a missing rule."""
+
+    def physical_jaxpr(self, jaxpr: Any) -> Any:
+        """The program that represents one with extended dtypes."""
+
+
+class NoPlugins:
+    """The discovery of a kernel that nobody connected: it finds nothing."""
+
+    def load_for_rule(self, kind: str, primitive: Any) -> bool:
+        """See ``Plugins``."""
+        return False
+
+    def load_for_type(self, type_: type) -> bool:
+        """See ``Plugins``."""
+        return False
+
+    def load_for_operations(self, attribute: str | None = None) -> bool:
+        """See ``Plugins``."""
+        return False
+
+    def load_backends(self, name: str | None = None) -> Any:
+        """See ``Plugins``."""
+
+    def describe_site(self, site: Any) -> str:
+        """See ``Plugins``."""
+        return str(site)
+
+    def candidates(self, kind: str, primitive: str) -> list[str]:
+        """See ``Plugins``."""
+        return []
+
+    def failure_behind_rule(self, kind: str) -> BaseException | None:
+        """See ``Plugins``."""
+        return None
+
+    def physical_jaxpr(self, jaxpr: Any) -> Any:
+        """See ``Plugins``."""
+        return jaxpr
+
+
+class Runtime:
+    """The state of this process that several layers share.
+
+    Attributes:
+        plugins: the discovery of plugins.
+        wrap_rule: put around every function that interpreters call, by the debug mode that checks
+            rules; None while it is off.
+        has_compiler_threads: whether operations may be compiled: not in a forked process, which
+            has none of a compiler's threads, and would wait for them for ever.
+    """
+
+    __slots__ = ("has_compiler_threads", "plugins", "wrap_rule")
+
+    def __init__(self) -> None:
+        self.plugins: Plugins = NoPlugins()
+        self.wrap_rule: Callable[[Any, Any, Callable[..., Any]], Callable[..., Any]] | None = None
+        self.has_compiler_threads = True
+
+
+runtime = Runtime()
+"""The runtime of this process."""

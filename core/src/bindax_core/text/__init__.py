@@ -1,0 +1,1 @@
+"""Jaxprs as text: written, and read with nothing in the text trusted."""

@@ -1,0 +1,77 @@
+"""The functions for jaxprs as text, which load what they need when they are first used.
+
+``docs/jaxpr_text.md`` has the grammar.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bindax_core.kernel._source_info import api_boundary
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._jaxpr import ClosedJaxpr
+
+__all__ = ["jaxpr_from_text", "jaxpr_to_text"]
+
+
+@api_boundary
+def jaxpr_to_text(closed: ClosedJaxpr) -> str:
+    """Write a program as text, with the values of its constants.
+
+    The text names each primitive by the distribution that declares it, and notes the distribution's
+    version. Source lines are not written.
+
+    Args:
+        closed: the program.
+
+    Returns:
+        Text that ``jaxpr_from_text`` reads. Equal programs have equal texts.
+
+    Raises:
+        JaxprTextError: when something in the program has no text form, such as a Python function.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> print(jaxpr_to_text(make_jaxpr(lambda x, y: (y, x, 2.5))(1.0, 3)))
+    bindax jaxpr 1
+    <BLANKLINE>
+    program @0 (a:float64[]~, b:int64[]~)
+      return (b, a, 2.5:float64[]~)
+    <BLANKLINE>
+    """
+    from bindax_core.text._write import Writer
+
+    return Writer().text(closed)
+
+
+@api_boundary
+def jaxpr_from_text(text: str, *, any_version: bool = False) -> ClosedJaxpr:
+    """Read a program that ``jaxpr_to_text`` wrote.
+
+    The plugins of the distributions that the text names are loaded; nothing else is imported. The
+    program is type-checked. Its constants and literals are read as ``Array``.
+
+    Args:
+        text: the text.
+        any_version: accept primitives of distributions whose installed version is not compatible
+            with the one that the text was written with. A version is compatible when it is the same
+            or a later one with the same leftmost number that is not zero.
+
+    Returns:
+        The program.
+
+    Raises:
+        JaxprTextError: when the text is damaged, or a distribution, version, primitive, parameter
+            or type that it needs is not installed. The message has the line.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> text = jaxpr_to_text(make_jaxpr(lambda x: (x, x))(1.0))
+    >>> jaxpr_from_text(text).out_avals
+    [ShapedArray(float64[], weak_type=True), ShapedArray(float64[], weak_type=True)]
+    >>> jaxpr_from_text(text.replace("float64[]", "float63[]"))
+    Traceback (most recent call last):
+    bindax_core.errors.JaxprTextError: line 3: there is no dtype 'float63' here. ...
+    """
+    from bindax_core.text._read import read_text
+
+    return read_text(text, any_version)

@@ -1,0 +1,440 @@
+"""Reading: from text to programs. Nothing in a text is trusted to be what was written."""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bindax_core.errors import JaxprTextError, JaxprTypeError, TreeError
+from bindax_core.kernel._aval import AbstractValue, ShapedArray, float0, is_value, typeof
+from bindax_core.kernel._extended import ExtendedDType, as_extended
+from bindax_core.kernel._jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from bindax_core.kernel._jaxpr_check import typecheck_jaxpr
+from bindax_core.runtime._array import Array
+from bindax_core.text import _installed
+from bindax_core.text._numbers import HEADER, RESERVED, VERSION, find_dtype, read_number
+from bindax_core.text._tokens import Tokens
+from bindax_core.tree_util import PyTreeDef
+
+_MAX_DEPTH = 100
+_HEADER = re.compile(r"bindax jaxpr ([0-9]{1,9})\n")
+_USES = re.compile(r"uses ([a-z0-9][a-z0-9-]*) (\S+)\n")
+
+
+def read_text(text: Any, any_version: bool) -> ClosedJaxpr:
+    """Read a program; see ``jaxpr_from_text``."""
+    if not isinstance(text, str):
+        raise JaxprTextError(f"the text of a jaxpr is a str, got a {type(text).__name__}.")
+    header = _HEADER.match(text)
+    if header is None:
+        raise JaxprTextError(
+            f"line 1: a jaxpr as text begins with {HEADER.strip()!r}, found {text[:40]!r}."
+        )
+    if int(header[1]) != VERSION:
+        raise JaxprTextError(
+            f"line 1: the text has version {header[1]} of the format, and this version of bindax "
+            f"reads version {VERSION}."
+        )
+    used: set[str] = set()
+    position = header.end()
+    while (line := _USES.match(text, position)) is not None:
+        tokens = Tokens(text, position)
+        if line[1] in used:
+            raise tokens.error(f"the distribution {line[1]} is named twice")
+        _at(tokens, "", _installed.require, line[1], line[2], any_version)
+        used.add(line[1])
+        position = line.end()
+    return _Reader(Tokens(text, position), used).text()
+
+
+def _at(tokens: Tokens, subject: str, function: Callable[..., Any], *args: Any, **kw: Any) -> Any:
+    """Call what may raise anything, such as a plugin's code, and say in which line it did."""
+    try:
+        return function(*args, **kw)
+    except Exception as error:
+        known = isinstance(error, JaxprTextError | JaxprTypeError | TreeError)
+        reason = str(error) if known else f"{type(error).__name__}: {error}"
+        raise tokens.error(f"{subject}{reason:.500}") from error
+
+
+class _Reader:
+    """Reads the definitions of a text."""
+
+    def __init__(self, tokens: Tokens, used: set[str]) -> None:
+        self.tokens = tokens
+        self._used = used
+        self._arrays: list[Array] = []
+        self._programs: list[ClosedJaxpr] = []
+        self._qualified: dict[tuple[str, bool], Any] = {}
+
+    def text(self) -> ClosedJaxpr:
+        """Read all definitions; the last program is the one that was written."""
+        while self.tokens.has("array"):
+            self.tokens.expect(f"#{len(self._arrays)}")
+            self._arrays.append(self._array())
+        while self.tokens.has("program"):
+            self.tokens.expect(f"@{len(self._programs)}")
+            self._programs.append(self._program())
+        if self.tokens.next.kind != "end":
+            self.tokens.fail("expected 'program' or the end of the text")
+        if not self._programs:
+            self.tokens.fail("expected 'program'")
+        return self._programs[-1]
+
+    def _defined(self, earlier: list[Any]) -> Any:
+        """Take the mark of an earlier definition; what was defined under it."""
+        number = self.tokens.next.text[1:]
+        if len(number) > 9 or int(number) >= len(earlier):
+            self.tokens.fail("expected the mark of an earlier definition")
+        self.tokens.take()
+        return earlier[int(number)]
+
+    # -------------------------------------------------------------------------------- arrays
+
+    def _array(self) -> Array:
+        aval = self._type()
+        if type(aval) is not ShapedArray:
+            raise self.tokens.error("an array has a type such as float32[3]")
+        payload = self.tokens.take_string()
+        found: Array = _at(self.tokens, "an array is damaged: ", _decoded, payload, aval)
+        return found
+
+    def _type(self) -> AbstractValue:
+        if self.tokens.next.kind == "qualified":
+            found = self._of_form(0)
+            if not isinstance(found, AbstractValue):
+                raise self.tokens.error(f"expected a type, found a {type(found).__name__}")
+            return found
+        dtype = self._dtype()
+        return ShapedArray(self._shape(), dtype, self.tokens.has("~"))
+
+    def _shape(self) -> tuple[int, ...]:
+        self.tokens.expect("[")
+        shape: list[int] = []
+        while not self.tokens.has("]"):
+            if shape:
+                self.tokens.expect(",")
+            shape.append(self._size())
+        return tuple(shape)
+
+    def _size(self) -> int:
+        text = self.tokens.next.text
+        if self.tokens.next.kind != "number" or not text.isdigit() or len(text) > 18:
+            self.tokens.fail("expected the size of an axis")
+        return int(self.tokens.take().text)
+
+    def _dtype(self) -> np.dtype[Any]:
+        if self.tokens.has("extended"):
+            return self._extended().dtype
+        return self._plain_dtype()
+
+    def _extended(self) -> ExtendedDType:
+        """An extended dtype, of which the word was taken: its name, and the type of an element."""
+        self.tokens.expect("(")
+        name = self.tokens.take_string()
+        self.tokens.expect(",")
+        base, shape = self._plain_dtype(), self._shape()
+        self.tokens.expect(")")
+        made = _at(self.tokens, "an extended dtype is damaged: ", np.dtype, [(name, base, shape)])
+        found = as_extended(made)
+        if not isinstance(found, ExtendedDType) or found.name != name or not shape:
+            raise self.tokens.error(f"{name!r} is no extended dtype")
+        return found
+
+    def _plain_dtype(self) -> np.dtype[Any]:
+        name = self.tokens.take_kind("name", "a dtype")
+        found = find_dtype(name)
+        if found is None:
+            raise self.tokens.error(
+                f"there is no dtype {name!r} here. Import the package that defines it"
+            )
+        return found
+
+    # ------------------------------------------------------------------------------ programs
+
+    def _program(self) -> ClosedJaxpr:
+        tokens = self.tokens
+        names: dict[str, Var] = {}
+        constvars: list[Var] = []
+        consts: list[Any] = []
+        invars: list[Var] = []
+        tokens.expect("(")
+        while not tokens.has(")"):
+            if names:
+                tokens.expect(",")
+            v = self._binder(names)
+            if tokens.has("="):
+                if invars:
+                    raise tokens.error("constants come before arguments")
+                constvars.append(v)
+                consts.append(self._constant(v))
+            else:
+                invars.append(v)
+        eqns = []
+        while not tokens.has("return"):
+            eqns.append(self._equation(names))
+        tokens.expect("(")
+        outs = self._atoms(names)
+        closed = ClosedJaxpr(Jaxpr(constvars, invars, outs, eqns), consts)
+        _at(tokens, "the program is not well typed: ", typecheck_jaxpr, closed)
+        return closed
+
+    def _binder(self, names: dict[str, Var]) -> Var:
+        name = self.tokens.take_kind("name", "a variable")
+        if name in RESERVED or name in names:
+            raise self.tokens.error(f"{name!r} is no name for a new variable")
+        self.tokens.expect(":")
+        names[name] = Var(self._type())
+        return names[name]
+
+    def _constant(self, v: Var) -> Any:
+        value = self._operand()
+        if typeof(value).strip_weak_type() != v.aval.strip_weak_type():
+            raise self.tokens.error(
+                f"a constant of type {v.aval.str_short()} has the value of a "
+                f"{typeof(value).str_short()}"
+            )
+        return value
+
+    def _equation(self, names: dict[str, Var]) -> JaxprEqn:
+        tokens = self.tokens
+        # The results are not bound before the operands were read.
+        bound: dict[str, Var] = {}
+        while not tokens.has("="):
+            if bound:
+                tokens.expect(",")
+            if tokens.next.text in names:
+                tokens.fail("expected the name of a new variable")
+            self._binder(bound)
+        primitive = self._primitive()
+        params = self._fields("]", 0) if tokens.has("[") else {}
+        tokens.expect("(")
+        operands = self._atoms(names)
+        names.update(bound)
+        return JaxprEqn(primitive, operands, list(bound.values()), params)
+
+    def _atoms(self, names: dict[str, Var]) -> list[Atom]:
+        """Variables and literals, to the closing bracket."""
+        atoms: list[Atom] = []
+        while not self.tokens.has(")"):
+            if atoms:
+                self.tokens.expect(",")
+            token = self.tokens.next
+            if token.kind == "name" and token.text in names:
+                atoms.append(names[self.tokens.take().text])
+            else:
+                value = self._operand()
+                atoms.append(Literal(value, typeof(value)))
+        return atoms
+
+    def _operand(self) -> Any:
+        """A constant or literal."""
+        value = self._value(0)
+        if not is_value(value) or not isinstance(typeof(value), AbstractValue):
+            raise self.tokens.error(f"a {type(value).__name__} is no operand")
+        return value
+
+    # ---------------------------------------------------------------------------- parameters
+
+    def _value(self, depth: int) -> Any:
+        """A parameter, or something in one."""
+        if depth > _MAX_DEPTH:
+            raise self.tokens.error(f"values are nested more than {_MAX_DEPTH} levels deep")
+        token = self.tokens.next
+        if token.text in _NUMERIC or token.kind == "number":
+            number = self._number()
+            return self._scalar(number) if self.tokens.has(":") else number
+        if token.kind == "string":
+            return self.tokens.take_string()
+        if token.kind == "qualified":
+            return self._of_form(depth + 1)
+        if token.kind == "mark":
+            return self._defined(self._programs if token.text[0] == "@" else self._arrays)
+        if token.text in _CONSTANTS:
+            return _CONSTANTS[self.tokens.take().text]
+        read = _READERS.get(token.text)
+        if read is None:
+            self.tokens.fail("expected a value")
+        self.tokens.take()
+        return read(self, depth + 1)
+
+    def _number(self) -> bool | int | float | complex:
+        text = self.tokens.next.text
+        if text in ("True", "False"):
+            return self.tokens.take().text == "True"
+        if text == "complex":
+            return self._complex()
+        if text != "nan" and self.tokens.next.kind != "number":
+            self.tokens.fail("expected a number")
+        kind = int if text.lstrip("-").isdigit() else float
+        number = _at(self.tokens, "a number is damaged: ", kind, text)
+        self.tokens.take()
+        return number  # type: ignore[no-any-return]
+
+    def _complex(self) -> complex:
+        self.tokens.expect("complex")
+        self.tokens.expect("(")
+        real = self._number()
+        self.tokens.expect(",")
+        parts = (real, self._number())
+        self.tokens.expect(")")
+        if type(parts[0]) is not float or type(parts[1]) is not float:
+            raise self.tokens.error("a complex number has two parts such as 1.0")
+        return complex(*parts)
+
+    def _scalar(self, number: Any) -> Array:
+        aval = self._type()
+        if type(aval) is not ShapedArray or aval.shape != ():
+            raise self.tokens.error("a number has a type such as float32[]")
+        found = read_number(number, aval.dtype)
+        if found is None:
+            raise self.tokens.error(f"{number!r} is no {aval.str_short()}")
+        return Array.from_numpy(found, aval)
+
+    def _items(self, closing: str, depth: int) -> list[Any]:
+        """Values, to the closing bracket, with a comma after the last one or not."""
+        items: list[Any] = []
+        while not self.tokens.has(closing):
+            items.append(self._value(depth))
+            if not self.tokens.has(","):
+                self.tokens.expect(closing)
+                break
+        return items
+
+    def _call(self, depth: int) -> list[Any]:
+        self.tokens.expect("(")
+        return self._items(")", depth)
+
+    def _tuple(self, depth: int) -> tuple[Any, ...]:
+        return tuple(self._items(")", depth))
+
+    def _fields(self, closing: str, depth: int) -> dict[str, Any]:
+        """``name=value``, separated by commas, to the closing bracket."""
+        fields: dict[str, Any] = {}
+        while not self.tokens.has(closing):
+            if fields:
+                self.tokens.expect(",")
+            name = self.tokens.take_kind("name", "the name of a parameter")
+            if name in fields:
+                raise self.tokens.error(f"{name!r} is given twice")
+            self.tokens.expect("=")
+            fields[name] = self._value(depth)
+        return fields
+
+    def _dict(self, depth: int) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        count = 0
+        while not self.tokens.has("}"):
+            if count:
+                self.tokens.expect(",")
+            key = self._value(depth)
+            self.tokens.expect("=")
+            value = self._value(depth)
+            _at(self.tokens, "the key of a dict: ", found.__setitem__, key, value)
+            count += 1
+            if len(found) != count:
+                raise self.tokens.error(f"the key {key!r:.40} is given twice")
+        return found
+
+    def _of_form(self, depth: int) -> Any:
+        """An instance of a class that has a text form."""
+        name = self._name("a class")
+        form = self._find(name, _installed.find_form)
+        self.tokens.expect("(")
+        fields = self._fields(")", depth)
+        found = _at(self.tokens, f"{name} is damaged: ", form.read, **fields)
+        if type(found) is not form.type:
+            raise self.tokens.error(f"{name} was read as a {type(found).__name__}")
+        return found
+
+    def _find(self, name: str, find: Callable[[str, str], Any]) -> Any:
+        """Find the primitive or form that a text calls ``distribution/name``."""
+        key = (name, find is _installed.find_form)
+        if key not in self._qualified:
+            distribution, _, rest = name.partition("/")
+            if distribution not in self._used:
+                raise self.tokens.error(
+                    f"{name} is of a distribution that no line 'uses {distribution} ...' names"
+                )
+            self._qualified[key] = _at(self.tokens, "", find, distribution, rest)
+        return self._qualified[key]
+
+    # ------------------------------------------------------------------------ words of values
+
+    def _frozenset(self, depth: int) -> Any:
+        return _at(self.tokens, "a frozenset is damaged: ", frozenset, self._call(depth))
+
+    def _slice(self, depth: int) -> slice:
+        items = self._call(depth)
+        if len(items) != 3:
+            raise self.tokens.error("a slice has three parts")
+        return slice(*items)
+
+    def _bytes(self) -> Any:
+        return _at(self.tokens, "bytes are damaged: ", bytes.fromhex, self.tokens.take_string())
+
+    def _treedef(self) -> Any:
+        return _at(self.tokens, "", PyTreeDef.deserialize, self.tokens.take_string())
+
+    def _primitive(self) -> Any:
+        return self._find(self._name("a primitive"), _installed.find_primitive)
+
+    def _name(self, what: str) -> str:
+        return self.tokens.take_kind("qualified", f"{what}, as distribution/name")
+
+    def _one(self, read: Callable[[], Any]) -> Any:
+        """The only argument of a word."""
+        self.tokens.expect("(")
+        found = read()
+        self.tokens.expect(")")
+        return found
+
+    def _numpy(self) -> np.ndarray[Any, Any]:
+        found = self._value(_MAX_DEPTH)
+        if type(found) is not Array:
+            raise self.tokens.error("expected a number with a type, or an array")
+        return found.numpy()
+
+    def _numpy_scalar(self) -> Any:
+        found = self._numpy()
+        if found.shape != ():
+            raise self.tokens.error("expected a number")
+        return found[()]
+
+
+_CONSTANTS = {"None": None, "Ellipsis": ...}
+_NUMERIC = frozenset(("True", "False", "nan", "complex"))
+_READERS: dict[str, Callable[[_Reader, int], Any]] = {
+    "(": _Reader._tuple,
+    "[": lambda reader, depth: reader._items("]", depth),
+    "{": _Reader._dict,
+    "bytes": lambda reader, depth: reader._one(reader._bytes),
+    "dtype": lambda reader, depth: reader._one(reader._dtype),
+    "extended": lambda reader, depth: reader._extended(),
+    "frozenset": _Reader._frozenset,
+    "ndarray": lambda reader, depth: reader._one(reader._numpy),
+    "numpy": lambda reader, depth: reader._one(reader._numpy_scalar),
+    "primitive": lambda reader, depth: reader._one(reader._primitive),
+    "slice": _Reader._slice,
+    "treedef": lambda reader, depth: reader._one(reader._treedef),
+    "type": lambda reader, depth: reader._one(reader._type),
+}
+
+
+def _decoded(payload: str, aval: ShapedArray) -> Array:
+    """An array from its bytes, little-endian and in the order of C, in base 64."""
+    data = base64.b64decode(payload, validate=True)
+    if len(data) != math.prod(aval.shape) * aval.dtype.itemsize:
+        raise JaxprTextError(f"{aval.str_short()} has {len(data)} bytes")
+    if aval.dtype == float0:
+        return Array.from_numpy(np.zeros(aval.shape, float0), aval)
+    host = np.frombuffer(data, aval.dtype).reshape(aval.shape)
+    if aval.dtype == np.bool_ and (host.view(np.uint8) > 1).any():
+        raise JaxprTextError("a boolean is neither 0 nor 1")
+    return Array.from_numpy(host.byteswap() if sys.byteorder == "big" else host.copy(), aval)

@@ -1,0 +1,99 @@
+"""Taking one node apart into children, metadata and keys, with what it returned checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bindax_core.errors import TreeError
+from bindax_core.tree._definition import NodeDefinition, short, type_name
+from bindax_core.tree._order import key_order
+
+
+def expand(
+    definition: NodeDefinition, node: Any
+) -> tuple[Sequence[Any], Any, tuple[Any, ...] | None]:
+    """Take one node apart.
+
+    Returns:
+        The children, the metadata and, for mappings, the order of insertion.
+
+    Raises:
+        TreeError: the flatten function returned something else than children and metadata.
+    """
+    kind = definition._kind
+    if kind in ("list", "tuple", "namedtuple"):
+        return tuple(node), None, None
+    if kind == "dict":
+        keys = key_order(node)
+        data = tuple(keys)
+        return [node[key] for key in keys], data, insertion_order(node, data)
+    if kind == "none":
+        return (), None, None
+    result = checked_result(definition, definition.flatten(node))
+    order = insertion_order(node, result[1][1]) if kind == "defaultdict" else None
+    return checked_children(definition, result[0]), result[1], order
+
+
+def insertion_order(node: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The keys of a mapping as they were inserted; None if that is the order of the leaves."""
+    inserted = tuple(node)
+    return None if inserted == keys else inserted
+
+
+def expand_with_keys(
+    definition: NodeDefinition, node: Any
+) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
+    """Take one node apart, with the keys of its children.
+
+    Returns:
+        The children, their keys, the metadata and, for mappings, the order of insertion.
+
+    Raises:
+        TreeError: the flatten function returned something else than it should.
+    """
+    with_keys = definition.flatten_with_keys
+    if with_keys is None:
+        children, data, order = expand(definition, node)
+        return children, definition.child_keys(data, len(children)), data, order
+    pairs, data = checked_result(definition, with_keys(node), "flatten_with_keys")
+    keys, children = [], []
+    for pair in checked_children(definition, pairs, "flatten_with_keys"):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TreeError(
+                f"The flatten_with_keys function of the pytree node type "
+                f"{type_name(definition.type)} must return pairs (key, child), got {short(pair)}."
+            )
+        keys.append(pair[0])
+        children.append(pair[1])
+    return children, keys, data, None
+
+
+def checked_result(
+    definition: NodeDefinition, result: Any, function: str = "flatten"
+) -> tuple[Any, Any]:
+    """Check that a flatten function returned a pair."""
+    if isinstance(result, tuple) and len(result) == 2:
+        return result
+    raise TreeError(
+        f"The {function} function of the pytree node type {type_name(definition.type)} must return "
+        f"a tuple (children, metadata), got {short(result)} of type {type_name(type(result))}."
+    )
+
+
+def checked_children(
+    definition: NodeDefinition, children: Any, function: str = "flatten"
+) -> tuple[Any, ...]:
+    """Check that a flatten function returned an iterable of children, and make it a tuple."""
+    if not isinstance(children, str | bytes):
+        try:
+            iterator = iter(children)
+        except TypeError:
+            pass
+        else:
+            return tuple(iterator)
+    raise TreeError(
+        f"The {function} function of the pytree node type {type_name(definition.type)} must return "
+        f"an iterable of children first, got {short(children)} of type "
+        f"{type_name(type(children))}. A single child x is written (x,)."
+    )

@@ -1,0 +1,75 @@
+"""The rules that the primitives of this package share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bindax_callbacks.host_function import ForEach, HostFunction
+from bindax_core.extend import (
+    Array,
+    Effect,
+    LoweringContext,
+    Primitive,
+    Rule,
+    as_array,
+    rules,
+)
+
+NO_DERIVATIVE = (
+    "what a Python function computes cannot be seen; give its derivative with custom_jvp or "
+    "custom_vjp, or stop_gradient its arguments"
+)
+
+
+def _impl(*operands: Any, callback: HostFunction, **params: Any) -> list[Array]:
+    arrays = [as_array(x).numpy() for x in operands]
+    return [as_array(x) for x in callback(*arrays)]
+
+
+def _abstract_eval(*avals: Any, callback: HostFunction, **params: Any) -> list[Any]:
+    return list(callback.result_avals)
+
+
+def host_rules(*, pure: bool = False) -> list[Rule]:
+    """Make the rules that type, evaluate and compile the call of a host function.
+
+    Args:
+        pure: whether calls may be dropped, merged and reordered.
+    """
+
+    def lower(
+        ctx: LoweringContext,
+        *values: Any,
+        callback: HostFunction,
+        ordered: bool = False,
+        **params: Any,
+    ) -> list[Any]:
+        return ctx.callback(callback, values, callback.result_avals, pure=pure, ordered=ordered)
+
+    return [
+        rules.impl(_impl, on_values=True),
+        rules.abstract_eval(_abstract_eval),
+        rules.lowering["stablehlo"](lower),
+    ]
+
+
+def effect_of(unordered: Effect, ordered: Effect) -> Callable[..., frozenset[Effect]]:
+    """The ``effects`` rule of a primitive with the parameter ``ordered``."""
+    sets = (frozenset({unordered}), frozenset({ordered}))
+    return lambda **params: sets[params["ordered"]]
+
+
+def map_elements(
+    primitive: Primitive,
+    axis_size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    callback: HostFunction,
+    params: dict[str, Any],
+) -> tuple[list[Any], list[Any]]:
+    """A ``vmap`` rule: one application, whose host function goes through the elements."""
+    avals = [a.update(shape=(axis_size, *a.shape)) for a in callback.result_avals]
+    batched = ForEach(callback, axis_size, tuple(dims), tuple(avals))
+    outs = primitive.bind(*operands, **{**params, "callback": batched})
+    return outs, [0] * len(outs)

@@ -1,0 +1,72 @@
+"""Samples for the conformance kit: host functions that NumPy computes, and ones that only look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_callbacks import debug
+from bindax_callbacks.io_callback import io_callback
+from bindax_callbacks.pure_callback import pure_callback
+from bindax_core import ShapeDtypeStruct
+from bindax_testing import EquivalentMutant, Sample, array, sample
+
+_NO_DERIVATIVE = {"vmap of others": "what a Python function computes has no derivative"}
+
+
+def _ignore(*args: Any, **kwargs: Any) -> None:
+    """Take everything, and do nothing."""
+
+
+def _watched(x: Any) -> Any:
+    debug.callback(_ignore, x, label="x")
+    return lax.mul(lax.sin(x), x)
+
+
+def _pure(method: str) -> Any:
+    def computed(x: Any, y: Any) -> Any:
+        kind = ShapeDtypeStruct(x.shape, x.dtype)
+        return pure_callback(lambda x, y: np.subtract(x, y), kind, x, y, vmap_method=method)
+
+    computed.__name__ = method
+    return computed
+
+
+def _io(x: Any) -> Any:
+    kind = ShapeDtypeStruct(x.shape, x.dtype)
+    return io_callback(lambda x: np.negative(x), kind, x)
+
+
+def _equivalent_mutants() -> Iterator[EquivalentMutant]:
+    """The mistakes in rules that change nothing that a check can notice."""
+    for name in ("debug_callback", "io_callback"):
+        yield EquivalentMutant(
+            name, "impl", "flipped ordered", "eager calls are in order, whatever they ask for"
+        )
+        for kind in ("jvp", "vmap", "lowering.stablehlo"):
+            yield EquivalentMutant(
+                name, kind, "flipped ordered", "one call alone has no order to keep among several"
+            )
+    unseen = "it has no result; tests of the functions look at what the host function is given"
+    for kind, damage in (
+        ("jvp", "tangent in place of the primal"),
+        ("vmap", "forgotten batch of operand 0"),
+    ):
+        yield EquivalentMutant("debug_callback", kind, damage, unseen)
+
+
+def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
+    """Calls of the functions of this package, and the mistakes that change nothing."""
+    yield from _equivalent_mutants()
+    for dtype in ("float64", "float32", "complex128"):
+        yield sample(_watched, array((2, 3), dtype))
+    for method in ("sequential", "expand_dims", "broadcast_all"):
+        for dtype in ("int32", "float64"):
+            operand = array((2, 3), dtype)
+            skip = _NO_DERIVATIVE if dtype == "float64" else {}
+            yield sample(_pure(method), operand, operand, skip=skip)
+    yield sample(_io, array((3,), "int32"))
+    yield sample(_io, array((), "float32"), skip=_NO_DERIVATIVE)

@@ -1,0 +1,1 @@
+"""Conditionals: one of several functions, chosen at run time."""

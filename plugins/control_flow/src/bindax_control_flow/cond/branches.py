@@ -1,0 +1,218 @@
+"""Branches: the programs of a conditional, made to take and return the same types.
+
+Each transformation of a branch can change what it takes (its constants, its residuals) and what
+it returns (which results have tangents, a batch axis); the functions here make the branches of
+one conditional agree again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from bindax_control_flow.shared.arguments import check_values, structure_difference
+from bindax_control_flow.shared.programs import Programs, join_consts, with_results
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    Var,
+    describe_function,
+    eval_jaxpr,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+    zeros_like_aval,
+)
+from bindax_lax_basic.dtypes import promote_types
+from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
+
+Branches = Programs
+
+
+def trace_branches(
+    name: str,
+    functions: Sequence[Callable[..., Any]],
+    operands: tuple[Any, ...],
+    avals: Sequence[Any],
+) -> tuple[list[ClosedJaxpr], PyTreeDef]:
+    """The programs of the branch functions, whose results agree in structure and type.
+
+    Args:
+        name: what the user called, for messages.
+        functions: the branches.
+        operands: the operands, for their structure.
+        avals: the types of the operands' leaves.
+
+    Raises:
+        TypeError: when the branches' results differ; the message names the path and both types.
+    """
+    _, in_tree = tree_flatten(operands)
+    traced = []
+    trees: list[PyTreeDef] = []
+    for function in functions:
+
+        def flat(*leaves: Any, function: Callable[..., Any] = function) -> list[Any]:
+            result = function(*tree_unflatten(in_tree, leaves))
+            check_values(f"{describe_function(function)} in {name}", "output", result)
+            outs, tree = tree_flatten(result)
+            trees.append(tree)
+            return outs
+
+        traced.append(trace_to_jaxpr(flat, avals, Origin(name, function)))
+    for function, tree in zip(functions[1:], trees[1:], strict=True):
+        if tree != trees[0]:
+            raise TypeError(
+                f"the branches of {name} must return the same structure, but "
+                f"{describe_function(functions[0])} returns {trees[0]} and "
+                f"{describe_function(function)} returns {tree}"
+                f"{structure_difference('output', trees[0], tree)}."
+            )
+    return _agreeing_results(name, functions, traced, trees[0]), trees[0]
+
+
+def _agreeing_results(
+    name: str, functions: Sequence[Any], traced: Sequence[ClosedJaxpr], tree: PyTreeDef
+) -> list[ClosedJaxpr]:
+    rows = list(zip(*[program.out_avals for program in traced], strict=True))
+    wanted = []
+    for i, row in enumerate(rows):
+        common = _common_type(row)
+        if common is None:
+            numbered = tree_unflatten(tree, list(range(len(rows))))
+            paths = [keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]]
+            listed = "; ".join(
+                f"{describe_function(function)} returns {aval.str_short()}"
+                for function, aval in zip(functions, row, strict=True)
+            )
+            raise TypeError(
+                f"the branches of {name} must return the same types, but at output{paths[i]} "
+                f"{listed}. Convert with .astype, or broadcast, in one of them."
+            )
+        wanted.append(common)
+    return [with_results(program, wanted) for program in traced]
+
+
+def _common_type(avals: Sequence[Any]) -> Any:
+    """The type that all can be converted to without a promotion, or None; weak types yield."""
+    first = avals[0]
+    if all(aval == first for aval in avals):
+        return first
+    if any(getattr(aval, "shape", None) != first.shape for aval in avals):
+        return None
+    strong = {aval.dtype for aval in avals if not aval.weak_type}
+    if len(strong) > 1:
+        return None
+    weak = [aval.dtype for aval in avals if aval.weak_type]
+    dtype = strong.pop() if strong else weak[0]
+    for other in weak:
+        # A weak dtype yields only to one that can hold its kind: 0.5 does not become an integer.
+        if promote_types(dtype, other) != dtype and not _yields(other, dtype):
+            return None
+    return first.update(dtype=dtype, weak_type=all(aval.weak_type for aval in avals))
+
+
+def _yields(weak: Any, strong: Any) -> bool:
+    order = "biufVc"
+    return order.index(strong.kind) >= order.index(weak.kind)
+
+
+def agreeing(programs: Sequence[ClosedJaxpr]) -> list[ClosedJaxpr]:
+    """Programs of the same shapes and dtypes, whose results are weakly typed where all are.
+
+    A transformation can leave a result weakly typed in one branch alone.
+    """
+    rows = zip(*[program.out_avals for program in programs], strict=True)
+    wanted = [row[0] if len(set(row)) == 1 else _common_type(row) for row in rows]
+    return [with_results(program, wanted) for program in programs]
+
+
+class SplitBranches(NamedTuple):
+    """The branches of a conditional unzipped in a known and an unknown conditional.
+
+    Attributes:
+        known: from the known operands to the known results and the computed residuals.
+        unknown: from all residuals and the unknown operands to the unknown results.
+        consts: leading operands of the known branches.
+        out_unknowns: which results are unknown.
+        sources: for each residual, the known operand that it is, or None when it is computed.
+        residual_avals: the types of the computed residuals.
+    """
+
+    known: Branches
+    unknown: Branches
+    consts: list[Any]
+    out_unknowns: list[bool]
+    sources: list[int | None]
+    residual_avals: list[Any]
+
+
+def split_branches(branches: Branches, in_unknowns: Sequence[bool]) -> SplitBranches:
+    """Partially evaluate all branches, so that they share known results and residuals."""
+    first = [partial_eval_jaxpr(branch, in_unknowns) for branch in branches]
+    out_unknowns = [any(flags) for flags in zip(*[s.out_unknowns for s in first], strict=True)]
+    splits = [partial_eval_jaxpr(branch, in_unknowns, out_unknowns) for branch in branches]
+    slots = _residual_slots(splits)
+    known_programs, unknown_programs = [], []
+    for split, mine in zip(splits, _slots_of(splits), strict=True):
+        known_programs.append(_known_program(split, mine, slots))
+        residual_vars = dict(zip(mine, split.unknown.jaxpr.invars, strict=False))
+        rest = split.unknown.jaxpr.invars[len(mine) :]
+        invars = [residual_vars.get(slot) or Var(slot[1]) for slot in slots]
+        jaxpr = split.unknown.jaxpr.replace(invars=[*invars, *rest])
+        unknown_programs.append(ClosedJaxpr(jaxpr))
+    known, consts = join_consts(agreeing(known_programs))
+    return SplitBranches(
+        known,
+        tuple(agreeing(unknown_programs)),
+        consts,
+        out_unknowns,
+        [slot[2] if slot[0] == "operand" else None for slot in slots],
+        [slot[1] for slot in slots if slot[0] == "computed"],
+    )
+
+
+Slot = tuple[str, Any, int]
+
+
+def _slots_of(splits: Sequence[Any]) -> list[list[Slot]]:
+    """For each branch, a name for each of its residuals that other branches can share."""
+    named = []
+    for split in splits:
+        counts: dict[Any, int] = {}
+        mine: list[Slot] = []
+        for aval, source in zip(split.residual_avals, split.forwarded, strict=True):
+            if source is not None:
+                mine.append(("operand", aval, source))
+            else:
+                counts[aval] = counts.get(aval, 0) + 1
+                mine.append(("computed", aval, counts[aval]))
+        named.append(mine)
+    return named
+
+
+def _residual_slots(splits: Sequence[Any]) -> list[Slot]:
+    """The residuals of all branches; those of one type take the same place."""
+    found: dict[Slot, None] = {}
+    for mine in _slots_of(splits):
+        found.update(dict.fromkeys(mine))
+    return list(found)
+
+
+def _known_program(split: Any, mine: list[Slot], slots: list[Slot]) -> ClosedJaxpr:
+    """A branch's known part, with zeros for the residuals that only other branches compute."""
+    num_known = sum(not unknown for unknown in split.out_unknowns)
+    computed = [slot for slot in mine if slot[0] == "computed"]
+
+    def function(*operands: Any) -> list[Any]:
+        outs = eval_jaxpr(split.known.jaxpr, split.known.consts, *operands)
+        values = dict(zip(computed, outs[num_known:], strict=True))
+        residuals = [
+            values[slot] if slot in values else zeros_like_aval(slot[1])
+            for slot in slots
+            if slot[0] == "computed"
+        ]
+        return [*outs[:num_known], *residuals]
+
+    return trace_to_jaxpr(function, split.known.in_avals, Origin("cond"))

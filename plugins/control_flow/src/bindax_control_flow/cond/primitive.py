@@ -1,0 +1,265 @@
+"""The primitive ``cond``: one of several programs, chosen at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_control_flow.cond.branches import Branches, agreeing, split_branches
+from bindax_control_flow.cond.platforms import branch_for
+from bindax_control_flow.shared.programs import join_consts
+from bindax_core.extend import (
+    ClosedJaxpr,
+    JaxprEqn,
+    Origin,
+    Region,
+    ShapedArray,
+    Var,
+    Zero,
+    as_array,
+    eval_jaxpr,
+    full_lower,
+    is_undef_primal,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import convert_element_type, select_n
+from bindax_transforms import (
+    check_repeatable,
+    dce_jaxpr,
+    jvp_jaxpr,
+    trace_to_jaxpr,
+    transpose_jaxpr,
+    vmap_jaxpr,
+)
+
+__all__ = ["cond_p"]
+
+INDEX = ShapedArray((), np.int32)
+
+
+def _impl(index: Any, *operands: Any, branches: Branches, **which: Any) -> list[Any]:
+    avals = tuple([typeof(x) for x in (index, *operands)])
+    cond_p.out_avals(avals, {"branches": branches, **which})  # checks the operands
+    branch = branches[min(max(int(index), 0), len(branches) - 1)]
+    return [as_array(x) for x in eval_jaxpr(branch.jaxpr, branch.consts, *operands)]
+
+
+def _abstract_eval(index: Any, *avals: Any, branches: Branches, **which: Any) -> list[Any]:
+    if index.strip_weak_type() != INDEX:
+        raise TypeError(f"the index of cond must be int32[], but it is {index.str_short()}.")
+    given = [aval.strip_weak_type() for aval in avals]
+    outs = [aval.strip_weak_type() for aval in branches[0].out_avals]
+    for i, branch in enumerate(branches):
+        if [aval.strip_weak_type() for aval in branch.in_avals] != given:
+            raise TypeError(f"branch {i} of cond does not take the types of the operands.")
+        if [aval.strip_weak_type() for aval in branch.out_avals] != outs:
+            raise TypeError(f"branch {i} of cond does not return the types of branch 0.")
+    return branches[0].out_avals
+
+
+def _jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, branches: Branches, **which: Any
+) -> Any:
+    index, *primals = primals
+    nonzeros = [type(t) is not Zero for t in tangents[1:]]
+    found = [jvp_jaxpr(branch, nonzeros)[1] for branch in branches]
+    nonzeros_out = [any(flags) for flags in zip(*found, strict=True)]
+    made = [jvp_jaxpr(branch, nonzeros, nonzeros_out)[0] for branch in branches]
+    joined, consts = join_consts(agreeing(made))
+    given = [t for t in tangents[1:] if type(t) is not Zero]
+    outs = cond_p.bind(index, *consts, *primals, *given, branches=joined, **which)
+    count = len(nonzeros_out)
+    rest = iter(outs[count:])
+    tangents_out = [
+        next(rest) if nonzero else Zero(aval.tangent_aval())
+        for nonzero, aval in zip(nonzeros_out, branches[0].out_avals, strict=True)
+    ]
+    return outs[:count], tangents_out
+
+
+def _vmap(
+    axis_size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    branches: Branches,
+    **which: Any,
+) -> tuple[list[Any], list[int | None]]:
+    index, *rest = operands
+    index_dim, *rest_dims = dims
+    if index_dim is not None:
+        return _select(axis_size, index, index_dim, rest, rest_dims, branches)
+    found = [vmap_jaxpr(branch, axis_size, rest_dims)[1] for branch in branches]
+    batched = [any(d is not None for d in row) for row in zip(*found, strict=True)]
+    made = [vmap_jaxpr(branch, axis_size, rest_dims, batched)[0] for branch in branches]
+    joined, consts = join_consts(agreeing(made))
+    outs = cond_p.bind(index, *consts, *rest, branches=joined, **which)
+    return outs, [0 if flag else None for flag in batched]
+
+
+def _select(
+    axis_size: int,
+    index: Any,
+    index_dim: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    branches: Branches,
+) -> tuple[list[Any], list[int | None]]:
+    """With a mapped condition, all branches run and each element is taken from its own."""
+    del index_dim  # the index is a scalar for each element, so its only axis is the batch axis
+    rows = []
+    for branch in branches:
+        check_repeatable(branch, "vmap of cond with a mapped predicate runs all branches")
+        program, _ = vmap_jaxpr(branch, axis_size, dims, True)
+        rows.append(eval_jaxpr(program.jaxpr, program.consts, *operands))
+    which = convert_element_type(index, np.bool_) if len(branches) == 2 else index
+    outs = []
+    for cases in zip(*rows, strict=True):
+        shape = typeof(cases[0]).shape
+        spread = which
+        for axis in range(1, len(shape)):
+            spread = operations_for(typeof(which)).broadcast_axis(spread, shape[axis], axis)
+        outs.append(select_n(spread, *cases) if len(cases) > 1 else cases[0])
+    return outs, [0] * len(outs)
+
+
+def _partial_eval(
+    trace: Any, tracers: Sequence[Any], *, branches: Branches, **which: Any
+) -> list[Any]:
+    index, *operands = tracers
+    if not index.is_known:
+        outs = [trace.unknown(aval) for aval in branches[0].out_avals]
+        trace.add_eqn(cond_p, tracers, outs, {"branches": branches, **which})
+        return outs
+    in_unknowns = [not t.is_known for t in operands]
+    parts = split_branches(branches, in_unknowns)
+    known = [full_lower(t.value) for t in operands if t.is_known]
+    unknown = [t for t in operands if not t.is_known]
+    index_value = full_lower(index.value)
+    outs = cond_p.bind(index_value, *parts.consts, *known, branches=parts.known, **which)
+    num_known = sum(not flag for flag in parts.out_unknowns)
+    computed = iter(outs[num_known:])
+    residuals = [next(computed) if s is None else known[s] for s in parts.sources]
+    unknown_outs = [trace.unknown(aval) for aval in parts.unknown[0].out_avals]
+    trace.add_eqn(
+        cond_p,
+        [index_value, *residuals, *unknown],
+        unknown_outs,
+        {"branches": parts.unknown, **which},
+    )
+    known_iter, unknown_iter = iter(outs), iter(unknown_outs)
+    return [next(unknown_iter) if flag else next(known_iter) for flag in parts.out_unknowns]
+
+
+def _partial_eval_jaxpr(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
+    branches: Branches = eqn.params["branches"]
+    if in_unknowns[0]:
+        return None, eqn, [True] * len(eqn.outvars), []
+    parts = split_branches(branches, in_unknowns[1:])
+    if parts.consts:
+        # An equation has no place for constants; they are zeros, so the whole waits instead.
+        return None, eqn, [True] * len(eqn.outvars), []
+    index, *operands = eqn.invars
+    known = [x for x, flag in zip(operands, in_unknowns[1:], strict=True) if not flag]
+    unknown = [x for x, flag in zip(operands, in_unknowns[1:], strict=True) if flag]
+    computed = [Var(aval) for aval in parts.residual_avals]
+    fresh = iter(computed)
+    residuals = [next(fresh) if s is None else known[s] for s in parts.sources]
+    outs = list(zip(eqn.outvars, parts.out_unknowns, strict=True))
+    known_eqn = eqn.replace(
+        invars=[index, *known],
+        outvars=[*(v for v, flag in outs if not flag), *computed],
+        params={**eqn.params, "branches": parts.known},
+    )
+    unknown_eqn = eqn.replace(
+        invars=[index, *residuals, *unknown],
+        outvars=[v for v, flag in outs if flag],
+        params={**eqn.params, "branches": parts.unknown},
+    )
+    return known_eqn, unknown_eqn, parts.out_unknowns, residuals
+
+
+def _transpose(
+    cotangents: Sequence[Any], index: Any, *operands: Any, branches: Branches, **which: Any
+) -> Any:
+    linear = [is_undef_primal(x) for x in operands]
+    nonzero_cts = [type(ct) is not Zero for ct in cotangents]
+    made = [_transposed(branch, linear, nonzero_cts) for branch in branches]
+    joined, consts = join_consts(agreeing(made))
+    residuals = [x for x in operands if not is_undef_primal(x)]
+    given = [ct for ct in cotangents if type(ct) is not Zero]
+    outs = iter(cond_p.bind(index, *consts, *residuals, *given, branches=joined, **which))
+    return [None, *(next(outs) if flag else None for flag in linear)]
+
+
+def _transposed(
+    branch: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
+) -> ClosedJaxpr:
+    """The transpose of a branch, with zeros for cotangents that only other branches have."""
+    program, nonzero_out = transpose_jaxpr(branch, linear, nonzero_cts)
+    if all(nonzero_out):
+        return program
+    linear_avals = [a for a, flag in zip(branch.in_avals, linear, strict=True) if flag]
+
+    def function(*operands: Any) -> list[Any]:
+        outs = iter(eval_jaxpr(program.jaxpr, program.consts, *operands))
+        return [
+            next(outs) if flag else operations_for(aval).zeros(aval)
+            for flag, aval in zip(nonzero_out, linear_avals, strict=True)
+        ]
+
+    return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
+
+
+def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
+    pruned = [dce_jaxpr(branch.jaxpr, used_outputs) for branch in eqn.params["branches"]]
+    used = [any(flags) for flags in zip(*[flags for _, flags in pruned], strict=True)]
+    branches = tuple(
+        ClosedJaxpr(
+            jaxpr.replace(invars=[v for v, flag in zip(jaxpr.invars, used, strict=True) if flag])
+        )
+        for jaxpr, _ in pruned
+    )
+    index, *operands = eqn.invars
+    return eqn.replace(
+        invars=[index, *(x for x, flag in zip(operands, used, strict=True) if flag)],
+        outvars=[v for v, flag in zip(eqn.outvars, used_outputs, strict=True) if flag],
+        params={**eqn.params, "branches": branches},
+    )
+
+
+def _lowering(
+    ctx: Any, index: Any, *values: Any, branches: Branches, platforms: tuple[str, ...] = ()
+) -> list[Any]:
+    if platforms:
+        return ctx.inline(branches[branch_for(platforms, ctx.platform)], values)  # type: ignore[no-any-return]
+
+    def region(branch: ClosedJaxpr) -> Region:
+        return Region((), lambda inner: inner.inline(branch, values))
+
+    regions = [region(branch) for branch in branches]
+    return ctx.op("stablehlo.case", [index], regions=regions)  # type: ignore[no-any-return]
+
+
+cond_p = primitive(
+    "cond",
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose(_transpose, symbolic_zeros=True),
+    rules.partial_eval(_partial_eval),
+    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    rules.dce(_dce),
+    rules.lowering["stablehlo"](_lowering),
+    multiple_results=True,
+)
+"""Applies ``branches[index]`` to the operands. Operands: ``index``, an int32 scalar in range, and
+the branches' arguments. Parameters: ``branches``, programs of one type, without constants;
+``platforms``, if given the platform that each branch is for: then ``index`` is what
+``platform_index`` gives, and only the branch of the platform is compiled."""

@@ -1,0 +1,88 @@
+"""Samples for the conformance kit: conditionals whose branches are linear, smooth, or constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_control_flow.cond.cond import cond, switch
+from bindax_control_flow.cond.platform_dependent import platform_dependent
+from bindax_testing import Sample, array, between, sample
+
+INDEX = array((), "int32", between(0, 2))
+PRED = array((), "bool")
+_TRANSPOSES = {"transpose": "the branch is linear at these values, the others are not"}
+
+
+def _linear(pred: Any, x: Any, y: Any) -> Any:
+    return cond(pred, lambda x, y: (x, y), lambda x, y: (lax.neg(y), lax.add(x, y)), x, y)
+
+
+def _scaled(pred: Any, scale: Any, x: Any) -> Any:
+    return cond(
+        pred,
+        lambda s, x: lax.mul(lax.cos(s), x),
+        lambda s, x: lax.mul(lax.sin(s), x),
+        scale,
+        x,
+    )
+
+
+def _smooth(index: Any, x: Any, y: Any) -> Any:
+    branches = (
+        lambda x, y: (lax.sin(x), lax.mul(x, y)),
+        lambda x, y: (lax.mul(x, x), y),
+        lambda x, y: (lax.exp(y), lax.sub(x, y)),
+    )
+    return switch(index, branches, x, y)
+
+
+def _partly_constant(pred: Any, x: Any, n: Any) -> Any:
+    constant = np.arange(3.0)
+    return cond(
+        pred,
+        lambda x, n: (lax.mul(x, constant), n, constant),
+        lambda x, n: (constant, lax.add(n, n), x),
+        x,
+        n,
+    )
+
+
+def _reduced(pred: Any, x: Any) -> Any:
+    return cond(pred, lax.reduce_sum, lambda x: lax.reduce_max(lax.tanh(x)), x)
+
+
+def _nested(pred: Any, other: Any, x: Any) -> Any:
+    def inner(x: Any) -> Any:
+        return cond(other, lax.cos, lambda x: lax.mul(x, x), x)
+
+    return cond(pred, inner, lax.neg, x)
+
+
+def _per_platform(x: Any) -> Any:
+    return platform_dependent(x, cpu=lambda x: x * x, tpu=lax.neg, default=lax.sin)
+
+
+def _for_all_platforms(x: Any) -> Any:
+    return platform_dependent(x, tpu=lax.neg, cuda=lax.cos, default=lax.sin)
+
+
+def cond_samples() -> Iterator[Sample]:
+    """Calls of ``cond``, ``switch`` and ``platform_dependent``."""
+    x = array((3,), "float64")
+    for dtype in ("float64", "float32", "complex128"):
+        operand = array((2, 3), dtype)
+        yield sample(_linear, PRED, operand, operand)
+    yield sample(_linear, PRED, array((), "float64"), array((), "float64"))
+    yield sample(_linear, PRED, array((2, 0), "float64"), array((2, 0), "float64"))
+    yield sample(_scaled, PRED, x, x)
+    yield sample(_smooth, INDEX, x, x, skip=_TRANSPOSES)
+    yield sample(_smooth, INDEX, array((), "float32"), array((), "float32"), skip=_TRANSPOSES)
+    yield sample(_partly_constant, PRED, x, array((2,), "int32"), skip=_TRANSPOSES)
+    yield sample(_reduced, PRED, array((2, 3), "float64"), skip=_TRANSPOSES)
+    yield sample(_nested, PRED, PRED, x, skip=_TRANSPOSES)
+    yield sample(_per_platform, array((2,), "float64"))
+    yield sample(_for_all_platforms, array((2,), "float64"))

@@ -1,0 +1,1 @@
+"""Loops of a known length, over sequences."""

@@ -1,0 +1,151 @@
+"""The arguments of ``scan``, checked, and its function, traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from bindax_control_flow.scan.loop import slice_aval
+from bindax_control_flow.shared.arguments import as_integer, check_values, leaf_paths
+from bindax_control_flow.shared.carry import Carry
+from bindax_control_flow.shared.lists import split
+from bindax_core.errors import ConcretizationTypeError
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    Tracer,
+    describe_function,
+    hoist_consts,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+)
+from bindax_transforms import trace_to_jaxpr
+
+
+class Step(NamedTuple):
+    """The function of a scan, traced.
+
+    Attributes:
+        jaxpr: one step, without constants.
+        consts: its leading arguments.
+        carry: the carry to begin with, of the types that a step keeps.
+        y_tree: the structure of the stacked results.
+    """
+
+    jaxpr: ClosedJaxpr
+    consts: list[Any]
+    carry: Carry
+    y_tree: PyTreeDef
+
+
+def common_length(name: str, xs: Any) -> int | None:
+    """The size of the first axis of all leaves; None without any.
+
+    Raises:
+        ValueError: when a leaf has no axis, or the sizes differ.
+    """
+    check_values(name, "xs", xs)
+    leaves = tree_flatten(xs)[0]
+    lengths: dict[int, str] = {}
+    for i, x in enumerate(leaves):
+        shape = typeof(x).shape
+        if not shape:
+            raise ValueError(
+                f"{name} runs along the first axis of xs, but {leaf_paths('xs', xs)[i]} has none: "
+                f"it is {typeof(x).str_short()}. Let the function close over what is the same in "
+                f"all steps."
+            )
+        lengths.setdefault(int(shape[0]), leaf_paths("xs", xs)[i])
+    if len(lengths) > 1:
+        listed = " and ".join(f"{path} has {length}" for length, path in lengths.items())
+        raise ValueError(
+            f"the arrays of xs must have first axes of one length in {name}, but {listed}."
+        )
+    return next(iter(lengths), None)
+
+
+def checked_length(xs: Any, length: Any) -> int:
+    """The number of steps, from the sequences and the argument ``length``.
+
+    Raises:
+        ValueError: when they contradict each other, or neither tells.
+        ConcretizationTypeError: when ``length`` is traced.
+    """
+    found = common_length("scan", xs)
+    if length is None:
+        if found is None:
+            raise ValueError("scan needs length=..., because xs holds no arrays.")
+        return found
+    if isinstance(length, Tracer):
+        raise ConcretizationTypeError(
+            f"the length of scan must be known while tracing, but it is traced: "
+            f"{length.aval.str_short()}. Make it static with static_argnums, or use while_loop or "
+            f"fori_loop for a number of steps that is not known."
+        )
+    given = as_integer("scan", "length", length)
+    if given < 0:
+        raise ValueError(f"the length of scan must not be negative, but it is {given}.")
+    if found is not None and given != found:
+        raise ValueError(
+            f"scan was given length={given}, but {leaf_paths('xs', xs)[0]} has the length {found}."
+        )
+    return given
+
+
+def checked_unroll(unroll: Any, length: int) -> int:
+    """Check how many steps one round of a compiled loop makes.
+
+    Raises:
+        ValueError: when it is less than 1.
+    """
+    if isinstance(unroll, bool):
+        return max(length, 1) if unroll else 1
+    count = as_integer("scan", "unroll", unroll, "an integer or a bool")
+    if count < 1:
+        raise ValueError(
+            f"unroll of scan must be at least 1, but it is {count}; unroll=True unrolls all steps."
+        )
+    return count
+
+
+def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
+    """Trace one step.
+
+    That is done at each call, because ``f`` may see other values of what it closes over.
+
+    Raises:
+        TypeError: when ``f`` returns no pair, or a carry of another structure or other types.
+    """
+    carry = Carry.of("scan", "init", init)
+    sequences, xs_tree = tree_flatten(xs)
+    x_avals = [slice_aval(typeof(x)) for x in sequences]
+    y_trees: list[PyTreeDef] = []
+
+    def flat(*values: Any) -> list[Any]:
+        c, x = split(values, len(carry.leaves))
+        result = f(tree_unflatten(carry.tree, c), tree_unflatten(xs_tree, x))
+        carry_out, y = _checked_pair(f, result)
+        leaves = carry.flatten(f, carry_out)
+        check_values(f"what {describe_function(f)} returned to scan", "y", y)
+        ys, y_tree = tree_flatten(y)
+        y_trees.append(y_tree)
+        return [*leaves, *ys]
+
+    origin = Origin("scan", f)
+    settled, closed = carry.settled(
+        f, lambda avals: trace_to_jaxpr(flat, [*avals, *x_avals], origin)
+    )
+    jaxpr, consts = hoist_consts(closed)
+    return Step(jaxpr, list(consts), settled, y_trees[-1])
+
+
+def _checked_pair(f: Callable[..., Any], result: Any) -> tuple[Any, Any]:
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise TypeError(
+            f"the function of scan must return a pair (carry, y), but {describe_function(f)} "
+            f"returned {result!r:.80} of type {type(result).__name__}. Return (carry, None) "
+            f"when nothing is stacked."
+        )
+    return result[0], result[1]

@@ -1,0 +1,163 @@
+"""``associative_scan``: all prefixes of a product, in a logarithmic number of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bindax_control_flow.shared.arguments import check_values, leaf_paths
+from bindax_core.extend import (
+    api_boundary,
+    describe_function,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+)
+from bindax_lax_basic import concatenate, expand_dims, reshape, rev, slice_in_dim
+from bindax_transforms import check_function
+
+__all__ = ["associative_scan"]
+
+Combine = Callable[[list[Any], list[Any]], list[Any]]
+
+
+@api_boundary
+def associative_scan(
+    fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
+) -> Any:
+    """All prefixes ``a, fn(a, b), fn(fn(a, b), c), ...`` of a sequence, for an associative ``fn``.
+
+    Neighbours are combined in pairs, the prefixes of the half as long sequence of pairs are found
+    in the same way, and the places between are filled: a linear number of combinations in a
+    logarithmic number of steps, each of which combines many elements at once (R. E. Ladner and
+    M. J. Fischer, Parallel prefix computation, 1980; G. E. Blelloch, Prefix sums and their
+    applications, 1990).
+
+    Args:
+        fn: associative; takes two trees like ``elems``, with any number of elements along the axis,
+            and combines them element by element.
+        elems: a tree of arrays with one size along the axis.
+        reverse: whether to combine from the end: ``..., fn(z, y), z``.
+        axis: the axis along which the elements are.
+
+    Returns:
+        A tree like ``elems``, the prefixes along the axis.
+
+    Raises:
+        TypeError: when ``fn`` returns another structure, shape or dtype.
+        ValueError: when an array lacks the axis or the sizes along it differ.
+
+    >>> import numpy as np
+    >>> from bindax_control_flow import associative_scan
+    >>> associative_scan(lambda x, y: x * y, np.arange(1.0, 6.0))
+    Array([  1.,   2.,   6.,  24., 120.], dtype=float64)
+    """
+    check_function("associative_scan", "fn", fn)
+    leaves, tree = tree_flatten(elems)
+    axes, length = _axes(elems, leaves, axis)
+
+    def combine(left: list[Any], right: list[Any]) -> list[Any]:
+        out, out_tree = tree_flatten(fn(tree_unflatten(tree, left), tree_unflatten(tree, right)))
+        if out_tree != tree:
+            raise TypeError(
+                f"the function of associative_scan must return what it takes, {tree}, but "
+                f"{describe_function(fn)} returned {out_tree}."
+            )
+        _check_types(fn, elems, left, out)
+        return out
+
+    if reverse:
+        leaves = [rev(x, (a,)) for x, a in zip(leaves, axes, strict=True)]
+    outs = _Prefixes(combine, axes).of(leaves, length)
+    if reverse:
+        outs = [rev(x, (a,)) for x, a in zip(outs, axes, strict=True)]
+    return tree_unflatten(tree, outs)
+
+
+def _axes(elems: Any, leaves: Sequence[Any], axis: int) -> tuple[list[int], int]:
+    """The axis of each leaf, counted from the front, and the number of elements."""
+    check_values("associative_scan", "elems", elems)
+    if not leaves:
+        raise ValueError("associative_scan needs an array, but elems holds none.")
+    axes: list[int] = []
+    lengths: dict[int, str] = {}
+    for path, x in zip(leaf_paths("elems", elems), leaves, strict=True):
+        aval = typeof(x)
+        if not -aval.ndim <= axis < aval.ndim:
+            raise ValueError(
+                f"associative_scan runs along axis {axis}, but {path} is {aval.str_short()}, which "
+                f"has {aval.ndim} axes."
+            )
+        axes.append(axis % aval.ndim)
+        lengths.setdefault(aval.shape[axis], path)
+    if len(lengths) > 1:
+        listed = " and ".join(f"{path} has {length}" for length, path in lengths.items())
+        raise ValueError(
+            f"the arrays of elems must have one size along axis {axis} in associative_scan, but "
+            f"{listed}."
+        )
+    return axes, next(iter(lengths))
+
+
+def _check_types(
+    fn: Callable[..., Any], elems: Any, before: Sequence[Any], after: Sequence[Any]
+) -> None:
+    for i, (x, y) in enumerate(zip(before, after, strict=True)):
+        expected, found = typeof(x).strip_weak_type(), typeof(y).strip_weak_type()
+        if expected != found:
+            raise TypeError(
+                f"the function of associative_scan must return the types that it takes, but at "
+                f"{leaf_paths('elems', elems)[i]} {describe_function(fn)} returned "
+                f"{found.str_short()} for {expected.str_short()}. It must combine any number of "
+                f"elements along the axis, element by element, and keep the dtype."
+            )
+
+
+class _Prefixes:
+    """Finds all prefixes along an axis of each of several arrays."""
+
+    def __init__(self, combine: Combine, axes: list[int]) -> None:
+        self.combine = combine
+        self.axes = axes
+
+    def of(self, xs: list[Any], length: int) -> list[Any]:
+        """The prefixes of ``length`` elements."""
+        if length < 2:
+            return xs
+        pairs = self.combine(self._cut(xs, 0, length - 1, 2), self._cut(xs, 1, length, 2))
+        odd = self.of(pairs, length // 2)
+        between = odd if length % 2 else self._cut(odd, 0, length // 2 - 1)
+        rest = self._cut(xs, 2, length, 2)
+        first = self._cut(xs, 0, 1)
+        even = first
+        if length > 2:
+            filled = self.combine(between, rest)
+            even = [
+                concatenate([a, b], axis)
+                for a, b, axis in zip(first, filled, self.axes, strict=True)
+            ]
+        return [
+            _interleaved(a, b, axis, length)
+            for a, b, axis in zip(even, odd, self.axes, strict=True)
+        ]
+
+    def _cut(self, xs: list[Any], start: int, stop: int, stride: int = 1) -> list[Any]:
+        return [
+            slice_in_dim(x, start, stop, stride, axis)
+            for x, axis in zip(xs, self.axes, strict=True)
+        ]
+
+
+def _interleaved(even: Any, odd: Any, axis: int, length: int) -> Any:
+    """The elements of two arrays in turn."""
+    half = length // 2
+    both = concatenate(
+        [expand_dims(slice_in_dim(even, 0, half, 1, axis), axis + 1), expand_dims(odd, axis + 1)],
+        axis + 1,
+    )
+    shape = list(typeof(odd).shape)
+    shape[axis] = 2 * half
+    joined = reshape(both, shape)
+    if length % 2 == 0:
+        return joined
+    return concatenate([joined, slice_in_dim(even, half, half + 1, 1, axis)], axis)

@@ -1,0 +1,152 @@
+"""The execution of a scan: step by step on the host, or as a loop of a compiled program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_control_flow.scan.loop import Loop, slice_aval
+from bindax_control_flow.shared.compiled import application_of, run_compiled
+from bindax_core.extend import (
+    Array,
+    Primitive,
+    Region,
+    ShapedArray,
+    as_array,
+    eval_jaxpr,
+    find_backend,
+)
+
+_COMPILE_AFTER = 2000
+"""After so many interpreted operations, compiling a loop would have cost less."""
+
+
+def evaluate(scan_p: Primitive, loop: Loop, operands: Sequence[Any]) -> Sequence[Any]:
+    """Run a loop now.
+
+    A loop of little work is interpreted, because that takes less time than compiling it; one of
+    much work, or that comes again and again, is compiled if a compiler is installed.
+    """
+    backend = find_backend()
+    if backend.name == "numpy":
+        return interpret(loop, operands)
+    program = application_of(scan_p, operands, loop.params)
+    if backend.host_accessible:
+        work = program.cache.get("work", 0) + loop.length * (1 + len(loop.jaxpr.eqns))
+        program.cache["work"] = work
+        if work < _COMPILE_AFTER:
+            return interpret(loop, operands)
+    return run_compiled(program, backend, operands)
+
+
+def interpret(loop: Loop, operands: Sequence[Any]) -> list[Any]:
+    """Run a loop step by step on the host."""
+    consts, carry, xs = loop.operands([as_array(x) for x in operands])
+    sequences = [(slice_aval(x.aval), x.numpy()) for x in xs]
+    stacked = [np.empty(aval.shape, aval.dtype) for aval in loop.stacked_avals]
+    jaxpr = loop.jaxpr.jaxpr
+    for i in loop.steps():
+        slices = [Array(aval, x[i, ...]) for aval, x in sequences]
+        carry, ys = loop.results(eval_jaxpr(jaxpr, (), *consts, *carry, *slices))
+        for out, y in zip(stacked, ys, strict=True):
+            out[i] = as_array(y).numpy()
+    results = [Array(a, y) for a, y in zip(loop.stacked_avals, stacked, strict=True)]
+    return [*(as_array(x) for x in carry), *results]
+
+
+class _Lowering:
+    """Builds a loop in a compiler's language: a ``while`` of a counter, the carry and the results.
+
+    Each step reads its slices from the sequences and writes its results into the stacked ones,
+    which the compiler does in place because the loop has nothing else of them.
+    """
+
+    def __init__(self, loop: Loop, consts: Sequence[Any], xs: Sequence[Any]) -> None:
+        self.loop = loop
+        self.consts = consts
+        self.xs = xs
+        self.x_avals = loop.operands(loop.jaxpr.in_avals)[2]
+        wide = loop.length > np.iinfo(np.int32).max
+        self.index_dtype: Any = np.dtype(np.int64 if wide else np.int32)
+        self.index_aval = ShapedArray((), self.index_dtype)
+
+    def run(self, ctx: Any, carry: Sequence[Any]) -> list[Any]:
+        loop = self.loop
+        ys = [
+            ctx.broadcast(ctx.constant(np.zeros((), a.dtype)), ShapedArray((), a.dtype), a)
+            for a in loop.stacked_avals
+        ]
+        state = [*carry, *ys]
+        rounds, rest = divmod(loop.length, loop.unroll)
+        if rounds > 1:
+            state = self._while(ctx, state, loop.length - rest)
+        else:
+            rest = loop.length
+        for i in range(loop.length - rest, loop.length):
+            state = self._step(ctx, ctx.constant(self.index_dtype.type(i)), state)
+        return state
+
+    def _while(self, ctx: Any, state: list[Any], end: int) -> list[Any]:
+        avals = [self.index_aval, *self.loop.carry_avals, *self.loop.stacked_avals]
+
+        def not_done(inner: Any, i: Any, *state: Any) -> list[Any]:
+            last = inner.constant(self.index_dtype.type(end))
+            direction = {"comparison_direction": "#stablehlo<comparison_direction LT>"}
+            boolean = ShapedArray((), np.dtype(np.bool_))
+            return inner.op("stablehlo.compare", [i, last], [boolean], direction)  # type: ignore[no-any-return]
+
+        def steps(inner: Any, i: Any, *state: Any) -> list[Any]:
+            values = list(state)
+            for _ in range(self.loop.unroll):
+                values = self._step(inner, i, values)
+                i = self._arithmetic(inner, "add", i, 1)
+            return [i, *values]
+
+        start = ctx.constant(self.index_dtype.type(0))
+        regions = [Region(avals, not_done), Region(avals, steps)]
+        return ctx.op("stablehlo.while", [start, *state], avals, regions=regions)[1:]  # type: ignore[no-any-return]
+
+    def _arithmetic(self, ctx: Any, name: str, left: Any, right: Any) -> Any:
+        operands = [
+            ctx.constant(self.index_dtype.type(x)) if type(x) is int else x for x in (left, right)
+        ]
+        return ctx.op(f"stablehlo.{name}", [*operands], [self.index_aval])[0]
+
+    def _step(self, ctx: Any, i: Any, state: Sequence[Any]) -> list[Any]:
+        loop = self.loop
+        if loop.reverse:
+            i = self._arithmetic(ctx, "subtract", loop.length - 1, i)
+        slices = [
+            self._read(ctx, x, aval, i) for x, aval in zip(self.xs, self.x_avals, strict=True)
+        ]
+        carry, stacked = loop.results(state)
+        carry, ys = loop.results(ctx.inline(loop.jaxpr, [*self.consts, *carry, *slices]))
+        written = [
+            self._write(ctx, out, y, aval, i)
+            for out, y, aval in zip(stacked, ys, loop.stacked_avals, strict=True)
+        ]
+        return [*carry, *written]
+
+    def _read(self, ctx: Any, x: Any, aval: Any, i: Any) -> Any:
+        box = aval.update(shape=(1, *aval.shape))
+        sizes = {"slice_sizes": f"array<i64: {', '.join(map(str, box.shape))}>"}
+        sliced = ctx.op("stablehlo.dynamic_slice", [x, *self._start(ctx, i, box)], [box], sizes)
+        return ctx.op("stablehlo.reshape", sliced, [aval])[0]
+
+    def _write(self, ctx: Any, out: Any, y: Any, aval: Any, i: Any) -> Any:
+        box = aval.update(shape=(1, *aval.shape[1:]))
+        boxed = ctx.op("stablehlo.reshape", [y], [box])[0]
+        start = self._start(ctx, i, box)
+        return ctx.op("stablehlo.dynamic_update_slice", [out, boxed, *start], [aval])[0]
+
+    def _start(self, ctx: Any, i: Any, box: Any) -> list[Any]:
+        zero = ctx.constant(self.index_dtype.type(0))
+        return [i, *[zero] * (len(box.shape) - 1)]
+
+
+def lower(ctx: Any, loop: Loop, operands: Sequence[Any]) -> list[Any]:
+    """The results of a loop in a compiled program."""
+    consts, carry, xs = loop.operands(operands)
+    return _Lowering(loop, consts, xs).run(ctx, carry)

@@ -1,0 +1,205 @@
+"""A loop unzipped in a known loop that runs first and an unknown loop that runs later.
+
+What the later loop needs of the earlier one, its residuals, is kept in the cheapest form: an
+operand of the scan is passed on as it is, what is the same in all steps is computed once and
+before the loop, and only what differs from step to step is stacked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from bindax_control_flow.scan.loop import Loop, stacked_aval
+from bindax_control_flow.shared.lists import fixpoint, split
+from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
+from bindax_transforms import partial_eval_jaxpr
+
+
+class Residual(NamedTuple):
+    """The origin of a residual.
+
+    Attributes:
+        is_operand: whether it is a known operand of the scan; else a result of the known program.
+        place: which one.
+    """
+
+    is_operand: bool
+    place: int
+
+
+class SplitLoop(NamedTuple):
+    """A loop unzipped in two.
+
+    Attributes:
+        known: a program from the known operands to the known results and the computed residuals.
+        unknown: the loop that runs later, on ``later_operands``.
+        in_unknowns: which operands the later loop takes: the unknown ones, and each carry that is
+            unknown after some step.
+        out_unknowns: which results are unknown.
+        num_consts: how many constants the whole loop has.
+        const_residuals: where the residuals come from that are the same in all steps.
+        stacked_residuals: where those come from that differ from step to step.
+    """
+
+    known: ClosedJaxpr
+    unknown: Loop
+    in_unknowns: list[bool]
+    out_unknowns: list[bool]
+    num_consts: int
+    const_residuals: list[Residual]
+    stacked_residuals: list[Residual]
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """The types of the unknown results."""
+        return [*self.unknown.carry_avals, *self.unknown.stacked_avals]
+
+    def later_operands(
+        self, known: Sequence[Any], known_outs: Sequence[Any], unknown: Sequence[Any]
+    ) -> list[Any]:
+        """The operands of the later loop.
+
+        They are the residuals that are the same in all steps and the unknown constants; the
+        unknown carry; the residuals that differ and the unknown sequences.
+
+        Args:
+            known: the known operands of the scan.
+            known_outs: what the known program gave for them.
+            unknown: the other operands of the scan.
+        """
+        same, different = (
+            [known[r.place] if r.is_operand else known_outs[r.place] for r in residuals]
+            for residuals in (self.const_residuals, self.stacked_residuals)
+        )
+        consts, carry, xs = split(
+            unknown, sum(self.in_unknowns[: self.num_consts]), self.unknown.num_carry
+        )
+        return [*same, *consts, *carry, *different, *xs]
+
+
+def split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:
+    """Unzip a loop, of which some operands are unknown.
+
+    Args:
+        scan_p: the primitive that the known program applies.
+        loop: the loop.
+        unknowns: which of its operands are unknown.
+    """
+    fields = {name: value for name, value in loop.params.items() if name != "jaxpr"}
+    key = ("split", *fields.items(), *unknowns)
+    cache = loop.jaxpr.cache
+    if key not in cache:
+        cache[key] = _split_loop(scan_p, loop, unknowns)
+    return cache[key]  # type: ignore[no-any-return]
+
+
+def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:
+    consts, carry, xs = loop.operands(unknowns)
+
+    def unzipped(carry: list[bool]) -> Any:
+        wanted = [*carry, *[False] * loop.num_stacked]
+        return partial_eval_jaxpr(loop.jaxpr, [*consts, *carry, *xs], wanted)
+
+    carry = fixpoint(lambda flags: loop.results(unzipped(flags).out_unknowns)[0], carry)
+    parts = unzipped(carry)
+    step = _KnownStep(parts, consts.count(False), carry.count(False))
+    known, invariant_outs = _known_program(scan_p, loop, step)
+    same, different, from_same, from_different = [], [], [], []
+    for v, residual in zip(parts.unknown.jaxpr.invars, step.residuals, strict=False):
+        if step.is_invariant(residual, invariant_outs):
+            same.append(v)
+            from_same.append(residual)
+        else:
+            different.append(v)
+            from_different.append(residual)
+    later_consts, later_carry, later_xs = split(
+        parts.unknown.jaxpr.invars[len(step.residuals) :], sum(consts), sum(carry)
+    )
+    unknown, _ = loop.derive(
+        parts.unknown,
+        [[*same, *later_consts], later_carry, [*different, *later_xs]],
+        split(parts.unknown.jaxpr.outvars, len(later_carry)),
+    )
+    flags = [*consts, *carry, *xs]
+    return SplitLoop(
+        known, unknown, flags, parts.out_unknowns, loop.num_consts, from_same, from_different
+    )
+
+
+class _KnownStep:
+    """The known part of a step, and what its residuals are.
+
+    Attributes:
+        program: from the known constants, carries and slices to the known carries, the known
+            stacked results, and the residuals that must be computed.
+        num_outs: how many of its results are results of the whole step.
+        residuals: where each residual comes from.
+    """
+
+    def __init__(self, parts: Any, num_consts: int, num_carry: int) -> None:
+        jaxpr: Jaxpr = parts.known.jaxpr
+        self.num_consts = num_consts
+        self.num_carry = num_carry
+        self.num_outs = parts.out_unknowns.count(False)
+        outs = jaxpr.outvars[: self.num_outs]
+        computed = iter(jaxpr.outvars[self.num_outs :])
+        # A residual that is a stacked result anyway is not stacked a second time.
+        places: dict[Any, int] = {
+            v: i for i, v in enumerate(outs) if i >= num_carry and type(v) is Var
+        }
+        self.residuals: list[Residual] = []
+        for source in parts.forwarded:
+            if source is not None and not self._changes(jaxpr, source):
+                self.residuals.append(Residual(True, source))
+                continue
+            v = next(computed) if source is None else jaxpr.invars[source]
+            if v not in places:
+                places[v] = len(outs)
+                outs.append(v)
+            self.residuals.append(Residual(False, places[v]))
+        self.program = ClosedJaxpr(jaxpr.replace(outvars=outs))
+
+    def _changes(self, jaxpr: Jaxpr, argument: int) -> bool:
+        """Say whether an argument is a carry that a step changes."""
+        carry = argument - self.num_consts
+        return 0 <= carry < self.num_carry and jaxpr.outvars[carry] is not jaxpr.invars[argument]
+
+    def is_invariant(self, residual: Residual, invariant_outs: set[int]) -> bool:
+        """Say whether a residual is the same in all steps."""
+        if residual.is_operand:
+            return residual.place < self.num_consts + self.num_carry
+        return residual.place in invariant_outs
+
+
+def _known_program(scan_p: Primitive, loop: Loop, step: _KnownStep) -> tuple[ClosedJaxpr, set[int]]:
+    """The program that runs first: what is the same in all steps, then the known loop.
+
+    Returns:
+        The program, and which of its results are the same in all steps.
+    """
+    num_residuals = len(step.program.jaxpr.outvars) - step.num_outs
+    consts, carry, xs = split(step.program.jaxpr.invars, step.num_consts, step.num_carry)
+    wanted = [True] * step.num_outs + [False] * num_residuals
+    in_loop = [False] * len(consts) + [True] * (len(carry) + len(xs))
+    parts = partial_eval_jaxpr(step.program, in_loop, wanted)
+    hoisted, looped, varies = parts.known, parts.unknown, parts.out_unknowns[step.num_outs :]
+    computed = iter(hoisted.jaxpr.outvars[varies.count(False) :])
+    outer: list[Any] = [next(computed) if i is None else consts[i] for i in parts.forwarded]
+    if hoisted.jaxpr.effects:  # they happen in each step
+        hoisted = ClosedJaxpr(Jaxpr((), consts, (), ()))
+        looped, outer, varies = step.program, consts, [True] * num_residuals
+    jaxpr = looped.jaxpr
+    inner, k_in, x_in = split(jaxpr.invars, len(outer), step.num_carry)
+    made, _ = loop.derive(looped, [inner, k_in, x_in], split(jaxpr.outvars, step.num_carry))
+    sequences = [Var(stacked_aval(loop.length, v.aval)) for v in x_in]
+    outs = [Var(aval) for aval in (*made.carry_avals, *made.stacked_avals)]
+    eqns = list(hoisted.jaxpr.eqns)
+    if outs or jaxpr.effects:
+        eqns.append(JaxprEqn(scan_p, [*outer, *carry, *sequences], outs, made.params))
+    known_outs, stacked = split(outs, step.num_outs)
+    same, different = iter(hoisted.jaxpr.outvars), iter(stacked)
+    residuals = [next(different) if flag else next(same) for flag in varies]
+    program = Jaxpr((), [*consts, *carry, *sequences], [*known_outs, *residuals], eqns)
+    invariant = {step.num_outs + i for i, flag in enumerate(varies) if not flag}
+    return ClosedJaxpr(program), invariant

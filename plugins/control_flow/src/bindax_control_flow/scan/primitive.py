@@ -1,0 +1,252 @@
+"""The primitive ``scan``: a program applied step after step, and its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bindax_control_flow.scan import execution
+from bindax_control_flow.scan.derivations import (
+    batched,
+    differentiated,
+    pruned,
+    spread,
+    transposed,
+)
+from bindax_control_flow.scan.loop import Loop, slice_aval
+from bindax_control_flow.scan.partial_eval import split_loop
+from bindax_control_flow.shared.lists import merge, partition, split
+from bindax_core.extend import (
+    ClosedJaxpr,
+    JaxprEqn,
+    Var,
+    Zero,
+    eval_jaxpr,
+    full_lower,
+    instantiate_zeros,
+    is_undef_primal,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_transforms import jit_p
+
+__all__ = ["scan_p"]
+
+
+def _impl(*operands: Any, **params: Any) -> Sequence[Any]:
+    return execution.evaluate(scan_p, Loop(**params), operands)
+
+
+def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
+    loop = Loop(**params)
+    consts, carry, xs = loop.operands(avals)
+    for aval in xs:
+        if aval.shape[:1] != (loop.length,):
+            raise TypeError(
+                f"a scan of {loop.length} steps was applied to a sequence of the type "
+                f"{aval.str_short()}."
+            )
+    given = [aval.strip_weak_type() for aval in (*consts, *carry, *map(slice_aval, xs))]
+    expected = [aval.strip_weak_type() for aval in loop.jaxpr.in_avals]
+    if given != expected:
+        raise TypeError(
+            f"scan of a step that takes ({', '.join(a.str_short() for a in expected)}) was applied "
+            f"to ({', '.join(a.str_short() for a in given)})."
+        )
+    if [aval.strip_weak_type() for aval in loop.carry_avals] != loop.operands(expected)[1]:
+        raise TypeError("a step of scan must return the carry with the types that it takes.")
+    return [*loop.carry_avals, *loop.stacked_avals]
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    loop = Loop(**params)
+    new = differentiated(loop, [type(t) is not Zero for t in tangents])
+    consts, carry, xs = loop.operands(primals)
+    const_dots, carry_dots, x_dots = loop.operands(tangents)
+    outs = scan_p.bind(
+        *new.consts,
+        *consts,
+        *_nonzero(const_dots),
+        *carry,
+        *[instantiate_zeros(t) for t in partition(new.carry, carry_dots)[1]],
+        *xs,
+        *_nonzero(x_dots),
+        **new.loop.params,
+    )
+    carry_out, carry_out_dots, ys, y_dots = split(
+        outs, loop.num_carry, sum(new.carry), loop.num_stacked
+    )
+    tangents_out = [
+        *spread(new.carry, carry_out_dots, loop.carry_avals),
+        *spread(new.stacked, y_dots, loop.stacked_avals),
+    ]
+    return [*carry_out, *ys], tangents_out
+
+
+def _nonzero(tangents: Sequence[Any]) -> list[Any]:
+    return [t for t in tangents if type(t) is not Zero]
+
+
+def _vmap(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
+) -> tuple[list[Any], list[int | None]]:
+    loop = Loop(**params)
+    consts, carry, xs = loop.operands(operands)
+    const_dims, carry_dims, x_dims = loop.operands(dims)
+    # A sequence keeps its first axis for the steps; a batch axis there moves behind it.
+    xs = [_moved(x, 0, 1) if d == 0 else x for x, d in zip(xs, x_dims, strict=True)]
+    slice_dims = [None if d is None else max(d - 1, 0) for d in x_dims]
+    carry = [_moved(x, d, 0) if d else x for x, d in zip(carry, carry_dims, strict=True)]
+    first_dims = [None if d is None else 0 for d in carry_dims]
+    new = batched(loop, axis_size, [*const_dims, *first_dims, *slice_dims])
+    carry = [
+        operations_for(typeof(x)).broadcast_axis(x, axis_size, 0) if flag and d is None else x
+        for x, d, flag in zip(carry, carry_dims, new.carry, strict=True)
+    ]
+    outs = scan_p.bind(*new.consts, *consts, *carry, *xs, **new.loop.params)
+    return outs, [
+        *[0 if flag else None for flag in new.carry],
+        *[1 if flag else None for flag in new.stacked],
+    ]
+
+
+def _moved(x: Any, source: int, destination: int) -> Any:
+    return operations_for(typeof(x)).move_axis(x, source, destination)
+
+
+def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
+    loop = Loop(**params)
+    linear = [is_undef_primal(x) for x in operands]
+    if all(loop.operands(linear)[1]):
+        return _transpose_linear(loop, linear, cotangents, operands)
+    parts = split_loop(scan_p, loop, linear)
+    if all(loop.operands(parts.in_unknowns)[1]):
+        return _transpose_linear(loop, linear, cotangents, operands)
+    # A carry that is not linear runs forward, before the others can run backward.
+    known, unknown = partition(parts.in_unknowns, operands)
+    later = parts.later_operands(known, eval_jaxpr(parts.known.jaxpr, (), *known), unknown)
+    given = partition(parts.out_unknowns, cotangents)[1]
+    cts = _transpose(given, *later, **parts.unknown.params)
+    found = [ct for x, ct in zip(later, cts, strict=True) if is_undef_primal(x)]
+    return merge(linear, [None] * linear.count(False), found)
+
+
+def _transpose_linear(
+    loop: Loop, linear: list[bool], cotangents: Sequence[Any], operands: Sequence[Any]
+) -> list[Any]:
+    new = transposed(loop, linear, [type(ct) is not Zero for ct in cotangents])
+    consts, carry, xs = loop.operands(operands)
+    linear_consts, _, linear_xs = loop.operands(linear)
+    residual_consts, undefined_consts = partition(linear_consts, consts)
+    residual_xs, _ = partition(linear_xs, xs)
+    carry_cts, y_cts = loop.results(cotangents)
+    sums = [Zero(x.aval.tangent_aval()) for x in partition(new.linear_consts, undefined_consts)[1]]
+    outs = scan_p.bind(
+        *new.consts,
+        *residual_consts,
+        *[instantiate_zeros(ct) for ct in (*sums, *partition(new.carry, carry_cts)[1])],
+        *residual_xs,
+        *_nonzero(y_cts),
+        **new.loop.params,
+    )
+    const_cts, carry_cts, x_cts = split(outs, len(sums), sum(new.carry))
+    return [
+        *_placed(new.linear_consts, const_cts, consts),
+        *_placed_carry(new.carry, carry_cts, carry),
+        *_placed(new.linear_xs, x_cts, xs),
+    ]
+
+
+def _placed(flags: Sequence[bool], cts: Sequence[Any], operands: Sequence[Any]) -> list[Any]:
+    """The cotangents of the linear ones among operands, None for the others."""
+    linear = [is_undef_primal(x) for x in operands]
+    undefined = [x.aval for x in operands if is_undef_primal(x)]
+    return merge(linear, [None] * linear.count(False), spread(flags, cts, undefined))
+
+
+def _placed_carry(flags: Sequence[bool], cts: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
+    """The same for the carry, all of which may have cotangents: an initial zero needs none."""
+    found = spread(flags, cts, [x.aval if is_undef_primal(x) else typeof(x) for x in carry])
+    return [ct if is_undef_primal(x) else None for x, ct in zip(carry, found, strict=True)]
+
+
+def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
+    parts = split_loop(scan_p, Loop(**params), [not t.is_known for t in tracers])
+    known_tracers, unknown = partition(parts.in_unknowns, tracers)
+    known = [full_lower(t.value) for t in known_tracers]
+    outs = eval_jaxpr(parts.known.jaxpr, (), *known)
+    later = parts.later_operands(known, outs, unknown)
+    unknown_outs = [trace.unknown(aval) for aval in parts.out_avals]
+    trace.add_eqn(scan_p, later, unknown_outs, parts.unknown.params)
+    known_outs = outs[: parts.out_unknowns.count(False)]
+    return merge(parts.out_unknowns, known_outs, unknown_outs)
+
+
+def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
+    parts = split_loop(scan_p, Loop(**eqn.params), unknowns)
+    known, unknown = partition(parts.in_unknowns, eqn.invars)
+    known_outs, unknown_outs = partition(parts.out_unknowns, eqn.outvars)
+    residuals = [Var(v.aval) for v in parts.known.jaxpr.outvars[len(known_outs) :]]
+    outs = [*known_outs, *residuals]
+    later = parts.later_operands(known, outs, unknown)
+    unknown_eqn = eqn.replace(invars=later, outvars=unknown_outs, params=parts.unknown.params)
+    runs = outs or parts.known.jaxpr.effects
+    known_eqn = _application(parts.known, eqn, known, outs) if runs else None
+    return known_eqn, unknown_eqn, parts.out_unknowns, later
+
+
+def _application(
+    program: ClosedJaxpr, eqn: JaxprEqn, operands: Sequence[Any], outs: Sequence[Var]
+) -> JaxprEqn:
+    """An equation that applies the known program: the loop alone, or a call where there is more."""
+    jaxpr = program.jaxpr
+    if len(jaxpr.eqns) == 1 and jaxpr.eqns[0].outvars == jaxpr.outvars:
+        atoms: dict[Any, Any] = dict(zip(jaxpr.invars, operands, strict=True))
+        only = jaxpr.eqns[0]
+        return only.replace(
+            invars=[atoms.get(x, x) for x in only.invars],
+            outvars=outs,
+            source_info=eqn.source_info,
+        )
+    params = {
+        "jaxpr": program,
+        "name": "scan",
+        "donated": (False,) * len(operands),
+        "inline": True,
+        "keep_unused": False,
+        "backend": None,
+    }
+    return eqn.replace(primitive=jit_p, invars=operands, outvars=outs, params=params)
+
+
+def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
+    loop, operands, results = pruned(Loop(**eqn.params), used_outputs)
+    return eqn.replace(
+        invars=partition(operands, eqn.invars)[1],
+        outvars=partition(results, eqn.outvars)[1],
+        params=loop.params,
+    )
+
+
+def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
+    return execution.lower(ctx, Loop(**params), values)
+
+
+scan_p = primitive(
+    "scan",
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose(_transpose, symbolic_zeros=True),
+    rules.partial_eval(_partial_eval),
+    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    rules.dce(_dce),
+    rules.lowering["stablehlo"](_lowering),
+    multiple_results=True,
+)
+"""Applies a program step after step. Operands: the constants, the first carry, the sequences.
+Parameters: ``jaxpr``, the step, a program without constants; ``length``; ``reverse``;
+``num_consts`` and ``num_carry``; ``unroll``."""

@@ -1,0 +1,1 @@
+"""Parts that conditionals, loops and solvers share."""

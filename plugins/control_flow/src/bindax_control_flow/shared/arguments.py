@@ -1,0 +1,63 @@
+"""Checks of what users give to control flow: trees of arrays, integers, structures."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from bindax_core.extend import (
+    PyTreeDef,
+    is_value,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+    unknown_type_message,
+)
+
+
+def check_values(name: str, argument: str, tree: Any) -> None:
+    """Raise when a leaf of an argument is no array."""
+    for i, x in enumerate(tree_flatten(tree)[0]):
+        if not is_value(x):
+            place = leaf_paths(argument, tree)[i]
+            raise TypeError(f"{place} of {name}: {unknown_type_message(x)}")
+
+
+def leaf_paths(argument: str, tree: Any) -> list[str]:
+    """The path of each leaf of an argument, such as ``carry['h'][0]``."""
+    return [argument + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]
+
+
+def as_integer(name: str, argument: str, value: Any, expected: str = "an integer") -> int:
+    """An argument as an integer.
+
+    Raises:
+        TypeError: when it is none.
+    """
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise TypeError(
+            f"{argument} of {name} must be {expected}, but it is {value!r:.80}."
+        ) from error
+
+
+def describe_type(aval: Any) -> str:
+    """A type as messages print it, weak types told apart."""
+    weak = " (weakly typed)" if getattr(aval, "weak_type", False) else ""
+    return f"{aval.str_short()}{weak}"
+
+
+def structure_difference(root: str, expected: PyTreeDef, found: PyTreeDef) -> str:
+    """List the leaves that one of two structures has and the other has not, for messages."""
+    paths = []
+    for tree in (expected, found):
+        numbered = tree_unflatten(tree, list(range(tree.num_leaves)))
+        paths.append([root + keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]])
+    parts = []
+    for what, mine, others in (("missing", *paths), ("new", *reversed(paths))):
+        different = [path for path in mine if path not in others]
+        if different:
+            parts.append(f"{', '.join(different)} {'is' if len(different) == 1 else 'are'} {what}")
+    return f": {'; '.join(parts)}" if parts else ""

@@ -1,0 +1,179 @@
+"""The carry of a loop: its body traced, so that it returns exactly the types that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from bindax_control_flow.shared.arguments import (
+    check_values,
+    describe_type,
+    leaf_paths,
+    structure_difference,
+)
+from bindax_control_flow.shared.programs import with_results
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    config,
+    describe_function,
+    operations_for,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+)
+from bindax_lax_basic.dtypes import kind_of, promote_avals
+from bindax_transforms import trace_to_jaxpr
+
+
+@attrs.frozen(eq=False)
+class Carry:
+    """The carry that a loop begins with.
+
+    Attributes:
+        name: the name of the loop, for messages.
+        initial: what the user gave.
+        leaves: its leaves.
+        tree: its structure.
+        avals: the types of the leaves in the loop.
+    """
+
+    name: str
+    initial: Any
+    leaves: list[Any]
+    tree: PyTreeDef
+    avals: list[Any]
+
+    @staticmethod
+    def of(name: str, argument: str, initial: Any) -> Carry:
+        """Make a carry of an argument that a user gave.
+
+        Raises:
+            TypeError: when it holds something that is no array.
+        """
+        check_values(name, argument, initial)
+        leaves, tree = tree_flatten(initial)
+        return Carry(name, initial, leaves, tree, [typeof(x) for x in leaves])
+
+    def operands(self) -> list[Any]:
+        """The leaves, converted to the types that they have in the loop."""
+        return [
+            x if typeof(x) is aval else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
+            for x, aval in zip(self.leaves, self.avals, strict=True)
+        ]
+
+    def flatten(self, body: Callable[..., Any], returned: Any) -> list[Any]:
+        """The leaves of the carry that a body returned.
+
+        Raises:
+            TypeError: when it has another structure, or holds something that is no array.
+        """
+        leaves, tree = tree_flatten(returned)
+        if tree != self.tree:
+            raise TypeError(
+                f"the body of {self.name} must return the structure of the carry that it takes, "
+                f"{self.tree}, but {describe_function(body)} returns {tree}"
+                f"{structure_difference('carry', self.tree, tree)}. Return the carry as it came "
+                f"in, with other values."
+            )
+        check_values(f"what {describe_function(body)} returned to {self.name}", "carry", returned)
+        return leaves
+
+    def settled(
+        self, body: Callable[..., Any], trace: Callable[[Sequence[Any]], ClosedJaxpr]
+    ) -> tuple[Carry, ClosedJaxpr]:
+        """The carry of the types that a body keeps, and the program of the body.
+
+        A component that starts weakly typed takes the type that the body promotes it to, so that a
+        loop may start from Python numbers; weakly typed results take the type of their component.
+
+        Args:
+            body: what the user gave, for messages.
+            trace: gives the program of the body for types of the carry. Its results begin with the
+                carry.
+
+        Raises:
+            TypeError: when the body returns other types than it takes.
+        """
+        avals = self.avals
+        while True:
+            program = trace(avals)
+            returned = program.out_avals[: len(avals)]
+            wider = [promoted(a, b) for a, b in zip(avals, returned, strict=True)]
+            if wider == avals:
+                break
+            avals = wider
+        settled = attrs.evolve(self, avals=avals)
+        settled._check_types(body, returned)
+        wanted = [*avals, *program.out_avals[len(avals) :]]
+        return settled, with_results(program, wanted)
+
+    def _check_types(self, body: Callable[..., Any], returned: Sequence[Any]) -> None:
+        paths = leaf_paths("carry", self.initial)
+        wrong = [
+            f"{path} comes in as {describe_type(a)} and goes out as {describe_type(b)} "
+            f"({_remedy(a, b)})"
+            for path, a, b in zip(paths, self.avals, returned, strict=True)
+            if not yields(b, a)
+        ]
+        if wrong:
+            raise TypeError(
+                f"the body of {self.name} must return the types of the carry that it takes, but in "
+                f"{describe_function(body)} {'; '.join(wrong)}."
+            )
+
+
+def trace_body(
+    carry: Carry, body: Callable[..., Any], leading: Sequence[Any] = ()
+) -> tuple[Carry, ClosedJaxpr]:
+    """Trace a body that takes leading operands and the carry, and returns the carry.
+
+    Args:
+        carry: the carry to begin with.
+        body: what the user gave.
+        leading: the types of the leading operands.
+
+    Returns:
+        The carry as the body keeps it, and the program of the body on leaves.
+
+    Raises:
+        TypeError: when the body returns another structure or other types than it takes.
+    """
+
+    def flat(*values: Any) -> list[Any]:
+        inner = tree_unflatten(carry.tree, values[len(leading) :])
+        return carry.flatten(body, body(*values[: len(leading)], inner))
+
+    origin = Origin(carry.name, body)
+    return carry.settled(body, lambda avals: trace_to_jaxpr(flat, [*leading, *avals], origin))
+
+
+def promoted(taken: Any, returned: Any) -> Any:
+    """The type in which a weakly typed component can go through a body."""
+    if not getattr(taken, "weak_type", False) or not hasattr(returned, "dtype"):
+        return taken
+    if (returned.weak_type and yields(returned, taken)) or returned.shape != taken.shape:
+        return taken
+    pairs = ((taken.dtype, True), (returned.dtype, returned.weak_type))
+    dtype, weak_type = promote_avals(pairs, config.default_dtype_bits)
+    return taken.update(dtype=dtype, weak_type=weak_type)
+
+
+def yields(returned: Any, taken: Any) -> bool:
+    """Say whether what a body returns becomes the type of the carry without a loss."""
+    if returned == taken:
+        return True
+    if getattr(returned, "shape", None) != getattr(taken, "shape", None):
+        return False
+    same_kind = kind_of(returned.dtype) == kind_of(taken.dtype)
+    return returned.dtype == taken.dtype or (returned.weak_type and same_kind)
+
+
+def _remedy(taken: Any, returned: Any) -> str:
+    if taken.shape != returned.shape:
+        return f"return it with the shape {taken.shape}, or begin with {returned.shape}"
+    begin = f"begin with .astype('{returned.dtype.name}')"
+    return f"convert it with .astype('{taken.dtype.name}'), or {begin}"

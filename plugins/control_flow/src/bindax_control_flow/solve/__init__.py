@@ -1,0 +1,1 @@
+"""Solvers whose derivatives come from the equation that they solve."""

@@ -1,0 +1,152 @@
+"""``fori_loop``: a loop over a range of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bindax_control_flow.scan.scan import scan
+from bindax_control_flow.shared.arguments import check_values
+from bindax_control_flow.shared.carry import Carry, trace_body
+from bindax_control_flow.while_loop.while_loop import run_loop
+from bindax_core.extend import (
+    Array,
+    ClosedJaxpr,
+    Origin,
+    ShapedArray,
+    Tracer,
+    api_boundary,
+    config,
+    eval_jaxpr,
+    operations_for,
+    tree_unflatten,
+    typeof,
+)
+from bindax_lax_basic import add, lt
+from bindax_lax_basic.dtypes import is_integer, promote_avals
+from bindax_transforms import check_function, trace_to_jaxpr
+
+__all__ = ["fori_loop"]
+
+
+@api_boundary
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any:
+    """Apply a function to its own result, once for each integer of a range.
+
+    With bounds that are not traced it is a ``scan``, differentiable in both modes; with traced
+    bounds it is a ``while_loop``, differentiable in forward mode.
+
+    Args:
+        lower: the first integer.
+        upper: the integer after the last; nothing is done unless it is greater than ``lower``.
+        body_fun: takes the integer and the carry, returns the next carry: of the same structure,
+            shapes and dtypes.
+        init_val: the carry to begin with, a tree of arrays. Python numbers in it take the types
+            that the body promotes them to.
+        unroll: how many iterations one round of the compiled loop makes, or whether it is unrolled
+            completely; only for bounds that are not traced.
+
+    Returns:
+        The last carry.
+
+    Raises:
+        TypeError: when a bound is no integer scalar, the bounds have different dtypes, or the carry
+            changes its structure or types; the message names the component.
+        ValueError: when ``unroll`` is given and a bound is traced.
+
+    >>> from bindax_control_flow import fori_loop
+    >>> int(fori_loop(1, 6, lambda i, product: product * i, 1))
+    120
+    """
+    check_function("fori_loop", "body_fun", body_fun)
+    index = _index_type(lower, upper)
+    carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
+    traced = [name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, Tracer)]
+    if not traced:
+        leaves = _with_known_bounds(index, int(lower), int(upper), body, carry, unroll)
+    elif unroll is None:
+        leaves = _with_traced_bounds(index, lower, upper, body, carry)
+    else:
+        raise ValueError(
+            f"fori_loop was given unroll={unroll!r}, but {' and '.join(traced)} "
+            f"{'is' if len(traced) == 1 else 'are'} traced, so the number of iterations is not "
+            f"known. Leave unroll away, or make the bounds static with static_argnums."
+        )
+    return tree_unflatten(carry.tree, leaves)
+
+
+def _index_type(lower: Any, upper: Any) -> ShapedArray:
+    """The type of the loop's integer: that of the bounds, of which Python integers yield."""
+    avals = [_bound_type("lower", lower), _bound_type("upper", upper)]
+    strong = {aval.dtype for aval in avals if not aval.weak_type}
+    if len(strong) == 2:
+        raise TypeError(
+            f"lower and upper of fori_loop must have one dtype, but they are "
+            f"{avals[0].str_short()} and {avals[1].str_short()}; convert one with .astype."
+        )
+    # Python integers keep their type: it yields to that of the arrays they meet in the body.
+    pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
+    return ShapedArray((), *promote_avals(pairs, config.default_dtype_bits))
+
+
+def _bound_type(name: str, bound: Any) -> Any:
+    check_values("fori_loop", name, bound)
+    aval = typeof(bound)
+    if aval.shape != () or not is_integer(aval.dtype):
+        raise TypeError(
+            f"{name} of fori_loop must be an integer scalar, but it is {aval.str_short()}."
+        )
+    return aval
+
+
+def _of_type(index: ShapedArray, x: Any) -> Any:
+    """An integer of the index's type."""
+    if not isinstance(x, Tracer):
+        return Array(index, np.asarray(int(x), index.dtype))
+    return operations_for(index).convert(x, index.dtype, index.weak_type)
+
+
+def _with_known_bounds(
+    index: ShapedArray,
+    lower: int,
+    upper: int,
+    body: ClosedJaxpr,
+    carry: Carry,
+    unroll: int | bool | None,
+) -> list[Any]:
+    one = _of_type(index, 1)
+
+    def step(state: Any, _: None) -> tuple[Any, None]:
+        i, leaves = state
+        outs = eval_jaxpr(body.jaxpr, body.consts, i, *leaves)
+        return (add(i, one), outs), None
+
+    start = (_of_type(index, lower), carry.operands())
+    length = max(0, upper - lower)
+    (_, leaves), _ = scan(step, start, None, length=length, unroll=1 if unroll is None else unroll)
+    return list(leaves)
+
+
+def _with_traced_bounds(
+    index: ShapedArray, lower: Any, upper: Any, body: ClosedJaxpr, carry: Carry
+) -> list[Any]:
+    origin = Origin("fori_loop")
+    one, last = _of_type(index, 1), _of_type(index, upper)
+
+    def step(i: Any, *leaves: Any) -> list[Any]:
+        outs = eval_jaxpr(body.jaxpr, body.consts, i, *leaves)
+        return [add(i, one), *outs]
+
+    avals = [index, *carry.avals]
+    condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, origin)
+    program = trace_to_jaxpr(step, avals, origin)
+    return run_loop(condition, program, [_of_type(index, lower), *carry.operands()])[1:]

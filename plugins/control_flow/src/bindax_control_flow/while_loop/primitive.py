@@ -1,0 +1,237 @@
+"""The primitive ``while`` and its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_control_flow.shared.compiled import application_of, run_compiled
+from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.while_loop.programs import (
+    BatchDims,
+    Derived,
+    Loop,
+    batch_dims,
+    batching,
+    carry_with_tangents,
+    jvp_loop,
+    known_loop,
+    mapped_condition,
+    pruned_loop,
+    remembered,
+    vmap_loop,
+)
+from bindax_core.extend import (
+    JaxprEqn,
+    Region,
+    ShapedArray,
+    Var,
+    Zero,
+    as_array,
+    eval_jaxpr,
+    find_backend,
+    full_lower,
+    instantiate_zeros,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_transforms import check_repeatable
+
+__all__ = ["while_p"]
+
+PREDICATE = ShapedArray((), np.bool_)
+
+
+def bind_while(loop: Loop, operands: Sequence[Any]) -> list[Any]:
+    """Apply ``while`` to both kinds of constants and the carry; gives the last carry."""
+    return while_p.bind(*operands, **loop._asdict())  # type: ignore[no-any-return]
+
+
+def _impl(*operands: Any, **params: Any) -> list[Any]:
+    backend = find_backend()
+    if backend.name != "numpy":
+        # One dispatch in place of one for each operation of each iteration.
+        program = application_of(while_p, operands, params)
+        return run_compiled(program, backend, operands)
+    loop = Loop(**params)
+    cond_consts, body_consts, carry = loop.split(operands)
+    condition, body = loop.cond_jaxpr, loop.body_jaxpr
+    while bool(eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)[0]):
+        carry = eval_jaxpr(body.jaxpr, body.consts, *body_consts, *carry)
+    return [
+        as_array(x)
+        if typeof(x) == aval
+        else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
+        for x, aval in zip(carry, loop.carry_avals, strict=True)
+    ]
+
+
+def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
+    loop = Loop(**params)
+    cond_consts, body_consts, carry = loop.split(avals)
+    _check("condition of while takes", loop.cond_jaxpr.in_avals, [*cond_consts, *carry])
+    _check("body of while takes", loop.body_jaxpr.in_avals, [*body_consts, *carry])
+    _check("body of while returns", loop.body_jaxpr.out_avals, carry)
+    _check("condition of while returns", loop.cond_jaxpr.out_avals, [PREDICATE])
+    return loop.carry_avals
+
+
+def _check(what: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
+    stripped = [aval.strip_weak_type() for aval in found]
+    if stripped != [aval.strip_weak_type() for aval in expected]:
+        raise TypeError(
+            f"the {what} ({', '.join(aval.str_short() for aval in found)}) where "
+            f"({', '.join(aval.str_short() for aval in expected)}) is needed."
+        )
+
+
+def _bind_derived(
+    made: Derived, cond_consts: Sequence[Any], body_consts: Sequence[Any], carry: Sequence[Any]
+) -> list[Any]:
+    operands = [*made.cond_consts, *cond_consts, *made.body_consts, *body_consts, *carry]
+    return bind_while(made.loop, operands)
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    loop = Loop(**params)
+    cond_consts, body_consts, carry = loop.split(primals)
+    _, const_dots, carry_dots = loop.split(tangents)
+    nonzero_consts = [type(t) is not Zero for t in const_dots]
+    nonzero_carry = [type(t) is not Zero for t in carry_dots]
+    nonzeros = carry_with_tangents(loop, nonzero_consts, nonzero_carry)
+    made = remembered(
+        loop,
+        ("jvp", *nonzero_consts, *nonzeros),
+        lambda: jvp_loop(loop, nonzero_consts, nonzeros),
+    )
+    given_consts = kept(const_dots, nonzero_consts)
+    given_carry = [instantiate_zeros(t) for t in kept(carry_dots, nonzeros)]
+    outs = _bind_derived(made, cond_consts, [*body_consts, *given_consts], [*carry, *given_carry])
+    found = iter(outs[len(carry) :])
+    tangents_out = [
+        next(found) if nonzero else Zero(aval.tangent_aval())
+        for nonzero, aval in zip(nonzeros, loop.carry_avals, strict=True)
+    ]
+    return outs[: len(carry)], tangents_out
+
+
+def _vmap(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
+) -> tuple[list[Any], BatchDims]:
+    loop = Loop(**params)
+    cond_consts, body_consts, carry = loop.split(operands)
+    cond_dims, body_dims, carry_dims = loop.split(dims)
+    how = batching(loop, axis_size, cond_dims, body_dims, [d is not None for d in carry_dims])
+    carry = [
+        _batch_in_front(axis_size, x, d) if flag else x
+        for x, d, flag in zip(carry, carry_dims, how.carry, strict=True)
+    ]
+    made = remembered(loop, ("vmap", how), lambda: vmap_loop(loop, how))
+    if not how.masked:
+        outs = _bind_derived(made, cond_consts, body_consts, carry)
+        return outs, batch_dims(how.carry)
+    for program in (loop.cond_jaxpr, loop.body_jaxpr):
+        check_repeatable(program, "vmap of while_loop goes on until all elements are done")
+    condition = mapped_condition(loop, how)
+    going = eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)
+    _, *outs = _bind_derived(made, [], [*cond_consts, *body_consts], [*going, *carry])
+    return outs, batch_dims(how.carry)
+
+
+def _batch_in_front(axis_size: int, x: Any, dim: int | None) -> Any:
+    if dim == 0:
+        return x
+    operations = operations_for(typeof(x))
+    if dim is None:
+        return operations.broadcast_axis(x, axis_size, 0)
+    return operations.move_axis(x, dim, 0)
+
+
+def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
+    """The known part runs now; the whole loop runs later, for its unknown results."""
+    loop = Loop(**params)
+    unknowns = [not t.is_known for t in tracers]
+    outs = [trace.unknown(aval) for aval in loop.carry_avals]
+    part = remembered(loop, ("known", *unknowns), lambda: known_loop(loop, unknowns))
+    later = loop if part is None else part.later
+    trace.add_eqn(while_p, tracers, outs, later._asdict())
+    if part is None:
+        return outs
+    known_operands = [full_lower(t.value) for t in kept(tracers, part.takes)]
+    known_outs = iter(bind_while(part.loop, known_operands))
+    return [out if flag else next(known_outs) for out, flag in zip(outs, part.unknown, strict=True)]
+
+
+def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
+    loop = Loop(**eqn.params)
+    part = remembered(loop, ("known", *unknowns), lambda: known_loop(loop, list(unknowns)))
+    if part is None:
+        return None, eqn, [True] * len(eqn.outvars), []
+    known = [not flag for flag in part.unknown]
+    known_eqn = eqn.replace(
+        invars=kept(eqn.invars, part.takes),
+        outvars=kept(eqn.outvars, known),
+        params=part.loop._asdict(),
+    )
+    outvars = [
+        v if flag else Var(v.aval) for v, flag in zip(eqn.outvars, part.unknown, strict=True)
+    ]
+    later = eqn.replace(outvars=outvars, params=part.later._asdict())
+    return known_eqn, later, part.unknown, []
+
+
+def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
+    loop = Loop(**eqn.params)
+    pruned, used = remembered(
+        loop, ("dce", *used_outputs), lambda: pruned_loop(loop, list(used_outputs))
+    )
+    _, _, carry = loop.split(used)
+    return eqn.replace(
+        invars=kept(eqn.invars, used),
+        outvars=kept(eqn.outvars, carry),
+        params=pruned._asdict(),
+    )
+
+
+def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
+    """A StableHLO loop whose state is all operands: its regions see nothing from outside."""
+    loop = Loop(**params)
+    avals = ctx.avals_in
+
+    def condition(inner: Any, *state: Any) -> list[Any]:
+        cond_consts, _, carry = loop.split(state)
+        return inner.inline(loop.cond_jaxpr, [*cond_consts, *carry])  # type: ignore[no-any-return]
+
+    def body(inner: Any, *state: Any) -> list[Any]:
+        cond_consts, body_consts, carry = loop.split(state)
+        outs = inner.inline(loop.body_jaxpr, [*body_consts, *carry])
+        return [*cond_consts, *body_consts, *outs]
+
+    regions = [Region(avals, condition), Region(avals, body)]
+    outs: list[Any] = ctx.op("stablehlo.while", values, avals, regions=regions)
+    return outs[loop.cond_nconsts + loop.body_nconsts :]
+
+
+while_p = primitive(
+    "while",
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose.absent(
+        "reverse-mode differentiation would have to store what an unknown number of iterations "
+        "computes; use scan, or fori_loop with bounds that are not traced, or run scan up to a "
+        "bound on the number of iterations with a cond in its body; jvp and jacfwd do work"
+    ),
+    rules.partial_eval(_partial_eval),
+    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    rules.dce(_dce),
+    rules.lowering["stablehlo"](_lowering),
+    multiple_results=True,
+)
+"""Applies ``body_jaxpr`` to the carry as long as ``cond_jaxpr`` holds of it. Operands: the
+constants of the condition, those of the body, and the carry; parameters as in ``Loop``."""

@@ -1,0 +1,92 @@
+"""``while_loop``: a function applied again and again, as long as a condition holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_control_flow.shared.arguments import describe_type
+from bindax_control_flow.shared.carry import Carry, trace_body
+from bindax_control_flow.while_loop.primitive import bind_while
+from bindax_control_flow.while_loop.programs import derived
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    api_boundary,
+    describe_function,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
+from bindax_transforms import check_function, trace_to_jaxpr
+
+__all__ = ["while_loop"]
+
+
+@api_boundary
+def while_loop(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
+) -> Any:
+    """Apply a function to its own result, as long as a condition holds of it.
+
+    Differentiable in forward mode. Reverse mode would have to store the values of an unknown number
+    of iterations: use ``scan``, or ``fori_loop`` with bounds that are not traced. Under ``vmap``,
+    if the condition differs between elements, the loop runs until the last element is done, and
+    the others keep their values.
+
+    Args:
+        cond_fun: takes the carry, returns a boolean scalar.
+        body_fun: takes the carry, returns the next one: of the same structure, shapes and dtypes.
+        init_val: the carry to begin with, a tree of arrays. Python numbers in it take the types
+            that the body promotes them to.
+
+    Returns:
+        The first carry of which the condition does not hold.
+
+    Raises:
+        TypeError: when the condition is no boolean scalar, or the carry changes its structure or
+            types; the message names the component.
+
+    >>> from bindax_control_flow import while_loop
+    >>> int(while_loop(lambda n: n < 100, lambda n: 2 * n, 3))
+    192
+    """
+    check_function("while_loop", "cond_fun", cond_fun)
+    check_function("while_loop", "body_fun", body_fun)
+    carry, body = trace_body(Carry.of("while_loop", "init_val", init_val), body_fun)
+    condition = _trace_condition(cond_fun, carry)
+    return tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))
+
+
+def run_loop(condition: ClosedJaxpr, body: ClosedJaxpr, carry: Sequence[Any]) -> list[Any]:
+    """The loop of two programs on the carry, which may close over values."""
+    made = derived(condition, body, 0, 0)
+    return bind_while(made.loop, [*made.cond_consts, *made.body_consts, *carry])
+
+
+def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxpr:
+    def flat(*leaves: Any) -> list[Any]:
+        result = cond_fun(tree_unflatten(carry.tree, leaves))
+        outs, tree = tree_flatten(result)
+        if tree.num_nodes != 1 or len(outs) != 1:
+            raise TypeError(_not_a_predicate(cond_fun, f"the tree {tree}"))
+        if not is_value(result):
+            raise TypeError(f"cond_fun of while_loop returned {unknown_type_message(result)}")
+        aval = typeof(result)
+        if aval.shape != () or aval.dtype != np.bool_:
+            raise TypeError(_not_a_predicate(cond_fun, describe_type(aval)))
+        return outs
+
+    return trace_to_jaxpr(flat, carry.avals, Origin("while_loop", cond_fun))
+
+
+def _not_a_predicate(cond_fun: Callable[[Any], Any], found: str) -> str:
+    return (
+        f"cond_fun of while_loop must return a boolean scalar, but {describe_function(cond_fun)} "
+        f"returns {found}. Compare, as in x > 0, and join several conditions with & or with "
+        f".all() or .any()."
+    )

@@ -1,0 +1,38 @@
+"""Python scalars as arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from bindax_core.extend import Array, ShapedArray
+from bindax_lax_basic.dtypes import DType, bool_
+
+_SCALAR_CACHE_LIMIT: Final = 4096
+_scalars: dict[tuple[type, Any, DType], Array] = {}
+
+
+def scalar_array(value: Any, dtype: DType) -> Array:
+    """A Python scalar as a weakly typed array of a dtype, cached.
+
+    Raises:
+        OverflowError: when an integer does not fit into an integer dtype.
+    """
+    key = (type(value), value, dtype)
+    found = _scalars.get(key)
+    if found is None:
+        try:
+            host = np.asarray(value, dtype)
+        except OverflowError:
+            raise OverflowError(
+                f"the Python integer {value} does not fit into {dtype.name}; convert the array "
+                f"it meets to a wider dtype first."
+            ) from None
+        found = Array.from_numpy(host, ShapedArray((), dtype, weak_type=dtype != bool_))
+        # 0.0 equals -0.0 and nan nothing, so these three would be confused or never found.
+        if value == value and (value != 0 or type(value) is int):
+            if len(_scalars) >= _SCALAR_CACHE_LIMIT:
+                _scalars.clear()
+            _scalars[key] = found
+    return found

@@ -1,0 +1,12 @@
+"""Writes `references.npz`: what JAX answers to the calls in `_nn_tables.py`.
+
+Run it in this directory after a change of the calls: ``uv run python make_references.py``.
+"""
+
+from pathlib import Path
+
+from _calls import store
+from _nn_tables import TABLES
+
+if __name__ == "__main__":
+    store(Path(__file__).with_name("references.npz"), TABLES)

@@ -1,0 +1,196 @@
+"""The words in which the structure of a graph is written: hashable, and free of arrays.
+
+A walk over a graph writes them in the order in which it meets things. A node is followed by its
+attributes, a variable by nothing, since its value is written elsewhere. Static attributes stand
+for themselves, those whose equality is weaker than identity of type in a tuple with their type.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from bindax_core.extend import PyTreeDef, tree_structure
+
+
+class NodeToken:
+    """A graph node that is met for the first time, with the names of its attributes.
+
+    Attributes:
+        type: its type.
+        names: the names of its attributes, sorted; their tokens follow in this order.
+        metadata: what else makes the node, for types of other packages.
+    """
+
+    __slots__ = ("metadata", "names", "type")
+
+    def __init__(self, type: type, names: tuple[Any, ...], metadata: Any = None) -> None:
+        self.type = type
+        self.names = names
+        self.metadata = metadata
+
+    def __reduce__(self) -> Any:
+        return node_token, (self.type, self.names, self.metadata)
+
+    def __repr__(self) -> str:
+        return f"{self.type.__name__}({', '.join(map(str, self.names))})"
+
+
+class VariableToken:
+    """A variable that is met for the first time.
+
+    Attributes:
+        type: its type.
+        metadata: pairs of names and values, sorted by name.
+    """
+
+    __slots__ = ("metadata", "type")
+
+    def __init__(self, type: type, metadata: tuple[tuple[str, Any], ...]) -> None:
+        self.type = type
+        self.metadata = metadata
+
+    def __reduce__(self) -> Any:
+        return variable_token, (self.type, self.metadata)
+
+    def __repr__(self) -> str:
+        metadata = "".join(f", {name}={value!r}" for name, value in self.metadata)
+        return f"{self.type.__name__}(*{metadata})"
+
+
+class Content:
+    """Stands before a variable whose value is not one array: a box, a tree, None."""
+
+    __slots__ = ("tree",)
+
+    def __init__(self, tree: PyTreeDef) -> None:
+        self.tree = tree
+
+    def __reduce__(self) -> Any:
+        return content_token, (self.tree,)
+
+    def __repr__(self) -> str:
+        return f"Content({self.tree})"
+
+
+class Branch:
+    """A container inside of a graph node, with the structure of its one level."""
+
+    __slots__ = ("size", "tree")
+
+    def __init__(self, tree: PyTreeDef) -> None:
+        self.tree = tree
+        self.size = tree.num_leaves
+
+    def __reduce__(self) -> Any:
+        return branch_token, (self.tree,)
+
+    def __repr__(self) -> str:
+        return f"{self.tree}"
+
+
+class Seen:
+    """A node or variable that was met before, by the number of its first appearance."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __reduce__(self) -> Any:
+        return seen, (self.index,)
+
+    def __repr__(self) -> str:
+        return f"Seen({self.index})"
+
+
+class Known:
+    """A node or variable of the graph that a walk starts from, by its number there."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __reduce__(self) -> Any:
+        return known, (self.index,)
+
+    def __repr__(self) -> str:
+        return f"Known({self.index})"
+
+
+class Leaf:
+    """An array outside of variables, as it can stand in arguments and results."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> str:
+        return "LEAF"
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+# There is one token for each content, so that tokens are compared and hashed by identity.
+
+
+@cache
+def seen(index: int) -> Seen:
+    """The token of a number."""
+    return Seen(index)
+
+
+@cache
+def known(index: int) -> Known:
+    """The token of a number of the original graph."""
+    return Known(index)
+
+
+@cache
+def content_token(tree: PyTreeDef) -> Content:
+    """The token of a structure in a variable."""
+    return Content(tree)
+
+
+@cache
+def branch_token(tree: PyTreeDef) -> Branch:
+    """The token of one level of a container."""
+    return Branch(tree)
+
+
+@cache
+def sequence_token(kind: type, size: int) -> Branch:
+    """The token of a list or tuple."""
+    return branch_token(tree_structure(kind([0] * size)))
+
+
+_of_types: WeakKeyDictionary[type, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def node_token(kind: type, names: tuple[Any, ...], metadata: Any = None) -> NodeToken:
+    """The token of a node of a type.
+
+    Raises:
+        TypeError: the metadata cannot be hashed.
+    """
+    tokens = _of_types.setdefault(kind, {})
+    token: NodeToken = tokens.get((names, metadata)) or tokens.setdefault(
+        (names, metadata), NodeToken(kind, names, metadata)
+    )
+    return token
+
+
+def variable_token(kind: type, metadata: tuple[tuple[str, Any], ...]) -> VariableToken:
+    """The token of a variable of a type.
+
+    Raises:
+        TypeError: the metadata cannot be hashed.
+    """
+    tokens = _of_types.setdefault(kind, {})
+    key = (metadata, tuple([type(value) for _, value in metadata]))  # 1 is not True
+    token: VariableToken = tokens.get(key) or tokens.setdefault(key, VariableToken(kind, metadata))
+    return token
+
+
+LEAF = Leaf()

@@ -1,0 +1,97 @@
+"""Types of other packages as nodes of graphs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+ENTRY_POINTS = "bindax_nnx.v1.graph_nodes"
+"""The group of entry points: names are ``module.qualname`` of types, values the modules to load."""
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphNodeDefinition:
+    """The way in which instances of one type are taken apart, made and filled.
+
+    Attributes:
+        type: the type; its subclasses are not affected.
+        flatten: from an instance to its attributes by name, and hashable metadata.
+        create: from the metadata to an instance without attributes.
+        fill: ``(instance, attributes)``, makes these the attributes of an instance.
+    """
+
+    type: type
+    flatten: Callable[[Any], tuple[Mapping[str, Any], Any]]
+    create: Callable[[Any], Any]
+    fill: Callable[[Any, dict[str, Any]], None]
+
+
+_definitions: dict[type, GraphNodeDefinition] = {}
+
+on_registration: list[Callable[[], None]] = []
+"""Functions that forget what was known of types; called when a type is registered."""
+
+
+def register_graph_node(
+    type: type,
+    flatten: Callable[[Any], tuple[Mapping[str, Any], Any]],
+    create: Callable[[Any], Any],
+    fill: Callable[[Any, dict[str, Any]], None],
+) -> None:
+    """Make instances of a type nodes of graphs: shared by reference, and updated in place.
+
+    A package can register its types when they are first met: its entry point in the group
+    ``bindax_nnx.v1.graph_nodes`` has the name ``module.qualname`` of the type, and names the
+    module that calls this function.
+
+    Args:
+        type: the type; its subclasses are not affected.
+        flatten: from an instance to its attributes by name, and hashable metadata.
+        create: from the metadata to an instance without attributes.
+        fill: ``(instance, attributes)``, makes these the attributes of an instance.
+
+    Raises:
+        ValueError: the type is registered already.
+
+    >>> import types
+    >>> from bindax_nnx import Param, state
+    >>> class Pair:
+    ...     pass
+    >>> register_graph_node(
+    ...     Pair,
+    ...     lambda pair: (vars(pair), None),
+    ...     lambda metadata: Pair(),
+    ...     lambda pair, attributes: pair.__dict__.update(attributes),
+    ... )
+    >>> pair = Pair()
+    >>> pair.left = Param(1.0)
+    >>> list(state(pair))
+    ['left']
+    """
+    definition = GraphNodeDefinition(type, flatten, create, fill)
+    if _definitions.setdefault(type, definition) is not definition:
+        raise ValueError(
+            f"{type.__module__}.{type.__qualname__} is a graph node type already; each type can "
+            f"be registered once."
+        )
+    for forget in on_registration:
+        forget()
+
+
+def find_foreign(type: type) -> GraphNodeDefinition | None:
+    """The definition of a type, asking packages that announced it."""
+    found = _definitions.get(type)
+    if found is None:
+        entry = _announced().get(f"{type.__module__}.{type.__qualname__}")
+        if entry is not None:
+            entry.load()
+            found = _definitions.get(type)
+    return found
+
+
+@cache
+def _announced() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}

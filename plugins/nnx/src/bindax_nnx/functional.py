@@ -1,0 +1,282 @@
+"""Graphs as pairs of structure and state: split, merge, update, and what follows from these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from bindax_nnx._context import clock
+from bindax_nnx._tokens import NodeToken, VariableToken
+from bindax_nnx.errors import GraphError
+from bindax_nnx.filters import Filter, Path, to_predicate
+from bindax_nnx.graph import Build, Walk, children_of, iter_graph, iter_variables
+from bindax_nnx.object import Object
+from bindax_nnx.state import State, split_flat
+from bindax_nnx.variables import Variable, store_metadata, store_value
+
+T = TypeVar("T")
+
+
+class GraphDef:
+    """The structure of a graph without its values: hashable, and equal for equal structures.
+
+    Attributes:
+        tokens: the structure as words.
+        paths: the paths of the variables, in their order.
+    """
+
+    __slots__ = ("_hash", "paths", "tokens")
+
+    def __init__(self, tokens: tuple[Any, ...], paths: tuple[Path, ...]) -> None:
+        self.tokens = tokens
+        self.paths = paths
+        self._hash = hash(tokens)
+
+    @property
+    def type(self) -> Any:
+        """The type of the root."""
+        root = self.tokens[0]
+        return root.type if isinstance(root, (NodeToken, VariableToken)) else type(root)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, GraphDef) and self.tokens == other.tokens)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"GraphDef({self.tokens[0]!r}, variables={len(self.paths)})"
+
+    def apply(self, *states: State) -> Any:
+        """A function that merges, calls a method or the object, and splits again.
+
+        Returns:
+            ``call(*args) -> (result, (graphdef, state))``; ``call.name`` is that of a method.
+        """
+        return _Apply(merge(self, *states))
+
+
+class _Apply:
+    def __init__(self, node: Any, method: Any = None) -> None:
+        self._node, self._method = node, method
+
+    def __getattr__(self, name: str) -> _Apply:
+        return _Apply(self._node, getattr(self._node, name))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = (self._method or self._node)(*args, **kwargs)
+        return result, split(self._node)
+
+
+def split(node: Any, *filters: Filter) -> Any:
+    """The structure of a graph, and its variables in one state for each filter.
+
+    Args:
+        node: an object, or a container of objects.
+        filters: which variables each state has, of those that the former do not have.
+
+    Returns:
+        ``(graphdef, state, ...)``; one state with all variables where no filter is given. The
+        variables in it are copies.
+
+    Raises:
+        ValueError: no filter takes a variable; the message names its path.
+
+    >>> from bindax_nnx import BatchStat, Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor, self.mean = Param(2.0), BatchStat(0.0)
+    >>> graphdef, params, rest = split(Scale(), Param, ...)
+    >>> list(params), list(rest)
+    (['factor'], ['mean'])
+    >>> merge(graphdef, params, rest).factor.value
+    2.0
+    """
+    walk = Walk(whole=True, paths=True)
+    walk.value(node)
+    graphdef = GraphDef(walk.structure(), tuple(walk.paths or ()))
+    copies = {p: v.copy() for p, v in zip(graphdef.paths, walk.variables, strict=True)}
+    parts = split_flat(copies, filters or (...,), everything=True)
+    return (graphdef, *map(State.from_flat_path, parts))
+
+
+def merge(graphdef: GraphDef, state: Any, /, *states: Any) -> Any:
+    """The graph of a structure and the states that have its variables; the inverse of ``split``.
+
+    Raises:
+        GraphError: the states lack a variable, or have one too many; the message names its path.
+    """
+    flat = _flat((state, *states))
+    missing = [path for path in graphdef.paths if path not in flat]
+    if missing:
+        raise GraphError(
+            f"merge: the states have no {_named(missing)}, which the graph needs. Pass all the "
+            f"states that split returned."
+        )
+    if len(flat) > len(graphdef.paths):
+        extra = sorted(flat.keys() - set(graphdef.paths), key=str)
+        raise GraphError(f"merge: the graph has no {_named(extra)}, which the states have.")
+    given = [flat[path] for path in graphdef.paths]
+    build = Build(graphdef.tokens, iter([_content(x) for x in given]))
+    node = build.next()
+    for variable, x in zip(build.variables, given, strict=True):
+        if isinstance(x, Variable) and x.token != variable.token:
+            store_metadata(variable, x.token)
+    return node
+
+
+def _flat(states: tuple[Any, ...]) -> dict[Path, Any]:
+    flat: dict[Path, Any] = {}
+    for state in states:
+        part = state if isinstance(state, State) else State(state)
+        flat.update(part.flat_state())
+    return flat
+
+
+def _content(x: Any) -> Any:
+    return x._value if isinstance(x, Variable) else x
+
+
+def _named(paths: list[Path]) -> str:
+    shown = ", ".join("/".join(map(str, path)) for path in paths[:3])
+    return f"{shown}{' and others' if len(paths) > 3 else ''}"
+
+
+def update(node: Any, state: Any, /, *states: Any) -> None:
+    """Put the values of states in the variables of a graph, in place.
+
+    Args:
+        node: an object, or a container of objects.
+        state: variables or values by path; not all variables need be there.
+        states: more of them.
+
+    Raises:
+        GraphError: the graph has no variable at a path; nothing is changed then.
+
+    >>> from bindax_nnx import Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(2.0)
+    >>> scale = Scale()
+    >>> update(scale, {"factor": 3.0})
+    >>> scale.factor.value
+    3.0
+    """
+    flat = _flat((state, *states))
+    variables = dict(iter_variables(node))
+    unknown = [path for path in flat if path not in variables]
+    if unknown:
+        raise GraphError(
+            f"update: the graph has no variable {_named(unknown)}; it has "
+            f"{_named(list(variables)) or 'none'}."
+        )
+    for path in flat:
+        variables[path]._require_context()
+    for path, x in flat.items():
+        store_value(variables[path], _content(x))
+        if isinstance(x, Variable) and x.token != variables[path].token:
+            store_metadata(variables[path], x.token)
+    clock.advance()  # a value may be a tree
+
+
+def state(node: Any, *filters: Filter) -> Any:
+    """The variables of a graph that filters take, as states of copies.
+
+    Returns:
+        One state, or as many as there are filters.
+    """
+    copies = {path: variable.copy() for path, variable in iter_variables(node)}
+    parts = split_flat(copies, filters or (...,), everything=False)
+    states = tuple(map(State.from_flat_path, parts))
+    return states if len(states) > 1 else states[0]
+
+
+def variables(node: Any, *filters: Filter) -> Any:
+    """The variables of a graph themselves, by path in states."""
+    parts = split_flat(dict(iter_variables(node)), filters or (...,), everything=False)
+    states = tuple(map(State.from_flat_path, parts))
+    return states if len(states) > 1 else states[0]
+
+
+def graphdef(node: Any) -> GraphDef:
+    """The structure of a graph."""
+    walk = Walk(whole=True, paths=True)
+    walk.value(node)
+    return GraphDef(walk.structure(), tuple(walk.paths or ()))
+
+
+def clone(node: T) -> T:
+    """A copy of a graph: its own objects and variables, with the sharing of the original."""
+    walk = Walk(whole=True)
+    walk.value(node)
+    copy: T = Build(walk.tokens, iter(walk.values)).next()
+    return copy
+
+
+def pop(node: Any, *filters: Filter) -> Any:
+    """Take variables out of a graph: their attributes are deleted.
+
+    Returns:
+        One state, or as many as there are filters.
+
+    >>> from bindax_nnx import Intermediate, Module
+    >>> class Probe(Module):
+    ...     def __init__(self):
+    ...         self.seen = Intermediate(1.0)
+    >>> probe = Probe()
+    >>> list(pop(probe, Intermediate)), hasattr(probe, "seen")
+    (['seen'], False)
+    """
+    if not filters:
+        raise ValueError("pop needs at least one filter that says which variables to take out.")
+    parts = split_flat(dict(iter_variables(node)), filters, everything=False)
+    taken = {id(x) for part in parts for x in part.values()}
+    for _, owner in list(iter_graph(node)):
+        if isinstance(owner, Object):
+            for name, value in list(owner.__dict__.items()):
+                if id(value) in taken:
+                    delattr(owner, name)
+    states = tuple(map(State.from_flat_path, parts))
+    return states if len(states) > 1 else states[0]
+
+
+def find_duplicates(node: Any, *, only: Filter = ...) -> list[list[Path]]:
+    """The paths of all that can be reached in several ways, one list for each.
+
+    Args:
+        node: an object, or a container of objects.
+        only: which variables and nodes to look at.
+
+    >>> from bindax_nnx import Module, Param
+    >>> class Tied(Module):
+    ...     def __init__(self):
+    ...         self.encoder = self.decoder = Param(2.0)
+    >>> find_duplicates(Tied())
+    [[('decoder',), ('encoder',)]]
+    """
+    takes = to_predicate(only)
+    paths: dict[int, list[Path]] = {}
+    for path, value in _all_paths(node, (), frozenset()):
+        if takes(path, value):
+            paths.setdefault(id(value), []).append(path)
+    return [found for found in paths.values() if len(found) > 1]
+
+
+def _all_paths(value: Any, path: Path, above: frozenset[int]) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, (Object, Variable)):
+        yield path, value
+        if id(value) in above:
+            return
+        above |= {id(value)}
+    for key, child in children_of(value):
+        yield from _all_paths(child, (*path, key), above)
+
+
+def to_pure_dict(state: State) -> dict[Any, Any]:
+    """The values of a state as nested dictionaries."""
+    return state.to_pure_dict()
+
+
+def replace_by_pure_dict(state: State, values: Mapping[Any, Any]) -> None:
+    """Put values of nested dictionaries in the variables of a state."""
+    state.replace_by_pure_dict(values)

@@ -1,0 +1,534 @@
+"""Walks over graphs: from objects to tokens and values, and back.
+
+One walk takes any number of values apart. It writes the structure as tokens (see ``_tokens``) and
+collects what the variables hold; nodes and variables that it meets twice are written as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+)
+from bindax_core.tree_util import flatten_one_level_with_keys, is_tree_node
+from bindax_nnx._context import current_trace
+from bindax_nnx._tokens import (
+    Branch,
+    Content,
+    Known,
+    Leaf,
+    NodeToken,
+    Seen,
+    VariableToken,
+    branch_token,
+    content_token,
+    known,
+    node_token,
+    seen,
+    sequence_token,
+)
+from bindax_nnx.errors import ArrayOutsideError, GraphError
+from bindax_nnx.foreign import find_foreign, on_registration
+from bindax_nnx.object import List, Object
+from bindax_nnx.state import State
+from bindax_nnx.variables import Variable, name_place, restore_variable
+
+_set = object.__setattr__
+
+_STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
+"""The kinds of values for a walk; some static values need their type noted with them."""
+
+_SELF_EXPLAINING = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
+"""Types of static attributes whose instances are equal only to their like."""
+
+_BASIC: dict[type, int] = {
+    **dict.fromkeys(_SELF_EXPLAINING, _STATIC),
+    int: _TYPED,
+    bool: _TYPED,
+    complex: _TYPED,
+    float: _FLOAT,
+}
+_roles = dict(_BASIC)
+
+
+def _role(value: Any) -> int:
+    """Decide what instances of a value's type are to a walk, and remember it."""
+    kind = type(value)
+    if issubclass(kind, Variable):
+        role = _VARIABLE
+    elif issubclass(kind, Object):
+        role = _OBJECT
+    elif is_tree_node(kind):
+        role = _TREE
+    elif find_foreign(kind) is not None:
+        role = _FOREIGN
+    elif not issubclass(kind, np.generic) and is_value(value):
+        role = _ARRAY
+    else:
+        role = _TYPED
+    if len(_roles) > 4096:
+        _forget_roles()
+    _roles[kind] = role
+    return role
+
+
+def _forget_roles() -> None:
+    _roles.clear()
+    _roles.update(_BASIC)
+
+
+on_registration.append(_forget_roles)
+
+
+_reference_types: dict[type, bool] = {}
+on_registration.append(_reference_types.clear)
+
+
+def is_reference(value: Any) -> bool:
+    """Tell whether a value is walked as part of a graph, in the arguments of a transformation."""
+    kind = type(value)
+    known = _reference_types.get(kind)
+    if known is None:
+        known = issubclass(kind, (Object, Variable, State)) or find_foreign(kind) is not None
+        _reference_types[kind] = known
+    return known
+
+
+class Walk:
+    """One walk over a graph.
+
+    Args:
+        known: numbers of nodes and variables of an earlier walk, by identity.
+        expand: whether known nodes are written with their attributes, or by their numbers alone.
+        whole: whether a tree that a variable holds counts as one value.
+        paths: whether to note the paths of the variables.
+
+    Attributes:
+        tokens: the structure.
+        references: the nodes and variables that were met, in order.
+        variables: the variables among them.
+        values: what the variables hold, flat.
+        uneven: how many values the variables have that do not have one, by number.
+        containers: the lists and dictionaries that were met, with what they held.
+        is_lasting: whether the structure can be told unchanged by the clock and the containers.
+    """
+
+    __slots__ = (
+        "containers",
+        "expand",
+        "indices",
+        "is_lasting",
+        "known",
+        "paths",
+        "references",
+        "tokens",
+        "trail",
+        "uneven",
+        "values",
+        "variables",
+        "whole",
+    )
+
+    def __init__(
+        self,
+        known: Mapping[int, int] | None = None,
+        *,
+        expand: bool = False,
+        whole: bool = False,
+        paths: bool = False,
+    ) -> None:
+        self.known = known
+        self.expand = expand
+        self.whole = whole
+        self.paths: list[tuple[Any, ...]] | None = [] if paths else None
+        self.trail: tuple[Any, ...] = ()
+        self.tokens: list[Any] = []
+        self.references: list[Any] = []
+        self.indices: dict[int, int] = {}
+        self.variables: list[Variable[Any]] = []
+        self.values: list[Any] = []
+        self.uneven: dict[int, int] = {}
+        self.containers: list[tuple[Any, tuple[Any, ...]]] = []
+        self.is_lasting = True
+
+    def value(self, value: Any) -> None:
+        """Take apart a value inside of a graph."""
+        kind = type(value)
+        role = _roles.get(kind) or _role(value)
+        if role is _STATIC:
+            self.tokens.append(value)
+        elif role is _VARIABLE:
+            self.variable(value)
+        elif role is _OBJECT:
+            self.node(value)
+        elif role is _TYPED:
+            self.tokens.append((kind, value))
+        elif role is _FLOAT:
+            self.tokens.append((kind, value, value.hex()))
+        elif role is _TREE:
+            self._branch(value, kind)
+        elif role is _FOREIGN:
+            self._foreign(value, find_foreign(kind))
+        else:
+            raise ArrayOutsideError(typeof(value).str_short())
+
+    def _branch(self, value: Any, kind: type) -> None:
+        children: Sequence[Any]
+        if kind is list or kind is tuple:
+            children, token = value, sequence_token(kind, len(value))
+        else:
+            children, tree = tree_flatten(value, is_leaf=lambda x: x is not value)
+            token = branch_token(tree)
+        self.tokens.append(token)
+        if kind is list:
+            self.containers.append((value, tuple(value)))
+        elif kind is dict:
+            self.containers.append((value, (*value, *value.values())))
+        elif kind is State:
+            mapping = value._mapping
+            self.containers.append((mapping, (*mapping, *mapping.values())))
+        elif not isinstance(value, tuple):
+            self.is_lasting = False
+        if self.paths is None:
+            for child in children:
+                self.value(child)
+            return
+        trail = self.trail
+        for (key, _), child in zip(children_of(value), children, strict=True):
+            self.trail = (*trail, key)
+            self.value(child)
+        self.trail = trail
+
+    def _is_old(self, value: Any) -> bool:
+        """Write a node or variable that was met before by its number."""
+        index = self.indices.get(id(value))
+        if index is not None:
+            self.tokens.append(seen(index))
+            return True
+        if self.known is not None:
+            number = self.known.get(id(value))
+            if number is not None:
+                self.tokens.append(known(number))
+                if not self.expand:
+                    return True
+                if isinstance(value, Variable):
+                    self._meet(value)
+                    return True
+        return False
+
+    def _meet(self, value: Any) -> None:
+        self.indices[id(value)] = len(self.references)
+        self.references.append(value)
+
+    def node(self, node: Object) -> None:
+        """Take apart an object."""
+        if self._is_old(node):
+            return
+        self._meet(node)
+        attributes = node.__dict__
+        token, names = type(node)._nnx_token(attributes)
+        self.tokens.append(token)
+        self._attributes(node, attributes, names)
+
+    def _foreign(self, node: Any, definition: Any) -> None:
+        if self._is_old(node):
+            return
+        self._meet(node)
+        self.is_lasting = False
+        attributes, metadata = definition.flatten(node)
+        names = tuple(sorted(attributes))
+        self.tokens.append(node_token(definition.type, names, metadata))
+        self._attributes(node, attributes, names)
+
+    def _attributes(self, node: Any, attributes: Mapping[str, Any], names: Sequence[str]) -> None:
+        trail = self.trail
+        try:
+            if self.paths is None:
+                self._plain_attributes(attributes, names)
+                return
+            for name in names:
+                self.trail = (*trail, path_key(node, name))
+                self._attribute(attributes[name], name)
+            self.trail = trail
+        except ArrayOutsideError as error:
+            error.root = type(node).__name__
+            raise
+
+    def _attribute(self, value: Any, name: str) -> None:
+        try:
+            self.value(value)
+        except ArrayOutsideError as error:
+            error.path.insert(0, name)
+            raise
+
+    def _plain_attributes(self, attributes: Mapping[str, Any], names: Sequence[str]) -> None:
+        """Take attributes apart; the most common kinds here, for speed."""
+        tokens, references, indices = self.tokens, self.references, self.indices
+        is_first = self.known is None
+        for name in names:
+            value = attributes[name]
+            kind = type(value)
+            role = _roles.get(kind)
+            if role is _STATIC:
+                tokens.append(value)
+            elif role is _TYPED:
+                tokens.append((kind, value))
+            elif role is _VARIABLE and is_first and id(value) not in indices:
+                content = value._value
+                if type(content) is Array:
+                    indices[id(value)] = len(references)
+                    references.append(value)
+                    self.variables.append(value)
+                    self.values.append(content)
+                    tokens.append(value._token or value.token)
+                else:
+                    self.variable(value)
+            else:
+                self._attribute(value, name)
+
+    def variable(self, variable: Variable[Any]) -> None:
+        """Take apart a variable."""
+        if self._is_old(variable):
+            return
+        self._meet(variable)
+        if self.paths is not None:
+            self.paths.append(self.trail)
+        self.variables.append(variable)
+        value = variable._value
+        if type(value) is Array or self.whole or not is_tree_node(type(value)):
+            self.values.append(value)
+        else:
+            leaves, tree = tree_flatten(value)
+            self.values.extend(leaves)
+            self.uneven[len(self.variables) - 1] = len(leaves)
+            self.tokens.append(content_token(tree))
+            self.is_lasting = False
+        self.tokens.append(variable._token or variable.token)
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of values of each variable."""
+        return [self.uneven.get(i, 1) for i in range(len(self.variables))]
+
+    def structure(self) -> tuple[Any, ...]:
+        """The tokens, which are hashable.
+
+        Raises:
+            GraphError: a static attribute is not; the message names it.
+        """
+        tokens = tuple(self.tokens)
+        try:
+            hash(tokens)
+        except TypeError:
+            raise self._unhashable() from None
+        return tokens
+
+    def _unhashable(self) -> GraphError:
+        for node in self.references:
+            for key, child in children_of(node) if not isinstance(node, Variable) else ():
+                try:
+                    hash(child)
+                except TypeError as error:
+                    if not is_tree_node(type(child)) and not is_reference(child):
+                        return GraphError(
+                            f"{type(node).__name__}.{key} is static, since it is no variable or "
+                            f"object, but cannot be hashed: {error}. Use a tuple or another "
+                            f"hashable value, or hold arrays in variables."
+                        )
+        return GraphError("a static attribute of a graph cannot be hashed.")
+
+
+class Build:
+    """Put values together from what a walk wrote.
+
+    Args:
+        tokens: the structure.
+        values: what the variables hold.
+        arrays: the arrays outside of variables.
+        originals: the nodes and variables that ``Known`` tokens are about.
+        expand: whether known nodes are written with their attributes, which they then get.
+
+    Attributes:
+        references: the nodes and variables, in order; variables know the current trace.
+    """
+
+    __slots__ = (
+        "arrays",
+        "context",
+        "expand",
+        "originals",
+        "position",
+        "references",
+        "tokens",
+        "values",
+        "variables",
+    )
+
+    def __init__(
+        self,
+        tokens: Sequence[Any],
+        values: Iterator[Any],
+        arrays: Iterator[Any] | None = None,
+        originals: Sequence[Any] = (),
+        expand: bool = False,
+    ) -> None:
+        self.tokens = tokens
+        self.values = values
+        self.arrays: Iterator[Any] = iter(()) if arrays is None else arrays
+        self.originals = originals
+        self.expand = expand
+        self.context = current_trace()
+        self.position = 0
+        self.references: list[Any] = []
+        self.variables: list[Variable[Any]] = []
+
+    def next(self) -> Any:
+        """Build the next value."""
+        token = self.tokens[self.position]
+        self.position += 1
+        kind = type(token)
+        if kind in _SELF_EXPLAINING:
+            return token
+        if kind is VariableToken:
+            return self._variable(token, next(self.values))
+        if kind is tuple:
+            return token[1]
+        if kind is NodeToken:
+            return self._node(token, None)
+        if kind is Seen:
+            return self.references[token.index]
+        if kind is Branch:
+            return tree_unflatten(token.tree, [self.next() for _ in range(token.size)])
+        if kind is Leaf:
+            return next(self.arrays)
+        if kind is Known:
+            return self._known(token.index)
+        if kind is Content:
+            leaves = [next(self.values) for _ in range(token.tree.num_leaves)]
+            value = tree_unflatten(token.tree, leaves)
+            token = self.tokens[self.position]
+            self.position += 1
+            return self._variable(token, value)
+        raise GraphError(f"{token!r} is no word of a structure.")
+
+    def _variable(self, token: VariableToken, value: Any) -> Variable[Any]:
+        variable = restore_variable(token, value, self.context)
+        self.references.append(variable)
+        self.variables.append(variable)
+        return variable
+
+    def _known(self, index: int) -> Any:
+        original = self.originals[index]
+        if not self.expand:
+            return original
+        if isinstance(original, Variable):
+            self.references.append(original)
+            return original
+        token = self.tokens[self.position]
+        self.position += 1
+        return self._node(token, original)
+
+    def _node(self, token: NodeToken, target: Any) -> Any:
+        kind = token.type
+        foreign = None if issubclass(kind, Object) else find_foreign(kind)
+        node = target
+        if node is None and foreign is None:
+            node = new_object(kind, self.context)
+        elif node is None:
+            node = foreign.create(token.metadata)
+        self.references.append(node)
+        attributes = {}
+        for name in token.names:
+            value = attributes[name] = self.next()
+            if isinstance(value, Variable):
+                name_place(value, f"{kind.__name__}.{name}")
+        if foreign is not None:
+            foreign.fill(node, attributes)
+        else:
+            if target is not None:
+                node.__dict__.clear()
+                node._changed()
+            node.__dict__.update(attributes)
+        return node
+
+
+def new_object(kind: type[Object], context: Any) -> Any:
+    """An object of a type without attributes."""
+    node = object.__new__(kind)
+    _set(node, "_nnx_context", context)
+    _set(node, "_nnx_mark", None)
+    _set(node, "_nnx_plan", None)
+    return node
+
+
+# ---------------------------------------------------------------------------- children and paths
+
+
+def path_key(node: Any, name: str) -> Any:
+    """The entry of paths for an attribute."""
+    return int(name) if isinstance(node, List) else name
+
+
+def children_of(value: Any) -> Iterator[tuple[Any, Any]]:
+    """The parts of a node or container with their keys, sorted."""
+    if isinstance(value, Object):
+        attributes = value.__dict__
+        for name in type(value)._nnx_token(attributes)[1]:
+            yield path_key(value, name), attributes[name]
+    elif isinstance(value, Variable):
+        return
+    elif is_tree_node(type(value)):
+        for key, child in flatten_one_level_with_keys(value)[0]:
+            yield _plain_key(key), child
+    else:
+        foreign = find_foreign(type(value))
+        if foreign is not None:
+            attributes, _ = foreign.flatten(value)
+            for name in sorted(attributes):
+                yield name, attributes[name]
+
+
+def _plain_key(key: Any) -> Any:
+    for name in ("key", "idx", "name"):
+        if hasattr(key, name):
+            return getattr(key, name)
+    return key
+
+
+def iter_graph(node: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """All that can be reached from a node, with paths; each node and variable once, parts first.
+
+    >>> from bindax_nnx import Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor, self.power = Param(2.0), 3
+    >>> [(path, type(value).__name__) for path, value in iter_graph(Scale())]
+    [(('factor',), 'Param'), (('power',), 'int'), ((), 'Scale')]
+    """
+    return _iterate(node, (), set())
+
+
+def _iterate(value: Any, path: tuple[Any, ...], met: set[int]) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, (Object, Variable)) or is_reference(value):
+        if id(value) in met:
+            return
+        met.add(id(value))
+    for key, child in children_of(value):
+        yield from _iterate(child, (*path, key), met)
+    yield path, value
+
+
+def iter_variables(node: Any) -> Iterator[tuple[tuple[Any, ...], Variable[Any]]]:
+    """The variables that can be reached from a node, each once, with their paths."""
+    walk = Walk(whole=True, paths=True)
+    walk.value(node)
+    return zip(walk.paths or (), walk.variables, strict=True)

@@ -1,0 +1,1 @@
+"""Layers: modules for models."""

@@ -1,0 +1,82 @@
+"""Helpers of layers: dtypes, parameters and checks of their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_numpy as jnp
+from bindax_core.extend import is_differentiable, typeof
+from bindax_nn import initializers
+from bindax_nnx.variables import Param, Variable
+
+Initializer = Callable[..., Any]
+
+default_kernel_init: Initializer = initializers.lecun_normal()
+zeros: Initializer = initializers.zeros
+ones: Initializer = initializers.ones
+
+
+def array_of(x: Any) -> Any:
+    """The value of a variable; anything else as it is."""
+    return x.value if isinstance(x, Variable) else x
+
+
+def promoted(*arrays: Any, dtype: Any = None) -> tuple[Any, ...]:
+    """Arrays and variables in one floating dtype; None stays.
+
+    Args:
+        arrays: what to convert.
+        dtype: the dtype; by default the one that the arrays promote to.
+    """
+    values = [array_of(x) for x in arrays]
+    common = dtype if dtype is not None else common_dtype(*values)
+    return tuple([None if x is None else jnp.asarray(x, dtype=common) for x in values])
+
+
+def common_dtype(*arrays: Any) -> Any:
+    """The floating dtype that arrays promote to."""
+    dtype = jnp.result_type(*[x for x in arrays if x is not None])
+    return dtype if is_differentiable(dtype) else jnp.promote_types(dtype, np.float32)
+
+
+def parameter(init: Initializer, rngs: Any, shape: Sequence[int], dtype: Any) -> Param[Any]:
+    """A parameter with initial values of a new key of the stream ``params``."""
+    return Param(init(rngs.params(), tuple(shape), dtype))
+
+
+def check_features(layer: Any, x: Any, expected: int, axis: int = -1) -> None:
+    """Raise unless an input has the features that a layer was made for.
+
+    Raises:
+        ValueError: it has others; the message names the layer and both numbers.
+    """
+    shape = typeof(array_of(x)).shape
+    if not shape or shape[axis] != expected:
+        raise ValueError(
+            f"{type(layer).__name__} was made for inputs with {expected} features along axis "
+            f"{axis}, but got the shape {shape}."
+        )
+
+
+def positive(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
+    """Axes counted from the front, sorted."""
+    given = (axes,) if isinstance(axes, int) else tuple(axes)
+    return tuple(sorted({axis % ndim for axis in given}))
+
+
+def first_given(name: str, layer: Any, *values: Any) -> Any:
+    """The first value that is not None.
+
+    Raises:
+        ValueError: all are.
+    """
+    for value in values:
+        if value is not None:
+            return value
+    raise ValueError(
+        f"{type(layer).__name__} needs {name}: pass it when the layer is made or called, or use "
+        f"train() or eval() of the model."
+    )

@@ -1,0 +1,310 @@
+"""Attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+import bindax_nn as nn
+import bindax_numpy as jnp
+import bindax_random as random
+from bindax_nnx.layers._common import (
+    Initializer,
+    array_of,
+    check_features,
+    default_kernel_init,
+    first_given,
+    promoted,
+    zeros,
+)
+from bindax_nnx.layers.linear import LinearGeneral
+from bindax_nnx.layers.normalization import LayerNorm
+from bindax_nnx.module import Module
+from bindax_nnx.rngs import Rngs, RngStream
+from bindax_nnx.variables import Cache, Intermediate
+
+
+def dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    mask: Any = None,
+    *,
+    broadcast_dropout: bool = True,
+    dropout_rng: Any = None,
+    dropout_rate: float = 0.0,
+    deterministic: bool = True,
+    dtype: Any = None,
+    precision: Any = None,
+    module: Module | None = None,
+) -> Any:
+    """Mix values with weights from inner products of queries and keys (Vaswani et al., 2017).
+
+    Args:
+        query: of the shape ``(..., queries, heads, features)``.
+        key: of the shape ``(..., keys, heads, features)``.
+        value: of the shape ``(..., keys, heads, features)``.
+        bias: added to the inner products, ``(..., heads, queries, keys)``.
+        mask: where attention is possible, of the same shape.
+        broadcast_dropout: whether weights are dropped for all of a batch together.
+        dropout_rng: a random key.
+        dropout_rate: the probability with which a weight is dropped.
+        deterministic: whether no weight is dropped.
+        dtype: the dtype of the computation.
+        precision: of the multiplications.
+        module: where to record the weights, as ``attention_weights``.
+
+    >>> import numpy as np
+    >>> x = np.ones((1, 3, 2, 4), np.float32)
+    >>> dot_product_attention(x, x, x).shape
+    (1, 3, 2, 4)
+    """
+    query, key, value = promoted(query, key, value, dtype=dtype)
+    depth = query.shape[-1]
+    if key.shape[-1] != depth or key.shape[-3:-1] != value.shape[-3:-1]:
+        raise ValueError(
+            f"attention needs queries and keys of one size, and as many keys as values, but got "
+            f"the shapes {query.shape}, {key.shape} and {value.shape}."
+        )
+    scores = jnp.einsum(
+        "...qhd,...khd->...hqk",
+        query / jnp.sqrt(depth).astype(query.dtype),
+        key,
+        precision=precision,
+    )
+    if bias is not None:
+        scores = scores + bias
+    if mask is not None:
+        least = jnp.asarray(jnp.finfo(scores.dtype).min, scores.dtype)
+        scores = jnp.where(mask, scores, least)
+    weights = nn.softmax(scores).astype(query.dtype)
+    if module is not None:
+        module.sow(Intermediate, "attention_weights", weights)
+    if not deterministic and dropout_rate > 0:
+        shape = weights.shape
+        if broadcast_dropout:
+            shape = (*(1,) * (weights.ndim - 2), *shape[-2:])
+        keep = 1 - dropout_rate
+        kept = random.bernoulli(dropout_rng, keep, shape)
+        weights = weights * (kept.astype(weights.dtype) / keep)
+    return jnp.einsum("...hqk,...khd->...qhd", weights, value, precision=precision)
+
+
+class MultiHeadAttention(Module):
+    """Attention of several heads, between linear layers.
+
+    Args:
+        num_heads: how many heads there are.
+        in_features: the number of features of queries.
+        qkv_features: the number of features of all heads together; by default as many.
+        out_features: the number of features of results; by default as many.
+        in_kv_features: the number of features of keys and values; by default as many.
+        dtype: the dtype of the computation.
+        param_dtype: the dtype of the parameters.
+        broadcast_dropout: whether weights are dropped for all of a batch together.
+        dropout_rate: the probability with which a weight is dropped.
+        deterministic: whether no weight is dropped; can be given in a call.
+        precision: of the multiplications.
+        kernel_init: initial values of the kernels.
+        bias_init: initial values of the biases.
+        use_bias: whether the linear layers add biases.
+        attention_fn: computes the attention.
+        decode: whether keys and values come one at a time and are kept; can be given in a call.
+        normalize_qk: whether queries and keys are normalized.
+        rngs: random streams; kept by reference if weights are dropped.
+
+    Raises:
+        ValueError: the features cannot be divided by the heads.
+
+    >>> import numpy as np
+    >>> layer = MultiHeadAttention(2, 4, rngs=Rngs(0))
+    >>> layer(np.ones((1, 3, 4), np.float32), decode=False).shape
+    (1, 3, 4)
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        in_features: int,
+        qkv_features: int | None = None,
+        out_features: int | None = None,
+        in_kv_features: int | None = None,
+        *,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        broadcast_dropout: bool = True,
+        dropout_rate: float = 0.0,
+        deterministic: bool | None = None,
+        precision: Any = None,
+        kernel_init: Initializer = default_kernel_init,
+        bias_init: Initializer = zeros,
+        use_bias: bool = True,
+        attention_fn: Callable[..., Any] = dot_product_attention,
+        decode: bool | None = None,
+        normalize_qk: bool = False,
+        rngs: Rngs,
+    ) -> None:
+        features = in_features if qkv_features is None else qkv_features
+        if features % num_heads:
+            raise ValueError(
+                f"MultiHeadAttention cannot divide {features} features among {num_heads} heads."
+            )
+        self.num_heads, self.head_dim = num_heads, features // num_heads
+        self.in_features = in_features
+        self.in_kv_features = in_features if in_kv_features is None else in_kv_features
+        self.out_features = in_features if out_features is None else out_features
+        self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
+        self.broadcast_dropout, self.dropout_rate = broadcast_dropout, dropout_rate
+        self.deterministic, self.decode = deterministic, decode
+        self.attention_fn = attention_fn
+        linear = partial(
+            LinearGeneral,
+            dtype=dtype,
+            param_dtype=param_dtype,
+            kernel_init=kernel_init,
+            bias_init=bias_init,
+            use_bias=use_bias,
+            precision=precision,
+            rngs=rngs,
+        )
+        heads = (num_heads, self.head_dim)
+        self.query = linear(in_features, heads)
+        self.key = linear(self.in_kv_features, heads)
+        self.value = linear(self.in_kv_features, heads)
+        norm = partial(LayerNorm, self.head_dim, use_bias=False, dtype=dtype, rngs=rngs)
+        self.query_ln = norm() if normalize_qk else None
+        self.key_ln = norm() if normalize_qk else None
+        self.out = linear(heads, self.out_features, axis=(-2, -1))
+        self.rngs = rngs if dropout_rate > 0 else None
+
+    def init_cache(self, input_shape: Sequence[int], dtype: Any = np.float32) -> None:
+        """Make the variables for keys and values that come one at a time.
+
+        Args:
+            input_shape: the shape of all queries together, ``(..., length, features)``.
+            dtype: the dtype of the variables.
+        """
+        shape = (*input_shape[:-1], self.num_heads, self.head_dim)
+        self.cached_key = Cache(jnp.zeros(shape, dtype))
+        self.cached_value = Cache(jnp.zeros(shape, dtype))
+        self.cache_index = Cache(jnp.zeros((), np.int32))
+
+    def __call__(
+        self,
+        inputs_q: Any,
+        inputs_k: Any = None,
+        inputs_v: Any = None,
+        *,
+        mask: Any = None,
+        deterministic: bool | None = None,
+        rngs: Any = None,
+        sow_weights: bool = False,
+        decode: bool | None = None,
+    ) -> Any:
+        """Apply the layer; keys are queries, and values keys, where they are not given."""
+        if inputs_k is None and inputs_v is not None:
+            raise ValueError("MultiHeadAttention: inputs_v needs inputs_k; pass them as inputs_k.")
+        inputs_k = inputs_q if inputs_k is None else inputs_k
+        inputs_v = inputs_k if inputs_v is None else inputs_v
+        check_features(self, inputs_q, self.in_features)
+        query, key, value = self.query(inputs_q), self.key(inputs_k), self.value(inputs_v)
+        if self.query_ln is not None and self.key_ln is not None:
+            query, key = self.query_ln(query), self.key_ln(key)
+        if first_given("decode", self, decode, self.decode, False):
+            key, value, mask = self._remember(key, value, mask)
+        dropout = None
+        still = True
+        if self.dropout_rate > 0:
+            still = first_given("deterministic", self, deterministic, self.deterministic)
+            dropout = None if still else self._dropout_key(rngs)
+        x = self.attention_fn(
+            query,
+            key,
+            value,
+            mask=mask,
+            dropout_rng=dropout,
+            dropout_rate=self.dropout_rate,
+            broadcast_dropout=self.broadcast_dropout,
+            deterministic=still,
+            dtype=self.dtype,
+            precision=self.precision,
+            module=self if sow_weights else None,
+        )
+        return self.out(x)
+
+    def _dropout_key(self, rngs: Any) -> Any:
+        streams = self.rngs if rngs is None else rngs
+        if streams is None:
+            raise ValueError("MultiHeadAttention with dropout needs random streams: pass rngs.")
+        stream = streams.dropout if isinstance(streams, Rngs) else streams
+        return stream() if isinstance(stream, RngStream) else stream
+
+    def _remember(self, key: Any, value: Any, mask: Any) -> tuple[Any, Any, Any]:
+        """Keep a key and a value, and give all that were kept with the mask for them."""
+        if not hasattr(self, "cached_key"):
+            raise ValueError(
+                "MultiHeadAttention has no cache to decode with; call init_cache first."
+            )
+        *batch, length, heads, depth = self.cached_key.shape
+        if key.shape != (*batch, 1, heads, depth):
+            raise ValueError(
+                f"decoding takes one query at a time, with keys of the shape "
+                f"{(*batch, 1, heads, depth)}, but got {key.shape}."
+            )
+        index = self.cache_index.value
+        zero = jnp.zeros((), index.dtype)
+        where = (*[zero] * len(batch), index, zero, zero)
+        self.cached_key.value = lax.dynamic_update_slice(
+            self.cached_key.value, key.astype(self.cached_key.dtype), where
+        )
+        self.cached_value.value = lax.dynamic_update_slice(
+            self.cached_value.value, value.astype(self.cached_value.dtype), where
+        )
+        self.cache_index.value = index + jnp.ones((), index.dtype)
+        past = jnp.broadcast_to(jnp.arange(length) <= index, (*batch, 1, 1, length))
+        return (
+            self.cached_key.value,
+            self.cached_value.value,
+            past if mask is None else combine_masks(mask, past),
+        )
+
+
+def combine_masks(*masks: Any, dtype: Any = None) -> Any:
+    """Where all of several masks allow attention; None is no mask."""
+    given = [array_of(mask) for mask in masks if mask is not None]
+    if not given:
+        return None
+    combined = given[0] != 0
+    for mask in given[1:]:
+        combined = jnp.logical_and(combined, mask != 0)
+    return combined if dtype is None else combined.astype(dtype)
+
+
+def make_attention_mask(
+    query_input: Any,
+    key_input: Any,
+    pairwise_fn: Callable[[Any, Any], Any] = lambda x, y: x * y,
+    dtype: Any = np.float32,
+) -> Any:
+    """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number."""
+    query, key = jnp.asarray(query_input), jnp.asarray(key_input)
+    mask = pairwise_fn(jnp.expand_dims(query, -1), jnp.expand_dims(key, -2))
+    return jnp.expand_dims(mask, -3).astype(dtype)
+
+
+def make_causal_mask(x: Any, dtype: Any = np.float32) -> Any:
+    """The mask with which each position attends to itself and those before it.
+
+    >>> import numpy as np
+    >>> make_causal_mask(np.ones((1, 2)))
+    Array([[[[1., 0.],
+             [1., 1.]]]], dtype=float32)
+    """
+    shape = jnp.asarray(x).shape
+    positions = jnp.broadcast_to(jnp.arange(shape[-1]), shape)
+    return make_attention_mask(positions, positions, lambda q, k: q >= k, dtype)

@@ -1,0 +1,241 @@
+"""Convolutions, with features last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+import bindax_numpy as jnp
+from bindax_nnx.layers._common import (
+    Initializer,
+    check_features,
+    default_kernel_init,
+    parameter,
+    promoted,
+    zeros,
+)
+from bindax_nnx.module import Module
+from bindax_nnx.rngs import Rngs
+
+Sizes = int | Sequence[int]
+Padding = str | int | Sequence[Any]
+_MODES = {"CIRCULAR": "wrap", "REFLECT": "reflect"}
+
+
+def _each(value: Sizes | None, rank: int) -> tuple[int, ...]:
+    """One number for each spatial axis."""
+    if value is None:
+        value = 1
+    return (value,) * rank if isinstance(value, int) else tuple(value)
+
+
+def _padding(given: Padding, rank: int) -> Any:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, int):
+        return [(given, given)] * rank
+    if len(given) != rank:
+        raise ValueError(
+            f"padding must have an entry for each of {rank} spatial axes, but is {given!r}."
+        )
+    return [(p, p) if isinstance(p, int) else tuple(p) for p in given]
+
+
+def _dimensions(rank: int) -> lax.ConvDimensionNumbers:
+    """Batch first, features last; kernels with their features last."""
+    spatial = tuple(range(1, rank + 1))
+    return lax.ConvDimensionNumbers(
+        (0, rank + 1, *spatial), (rank + 1, rank, *range(rank)), (0, rank + 1, *spatial)
+    )
+
+
+class Conv(Module):
+    """A convolution over spatial axes between batch axes and features.
+
+    Args:
+        in_features: the number of features of inputs.
+        out_features: the number of features of results.
+        kernel_size: the sizes of the kernel along the spatial axes.
+        strides: the distance between windows.
+        padding: ``"SAME"``, ``"VALID"``, ``"CIRCULAR"``, ``"REFLECT"``, ``"CAUSAL"``, a number, or
+            a pair of numbers for each spatial axis.
+        input_dilation: the distance between elements of inputs.
+        kernel_dilation: the distance between elements of the kernel.
+        feature_group_count: in how many groups of features the convolution is divided.
+        use_bias: whether to add a bias.
+        mask: multiplied with the kernel.
+        dtype: the dtype of the computation; by default that of inputs and parameters together.
+        param_dtype: the dtype of the parameters.
+        precision: of the multiplication.
+        kernel_init: initial values of the kernel.
+        bias_init: initial values of the bias.
+        rngs: random streams.
+
+    >>> import numpy as np
+    >>> layer = Conv(3, 4, (3, 3), strides=2, rngs=Rngs(0))
+    >>> layer(np.ones((1, 8, 8, 3), np.float32)).shape
+    (1, 4, 4, 4)
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        kernel_size: Sizes,
+        strides: Sizes | None = 1,
+        *,
+        padding: Padding = "SAME",
+        input_dilation: Sizes | None = 1,
+        kernel_dilation: Sizes | None = 1,
+        feature_group_count: int = 1,
+        use_bias: bool = True,
+        mask: Any = None,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        precision: Any = None,
+        kernel_init: Initializer = default_kernel_init,
+        bias_init: Initializer = zeros,
+        rngs: Rngs,
+    ) -> None:
+        size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
+        if in_features % feature_group_count:
+            raise ValueError(
+                f"Conv cannot divide {in_features} features in {feature_group_count} groups."
+            )
+        shape = (*size, in_features // feature_group_count, out_features)
+        self.kernel = parameter(kernel_init, rngs, shape, param_dtype)
+        self.bias = parameter(bias_init, rngs, (out_features,), param_dtype) if use_bias else None
+        rank = len(size)
+        self.in_features, self.out_features, self.kernel_size = in_features, out_features, size
+        self.strides = _each(strides, rank)
+        self.padding = _frozen(_padding(padding, rank))
+        self.input_dilation = _each(input_dilation, rank)
+        self.kernel_dilation = _each(kernel_dilation, rank)
+        self.feature_group_count = feature_group_count
+        self.mask = None if mask is None else _constant(mask)
+        self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
+
+    def __call__(self, inputs: Any) -> Any:
+        """Apply the layer to an array of batch axes, spatial axes and features."""
+        check_features(self, inputs, self.in_features)
+        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        if self.mask is not None:
+            kernel = kernel * np.asarray(self.mask, kernel.dtype)
+        rank = len(self.kernel_size)
+        batch = x.shape[: -rank - 1]
+        x = jnp.reshape(x, (math.prod(batch), *x.shape[-rank - 1 :]))
+        x, padding = self._padded(x)
+        y = lax.conv_general_dilated(
+            x,
+            kernel,
+            self.strides,
+            padding,
+            lhs_dilation=self.input_dilation,
+            rhs_dilation=self.kernel_dilation,
+            dimension_numbers=_dimensions(rank),
+            feature_group_count=self.feature_group_count,
+            precision=self.precision,
+        )
+        y = jnp.reshape(y, (*batch, *y.shape[1:]))
+        return y if bias is None else y + bias
+
+    def _padded(self, x: Any) -> tuple[Any, Any]:
+        """The input with the padding that the convolution itself does not know."""
+        if not isinstance(self.padding, str):
+            return x, list(self.padding)
+        sizes = [
+            (k - 1) * d + 1 for k, d in zip(self.kernel_size, self.kernel_dilation, strict=True)
+        ]
+        if self.padding == "CAUSAL":
+            if len(sizes) != 1:
+                raise ValueError(
+                    f"causal padding is for one spatial axis, but the kernel has {len(sizes)}."
+                )
+            return x, [(sizes[0] - 1, 0)]
+        if self.padding not in _MODES:
+            return x, self.padding
+        widths = [(0, 0), *[((n - 1) // 2, n // 2) for n in sizes], (0, 0)]
+        return jnp.pad(x, widths, mode=_MODES[self.padding]), "VALID"
+
+
+def _frozen(padding: Any) -> Any:
+    return padding if isinstance(padding, str) else tuple(padding)
+
+
+def _constant(mask: Any) -> Any:
+    """A constant array as nested tuples, which are hashable."""
+
+    def frozen(x: Any) -> Any:
+        return tuple(map(frozen, x)) if isinstance(x, list) else x
+
+    return frozen(np.asarray(mask).tolist())
+
+
+class ConvTranspose(Module):
+    """A transposed convolution: its strides make results larger.
+
+    The arguments are those of ``Conv``, without groups and dilation of inputs.
+
+    Args:
+        transpose_kernel: whether the kernel is flipped and its features exchanged, so that the
+            layer is the derivative of the convolution with that kernel.
+
+    >>> import numpy as np
+    >>> layer = ConvTranspose(3, 4, (3, 3), strides=(2, 2), rngs=Rngs(0))
+    >>> layer(np.ones((1, 8, 8, 3), np.float32)).shape
+    (1, 16, 16, 4)
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        kernel_size: Sizes,
+        strides: Sizes | None = 1,
+        *,
+        padding: Padding = "SAME",
+        kernel_dilation: Sizes | None = 1,
+        use_bias: bool = True,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        precision: Any = None,
+        kernel_init: Initializer = default_kernel_init,
+        bias_init: Initializer = zeros,
+        transpose_kernel: bool = False,
+        rngs: Rngs,
+    ) -> None:
+        size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
+        features = (out_features, in_features) if transpose_kernel else (in_features, out_features)
+        self.kernel = parameter(kernel_init, rngs, (*size, *features), param_dtype)
+        self.bias = parameter(bias_init, rngs, (out_features,), param_dtype) if use_bias else None
+        rank = len(size)
+        self.in_features, self.out_features, self.kernel_size = in_features, out_features, size
+        self.strides = _each(strides, rank)
+        self.padding = _frozen(_padding(padding, rank))
+        self.kernel_dilation = _each(kernel_dilation, rank)
+        self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
+        self.transpose_kernel = transpose_kernel
+
+    def __call__(self, inputs: Any) -> Any:
+        """Apply the layer to an array of batch axes, spatial axes and features."""
+        check_features(self, inputs, self.in_features)
+        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        rank = len(self.kernel_size)
+        batch = x.shape[: -rank - 1]
+        x = jnp.reshape(x, (math.prod(batch), *x.shape[-rank - 1 :]))
+        y = lax.conv_transpose(
+            x,
+            kernel,
+            self.strides,
+            self.padding if isinstance(self.padding, str) else list(self.padding),
+            rhs_dilation=self.kernel_dilation,
+            dimension_numbers=_dimensions(rank),
+            transpose_kernel=self.transpose_kernel,
+            precision=self.precision,
+        )
+        y = jnp.reshape(y, (*batch, *y.shape[1:]))
+        return y if bias is None else y + bias

@@ -1,0 +1,274 @@
+"""Layers that multiply by matrices, and look-up tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+import bindax_numpy as jnp
+from bindax_core.extend import typeof
+from bindax_nn import initializers
+from bindax_nnx.layers._common import (
+    Initializer,
+    array_of,
+    check_features,
+    default_kernel_init,
+    parameter,
+    positive,
+    promoted,
+    zeros,
+)
+from bindax_nnx.module import Module
+from bindax_nnx.rngs import Rngs
+from bindax_nnx.variables import Param
+
+
+class Linear(Module):
+    """``x @ kernel + bias``, over the last axis.
+
+    Args:
+        in_features: the size of the last axis of inputs.
+        out_features: the size of the last axis of results.
+        use_bias: whether to add a bias.
+        dtype: the dtype of the computation; by default that of inputs and parameters together.
+        param_dtype: the dtype of the parameters.
+        precision: of the multiplication.
+        kernel_init: initial values of the kernel.
+        bias_init: initial values of the bias.
+        rngs: random streams; ``params`` gives a key for each parameter.
+
+    Raises:
+        ValueError: inputs have another number of features.
+
+    >>> import numpy as np
+    >>> layer = Linear(3, 4, rngs=Rngs(0))
+    >>> layer(np.ones((2, 3), np.float32)).shape
+    (2, 4)
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        use_bias: bool = True,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        precision: Any = None,
+        kernel_init: Initializer = default_kernel_init,
+        bias_init: Initializer = zeros,
+        rngs: Rngs,
+    ) -> None:
+        self.kernel = parameter(kernel_init, rngs, (in_features, out_features), param_dtype)
+        self.bias = parameter(bias_init, rngs, (out_features,), param_dtype) if use_bias else None
+        self.in_features, self.out_features = in_features, out_features
+        self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
+        self.precision = precision
+
+    def __call__(self, inputs: Any) -> Any:
+        """Apply the layer to an array whose last axis has the features."""
+        check_features(self, inputs, self.in_features)
+        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        y = jnp.matmul(x, kernel, precision=self.precision)
+        return y if bias is None else y + bias
+
+
+class LinearGeneral(Module):
+    """A linear layer over any axes of its inputs.
+
+    Args:
+        in_features: the sizes of the axes that are contracted.
+        out_features: the sizes of the axes that come last in results.
+        axis: the axes that are contracted.
+        batch_axis: sizes of axes that have a kernel for each of their positions, by axis.
+        use_bias: whether to add a bias.
+        dtype: the dtype of the computation; by default that of inputs and parameters together.
+        param_dtype: the dtype of the parameters.
+        kernel_init: initial values of the kernel, as one of two axes.
+        bias_init: initial values of the bias.
+        precision: of the multiplication.
+        rngs: random streams.
+
+    >>> import numpy as np
+    >>> layer = LinearGeneral((3, 4), (2, 5), axis=(-2, -1), rngs=Rngs(0))
+    >>> layer(np.ones((7, 3, 4), np.float32)).shape
+    (7, 2, 5)
+    """
+
+    def __init__(
+        self,
+        in_features: int | Sequence[int],
+        out_features: int | Sequence[int],
+        *,
+        axis: int | Sequence[int] = -1,
+        batch_axis: dict[int, int] | None = None,
+        use_bias: bool = True,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        kernel_init: Initializer = default_kernel_init,
+        bias_init: Initializer = zeros,
+        precision: Any = None,
+        rngs: Rngs,
+    ) -> None:
+        self.in_features, self.out_features = _sizes(in_features), _sizes(out_features)
+        self.axis = _sizes(axis)
+        self.batch_axis = tuple((batch_axis or {}).keys())
+        batch = tuple((batch_axis or {}).values())
+        if len(self.axis) != len(self.in_features):
+            raise ValueError(
+                f"LinearGeneral needs a size for each contracted axis, but in_features="
+                f"{self.in_features!r} and axis={self.axis!r}."
+            )
+        ins, outs = math.prod(self.in_features), math.prod(self.out_features)
+        flat = kernel_init(rngs.params(), (math.prod(batch) * ins, outs), param_dtype)
+        shape = (*batch, *self.in_features, *self.out_features)
+        self.kernel = Param(jnp.reshape(flat, shape))
+        self.bias = None
+        if use_bias:
+            bias = bias_init(rngs.params(), (math.prod(batch) * outs,), param_dtype)
+            self.bias = Param(jnp.reshape(bias, (*batch, *self.out_features)))
+        self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
+        self.precision = precision
+
+    def __call__(self, inputs: Any) -> Any:
+        """Apply the layer."""
+        shape = typeof(array_of(inputs)).shape
+        axes = tuple(a % len(shape) for a in self.axis)
+        batch = positive(self.batch_axis, len(shape)) if self.batch_axis else ()
+        if tuple(shape[a] for a in axes) != self.in_features:
+            raise ValueError(
+                f"LinearGeneral was made for the sizes {self.in_features} along the axes "
+                f"{self.axis}, but got the shape {shape}."
+            )
+        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        count = len(batch)
+        contracted = tuple(range(count, count + len(axes)))
+        dimensions = ((axes, contracted), (batch, tuple(range(count))))
+        y = lax.dot_general(x, kernel, dimensions, precision=self.precision)
+        if bias is None:
+            return y
+        middle = y.ndim - count - len(self.out_features)
+        batch_shape = bias.shape[:count]
+        return y + jnp.reshape(bias, (*batch_shape, *(1,) * middle, *self.out_features))
+
+
+def _sizes(given: int | Sequence[int]) -> tuple[int, ...]:
+    return (given,) if isinstance(given, int) else tuple(given)
+
+
+class Einsum(Module):
+    """An Einstein sum of inputs and a kernel, plus a bias.
+
+    Args:
+        einsum_str: the sum, with two operands; the kernel is the second.
+        kernel_shape: the shape of the kernel.
+        bias_shape: the shape of the bias; None for none.
+        dtype: the dtype of the computation; by default that of inputs and parameters together.
+        param_dtype: the dtype of the parameters.
+        precision: of the multiplication.
+        kernel_init: initial values of the kernel.
+        bias_init: initial values of the bias.
+        rngs: random streams.
+
+    >>> import numpy as np
+    >>> layer = Einsum("nta,hab->nthb", (8, 2, 4), (8, 4), rngs=Rngs(0))
+    >>> layer(np.ones((16, 11, 2), np.float32)).shape
+    (16, 11, 8, 4)
+    """
+
+    def __init__(
+        self,
+        einsum_str: str,
+        kernel_shape: Sequence[int],
+        bias_shape: Sequence[int] | None = None,
+        *,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        precision: Any = None,
+        kernel_init: Initializer = default_kernel_init,
+        bias_init: Initializer = zeros,
+        rngs: Rngs,
+    ) -> None:
+        self.einsum_str = einsum_str.replace(" ", "")
+        operands = self.einsum_str.split("->")[0].split(",")
+        if len(operands) != 2 or "->" not in self.einsum_str:
+            raise ValueError(
+                f"Einsum needs two operands and a result, as in 'ab,bc->ac', but got "
+                f"{einsum_str!r}."
+            )
+        self.kernel = parameter(kernel_init, rngs, kernel_shape, param_dtype)
+        has_bias = bias_shape is not None
+        self.bias = parameter(bias_init, rngs, bias_shape or (), param_dtype) if has_bias else None
+        self.kernel_shape = tuple(kernel_shape)
+        self.bias_shape = None if bias_shape is None else tuple(bias_shape)
+        self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
+
+    def __call__(self, inputs: Any) -> Any:
+        """Apply the layer."""
+        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        y = jnp.einsum(self.einsum_str, x, kernel, precision=self.precision)
+        return y if bias is None else y + self._spread(bias)
+
+    def _spread(self, bias: Any) -> Any:
+        """The bias with axes of size one where the result has axes that the kernel has not."""
+        left, result = self.einsum_str.split("->")
+        of_kernel = left.split(",")[1]
+        sizes = iter(bias.shape)
+        return jnp.reshape(bias, tuple([next(sizes) if a in of_kernel else 1 for a in result]))
+
+
+class Embed(Module):
+    """A table of vectors, looked up by integers.
+
+    Args:
+        num_embeddings: how many vectors there are.
+        features: their size.
+        dtype: the dtype of results; by default that of the table.
+        param_dtype: the dtype of the table.
+        embedding_init: initial values.
+        rngs: random streams.
+
+    >>> import numpy as np
+    >>> table = Embed(10, 4, rngs=Rngs(0))
+    >>> table(np.array([[1, 2]])).shape
+    (1, 2, 4)
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        features: int,
+        *,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        embedding_init: Initializer = initializers.variance_scaling(  # noqa: B008 -- immutable
+            1.0, "fan_in", "normal", out_axis=0
+        ),
+        rngs: Rngs,
+    ) -> None:
+        self.embedding = parameter(embedding_init, rngs, (num_embeddings, features), param_dtype)
+        self.num_embeddings, self.features = num_embeddings, features
+        self.dtype, self.param_dtype = dtype, param_dtype
+
+    def __call__(self, inputs: Any) -> Any:
+        """The vectors of an array of integers.
+
+        Raises:
+            TypeError: the array is not of integers.
+        """
+        indices = array_of(inputs)
+        if np.dtype(typeof(indices).dtype).kind not in "iu":
+            raise TypeError(
+                f"Embed looks up integers, but got an array of {typeof(indices).dtype.name}."
+            )
+        (table,) = promoted(self.embedding, dtype=self.dtype)
+        return jnp.take(table, indices, axis=0)
+
+    def attend(self, query: Any) -> Any:
+        """The inner products of vectors with those of the table."""
+        query, table = promoted(query, self.embedding, dtype=self.dtype)
+        return jnp.matmul(query, table.T)

@@ -1,0 +1,100 @@
+"""Low-rank adaptation: learned corrections of small rank (Hu et al., 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bindax_nn import initializers
+from bindax_nnx.layers._common import Initializer, promoted, zeros
+from bindax_nnx.layers.linear import Linear
+from bindax_nnx.module import Module
+from bindax_nnx.rngs import Rngs
+from bindax_nnx.variables import Param, Variable
+
+
+class LoRAParam(Param[Any]):
+    """A parameter of a low-rank correction."""
+
+
+class LoRA(Module):
+    """A product of two thin matrices, added to what another module gives.
+
+    Args:
+        in_features: the number of features of inputs.
+        lora_rank: the rank of the correction.
+        out_features: the number of features of results.
+        base_module: the module whose result is corrected; None for the correction alone.
+        dtype: the dtype of the computation; by default that of inputs and parameters together.
+        param_dtype: the dtype of the parameters.
+        a_initializer: initial values of the first matrix.
+        b_initializer: initial values of the second; zeros, so that nothing is corrected at first.
+        lora_param_type: the kind of the variables.
+        rngs: random streams.
+
+    >>> import numpy as np
+    >>> layer = LoRA(3, 2, 4, rngs=Rngs(0))
+    >>> layer(np.ones((1, 3), np.float32))
+    Array([[0., 0., 0., 0.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        lora_rank: int,
+        out_features: int,
+        *,
+        base_module: Callable[..., Any] | None = None,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        a_initializer: Initializer = initializers.he_uniform(),  # noqa: B008 -- immutable
+        b_initializer: Initializer = zeros,
+        lora_param_type: type[Variable[Any]] = LoRAParam,
+        rngs: Rngs,
+    ) -> None:
+        first, second = (in_features, lora_rank), (lora_rank, out_features)
+        self.lora_a = lora_param_type(a_initializer(rngs.params(), first, param_dtype))
+        self.lora_b = lora_param_type(b_initializer(rngs.params(), second, param_dtype))
+        self.in_features, self.out_features = in_features, out_features
+        self.dtype, self.param_dtype = dtype, param_dtype
+        self.base_module = base_module
+
+    def __call__(self, x: Any, **kwargs: Any) -> Any:
+        """Apply the correction, and the base module if there is one."""
+        inputs, a, b = promoted(x, self.lora_a, self.lora_b, dtype=self.dtype)
+        out = inputs @ a @ b
+        return out if self.base_module is None else out + self.base_module(x, **kwargs)
+
+
+class LoRALinear(Linear):
+    """A linear layer with a low-rank correction; its own variables are those of ``Linear``.
+
+    Args:
+        in_features: the number of features of inputs.
+        out_features: the number of features of results.
+        lora_rank: the rank of the correction.
+        lora_param_type: the kind of the variables of the correction.
+        rngs: random streams.
+        options: the other arguments of ``Linear``.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        lora_rank: int,
+        lora_param_type: type[Variable[Any]] = LoRAParam,
+        rngs: Rngs,
+        **options: Any,
+    ) -> None:
+        super().__init__(in_features, out_features, rngs=rngs, **options)
+        self.lora = LoRA(
+            in_features, lora_rank, out_features, lora_param_type=lora_param_type, rngs=rngs
+        )
+
+    def __call__(self, inputs: Any) -> Any:
+        """Apply the layer and the correction."""
+        return super().__call__(inputs) + self.lora(inputs)

@@ -1,0 +1,356 @@
+"""Layers that normalize by statistics of their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+import bindax_numpy as jnp
+from bindax_core.extend import typeof
+from bindax_nnx.layers._common import (
+    Initializer,
+    array_of,
+    check_features,
+    common_dtype,
+    first_given,
+    ones,
+    parameter,
+    positive,
+    promoted,
+    zeros,
+)
+from bindax_nnx.module import Module
+from bindax_nnx.rngs import Rngs
+from bindax_nnx.variables import BatchStat
+
+Axes = int | Sequence[int]
+
+
+def moments(
+    x: Any,
+    axes: tuple[int, ...],
+    *,
+    fast: bool = True,
+    centered: bool = True,
+    mask: Any = None,
+    combine: Callable[[Any], Any] = lambda x: x,
+) -> tuple[Any, Any]:
+    """The mean and variance along axes, computed in 32 bits at least.
+
+    Args:
+        x: the array.
+        axes: the axes.
+        fast: whether to take the variance as the difference of two means, in one pass.
+        centered: whether to subtract the mean.
+        mask: what to take into account; of a shape that broadcasts to that of ``x``.
+        combine: from means to those over all of several devices or elements.
+    """
+    x = jnp.asarray(x, dtype=jnp.promote_types(x.dtype, np.float32))
+
+    def mean(values: Any) -> Any:
+        return combine(jnp.mean(values, axis=axes, where=mask))
+
+    squares = jnp.square(jnp.abs(x))
+    if not centered:
+        variance = mean(squares)
+        return jnp.zeros_like(variance), variance
+    center = mean(x)
+    if fast:
+        return center, jnp.maximum(0.0, mean(squares) - jnp.square(jnp.abs(center)))
+    return center, mean(jnp.square(jnp.abs(x - jnp.expand_dims(center, axes))))
+
+
+def normalized(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    scale: Any,
+    bias: Any,
+    reduced: tuple[int, ...],
+    features: tuple[int, ...],
+    epsilon: float,
+    dtype: Any,
+) -> Any:
+    """An array with a mean subtracted, divided by a deviation, scaled and shifted."""
+    shape = [1 if i in reduced else n for i, n in enumerate(x.shape)]
+    wide = [n if i in features else 1 for i, n in enumerate(x.shape)]
+    factor = lax.rsqrt(jnp.reshape(variance, shape) + epsilon)
+    if scale is not None:
+        factor = factor * jnp.reshape(scale, wide)
+    y = (x - jnp.reshape(mean, shape)) * factor
+    if bias is not None:
+        y = y + jnp.reshape(bias, wide)
+    wanted = dtype if dtype is not None else common_dtype(x, scale, bias)
+    return y.astype(wanted)
+
+
+class _Affine(Module):
+    """The parameters and settings that the layers of this file have in common."""
+
+    def _make_parameters(self, rngs: Rngs, shape: Sequence[int], options: dict[str, Any]) -> None:
+        self.param_dtype = options.pop("param_dtype", np.float32)
+        self.dtype = options.pop("dtype", None)
+        use_scale, use_bias = options.pop("use_scale", True), options.pop("use_bias", True)
+        scale_init: Initializer = options.pop("scale_init", ones)
+        bias_init: Initializer = options.pop("bias_init", zeros)
+        if options:
+            raise TypeError(
+                f"{type(self).__name__} takes no {sorted(options)}, but use_scale, use_bias, "
+                f"scale_init, bias_init, dtype and param_dtype."
+            )
+        dtype = self.param_dtype
+        self.scale = parameter(scale_init, rngs, shape, dtype) if use_scale else None
+        self.bias = parameter(bias_init, rngs, shape, dtype) if use_bias else None
+
+
+class BatchNorm(_Affine):
+    """Normalizes each feature over the batch (Ioffe and Szegedy, 2015).
+
+    Statistics of batches are gathered in the variables ``mean`` and ``var``.
+
+    Args:
+        num_features: the number of features.
+        use_running_average: whether to normalize by the gathered statistics.
+        axis: the axis of the features.
+        momentum: how much of the gathered statistics is kept at each call.
+        epsilon: added to the variance.
+        axis_name: the name of an axis of ``vmap`` over which statistics are taken, too.
+        use_fast_variance: whether to take the variance in one pass.
+        rngs: random streams.
+        options: ``use_scale``, ``use_bias``, ``scale_init``, ``bias_init``, ``dtype``,
+            ``param_dtype``.
+
+    >>> import numpy as np
+    >>> layer = BatchNorm(2, momentum=0.5, rngs=Rngs(0))
+    >>> layer(np.array([[0.0, 1.0], [2.0, 1.0]], np.float32)).shape
+    (2, 2)
+    >>> layer.mean.value
+    Array([0.5, 0.5], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        *,
+        use_running_average: bool | None = False,
+        axis: int = -1,
+        momentum: float = 0.99,
+        epsilon: float = 1e-5,
+        axis_name: str | None = None,
+        use_fast_variance: bool = True,
+        rngs: Rngs,
+        **options: Any,
+    ) -> None:
+        self.mean = BatchStat(jnp.zeros((num_features,), np.float32))
+        self.var = BatchStat(jnp.ones((num_features,), np.float32))
+        self._make_parameters(rngs, (num_features,), options)
+        self.num_features, self.use_running_average = num_features, use_running_average
+        self.axis, self.momentum, self.epsilon = axis, momentum, epsilon
+        self.axis_name, self.use_fast_variance = axis_name, use_fast_variance
+
+    def __call__(self, x: Any, use_running_average: bool | None = None, *, mask: Any = None) -> Any:
+        """Normalize an array, and gather its statistics unless those gathered are used."""
+        check_features(self, x, self.num_features, self.axis)
+        gathered = first_given(
+            "use_running_average", self, use_running_average, self.use_running_average
+        )
+        x = array_of(x)
+        features = positive(self.axis, len(typeof(x).shape))
+        reduced = tuple(i for i in range(len(typeof(x).shape)) if i not in features)
+        x, mean, var, scale, bias = promoted(
+            x, self.mean, self.var, self.scale, self.bias, dtype=self.dtype
+        )
+        if not gathered:
+            mean, var = moments(
+                x, reduced, fast=self.use_fast_variance, mask=mask, combine=self._combined
+            )
+            kept = self.momentum
+            self.mean.value = kept * self.mean.value + (1 - kept) * mean
+            self.var.value = kept * self.var.value + (1 - kept) * var
+        return normalized(x, mean, var, scale, bias, reduced, features, self.epsilon, self.dtype)
+
+    def _combined(self, mean: Any) -> Any:
+        if self.axis_name is None:
+            return mean
+        try:
+            collectives = import_module("bindax_parallel")
+        except ImportError:
+            raise ImportError(
+                f"BatchNorm with axis_name={self.axis_name!r} takes means along a named axis, "
+                f"which needs the collectives of bindax-parallel; install it, or leave out "
+                f"axis_name."
+            ) from None
+        return collectives.pmean(mean, self.axis_name)
+
+
+class LayerNorm(_Affine):
+    """Normalizes over the features of each element (Ba et al., 2016).
+
+    Args:
+        num_features: the number of features, or the sizes of several axes.
+        epsilon: added to the variance.
+        reduction_axes: the axes over which statistics are taken.
+        feature_axes: the axes along which each position has its own scale and bias.
+        use_fast_variance: whether to take the variance in one pass.
+        rngs: random streams.
+        options: as for ``BatchNorm``.
+
+    >>> import numpy as np
+    >>> layer = LayerNorm(2, rngs=Rngs(0))
+    >>> np.round(layer(np.array([[0.0, 2.0]], np.float32)), 3)
+    array([[-1.,  1.]], dtype=float32)
+    """
+
+    _centered = True
+
+    def __init__(
+        self,
+        num_features: Axes,
+        *,
+        epsilon: float = 1e-6,
+        reduction_axes: Axes = -1,
+        feature_axes: Axes = -1,
+        use_fast_variance: bool = True,
+        rngs: Rngs,
+        **options: Any,
+    ) -> None:
+        sizes = (num_features,) if isinstance(num_features, int) else tuple(num_features)
+        self._make_parameters(rngs, sizes, options)
+        self.num_features = sizes
+        self.epsilon, self.use_fast_variance = epsilon, use_fast_variance
+        self.reduction_axes, self.feature_axes = reduction_axes, feature_axes
+
+    def __call__(self, x: Any, *, mask: Any = None) -> Any:
+        """Normalize an array."""
+        x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
+        reduced, features = positive(self.reduction_axes, x.ndim), self._features(x)
+        if tuple(x.shape[a] for a in features) != self.num_features:
+            raise ValueError(
+                f"{type(self).__name__} was made for the sizes {self.num_features} along the axes "
+                f"{self.feature_axes}, but got the shape {x.shape}."
+            )
+        mean, var = moments(
+            x, reduced, fast=self.use_fast_variance, centered=self._centered, mask=mask
+        )
+        return normalized(x, mean, var, scale, bias, reduced, features, self.epsilon, self.dtype)
+
+    def _features(self, x: Any) -> tuple[int, ...]:
+        return positive(self.feature_axes, x.ndim)
+
+
+class RMSNorm(LayerNorm):
+    """Divides by the root mean square of the features (Zhang and Sennrich, 2019).
+
+    The arguments are those of ``LayerNorm``; there is no bias.
+
+    >>> import numpy as np
+    >>> layer = RMSNorm(2, rngs=Rngs(0))
+    >>> np.round(layer(np.array([[3.0, 3.0]], np.float32)), 3)
+    array([[1., 1.]], dtype=float32)
+    """
+
+    _centered = False
+
+    def __init__(self, num_features: Axes, *, rngs: Rngs, **options: Any) -> None:
+        super().__init__(num_features, rngs=rngs, use_bias=False, **options)
+
+
+class InstanceNorm(_Affine):
+    """Normalizes each feature of each element (Ulyanov et al., 2016).
+
+    Args:
+        num_features: the number of features.
+        epsilon: added to the variance.
+        feature_axes: the axis of the features; the first one is that of the batch.
+        use_fast_variance: whether to take the variance in one pass.
+        rngs: random streams.
+        options: as for ``BatchNorm``.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        *,
+        epsilon: float = 1e-6,
+        feature_axes: Axes = -1,
+        use_fast_variance: bool = True,
+        rngs: Rngs,
+        **options: Any,
+    ) -> None:
+        self._make_parameters(rngs, (num_features,), options)
+        self.num_features, self.epsilon = num_features, epsilon
+        self.feature_axes, self.use_fast_variance = feature_axes, use_fast_variance
+
+    def __call__(self, x: Any, *, mask: Any = None) -> Any:
+        """Normalize an array."""
+        x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
+        features = positive(self.feature_axes, x.ndim)
+        if 0 in features:
+            raise ValueError("InstanceNorm: axis 0 is that of the batch, not of the features.")
+        check_features(self, x, self.num_features, features[-1])
+        reduced = tuple(i for i in range(1, x.ndim) if i not in features)
+        mean, var = moments(x, reduced, fast=self.use_fast_variance, mask=mask)
+        return normalized(x, mean, var, scale, bias, reduced, features, self.epsilon, self.dtype)
+
+
+class GroupNorm(_Affine):
+    """Normalizes groups of features of each element (Wu and He, 2018).
+
+    Args:
+        num_features: the number of features, which are the last axis.
+        num_groups: how many groups they are divided in.
+        group_size: how many features a group has, instead.
+        epsilon: added to the variance.
+        use_fast_variance: whether to take the variance in one pass.
+        rngs: random streams.
+        options: as for ``BatchNorm``.
+
+    Raises:
+        ValueError: the features cannot be divided so.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        num_groups: int | None = 32,
+        group_size: int | None = None,
+        *,
+        epsilon: float = 1e-6,
+        use_fast_variance: bool = True,
+        rngs: Rngs,
+        **options: Any,
+    ) -> None:
+        if (num_groups is None) == (group_size is None):
+            raise ValueError(
+                "GroupNorm needs one of num_groups and group_size; pass None for the other."
+            )
+        groups = num_groups if group_size is None else num_features // group_size
+        if not groups or num_features % groups or (group_size and num_features % group_size):
+            raise ValueError(
+                f"GroupNorm cannot divide {num_features} features in groups with num_groups="
+                f"{num_groups}, group_size={group_size}."
+            )
+        self._make_parameters(rngs, (num_features,), options)
+        self.num_features, self.num_groups, self.epsilon = num_features, groups, epsilon
+        self.use_fast_variance = use_fast_variance
+
+    def __call__(self, x: Any, *, mask: Any = None) -> Any:
+        """Normalize an array of batch, other axes and features."""
+        check_features(self, x, self.num_features)
+        x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
+        shape = (*x.shape[:-1], self.num_groups, self.num_features // self.num_groups)
+        grouped = jnp.reshape(x, shape)
+        reduced = (*range(1, len(shape) - 2), len(shape) - 1)
+        if mask is not None:
+            mask = jnp.reshape(jnp.broadcast_to(mask, x.shape), shape)
+        mean, var = moments(grouped, reduced, fast=self.use_fast_variance, mask=mask)
+        size = shape[-1]
+        mean, var = jnp.repeat(mean, size, axis=-1), jnp.repeat(var, size, axis=-1)
+        spatial = tuple(range(1, x.ndim - 1))
+        return normalized(
+            x, mean, var, scale, bias, spatial, (x.ndim - 1,), self.epsilon, self.dtype
+        )

@@ -1,0 +1,1 @@
+"""The transformations of bindax for functions of objects."""

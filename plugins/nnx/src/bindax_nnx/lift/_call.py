@@ -1,0 +1,442 @@
+"""The mechanism of all lifted transformations: arguments apart, results together, state back.
+
+A call takes its arguments apart once (`Arguments`): what is static becomes a hashable
+``Structure``, the rest are lists of arrays. Inside of the transformation, ``Inside`` builds
+objects of the same structure around what the transformation passes, which the user's function may
+change at will, and takes the result and the changes apart into arrays and an ``Exit``. Outside,
+``finish`` applies an ``Exit`` to the original objects.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+from bindax_core.extend import PyTreeDef, api_boundary, tree_flatten, tree_unflatten
+from bindax_core.tree_util import is_tree_node
+from bindax_nnx._context import clock
+from bindax_nnx._tokens import LEAF, Branch, VariableToken
+from bindax_nnx.graph import Build, Walk, is_reference
+from bindax_nnx.object import Object
+from bindax_nnx.variables import Variable, store_metadata, store_value
+
+
+class Structure:
+    """The tokens of the graphs in the arguments of a call; one object for equal ones.
+
+    Attributes:
+        tokens: what a walk wrote.
+        size: how many values the variables hold.
+        has_containers: whether there are lists and the like, which change unseen.
+    """
+
+    __slots__ = ("__weakref__", "has_containers", "size", "tokens")
+
+    def __init__(self, tokens: tuple[Any, ...], size: int, has_containers: bool) -> None:
+        self.tokens = tokens
+        self.size = size
+        self.has_containers = has_containers
+
+
+_structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.WeakValueDictionary()
+
+
+def structure_of(walk: Walk) -> Structure:
+    """The structure that a walk wrote."""
+    tokens = walk.structure()
+    found = _structures.get(tokens)
+    if found is None:
+        has_containers = any(type(token) is Branch for token in tokens)
+        found = _structures[tokens] = Structure(tokens, len(walk.values), has_containers)
+    return found
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Form:
+    """All that is static about the arguments of a call.
+
+    Attributes:
+        tree: the containers around arrays and graphs.
+        is_root: which leaves of the tree are graphs; the others are arrays.
+        structure: the structure of the graphs, in their order.
+    """
+
+    tree: PyTreeDef
+    is_root: tuple[bool, ...]
+    structure: Structure
+
+
+class Arguments:
+    """The arguments of a call, taken apart.
+
+    Attributes:
+        form: what is static.
+        roots: the graphs among the leaves.
+        references: the nodes and variables in them.
+        variables: the variables.
+        values: what they hold, flat.
+        sizes: how many values each variable has.
+        arrays: the other leaves.
+    """
+
+    __slots__ = ("arrays", "form", "references", "roots", "sizes", "values", "variables")
+
+    def __init__(self, arguments: Any) -> None:
+        leaves, tree = tree_flatten(arguments, is_leaf=is_reference)
+        is_root = tuple(map(is_reference, leaves))
+        self.roots = [x for x, root in zip(leaves, is_root, strict=True) if root]
+        self.arrays = [x for x, root in zip(leaves, is_root, strict=True) if not root]
+        walk = Walk()
+        for root in self.roots:
+            walk.value(root)
+        self.form = Form(tree, is_root, structure_of(walk))
+        self.references = walk.references
+        self.variables = walk.variables
+        self.values = walk.values
+        self.sizes = walk.sizes
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Exit:
+    """All that is static about the outcome of a call.
+
+    Attributes:
+        tree: the containers around arrays and graphs in the result.
+        tokens: the structure of the changed arguments, if they changed, and of the result.
+        restructured: how many arguments and parts of them are written; None where no graph
+            changed.
+        changed: the variables with new values, by number, with the trees of those that hold any.
+        relabelled: the variables with new metadata, by number, with these.
+        is_plain: whether there is nothing but arrays in the result, and no change.
+    """
+
+    tree: PyTreeDef
+    tokens: tuple[Any, ...]
+    restructured: int | None
+    changed: tuple[tuple[int, PyTreeDef | None], ...]
+    relabelled: tuple[tuple[int, VariableToken], ...]
+    is_plain: bool
+
+    def structure(self) -> Any:
+        """Return the part that must be the same for the branches of a choice."""
+        return self.tree, self.tokens, self.restructured, self.relabelled
+
+    def describe(self) -> str:
+        """The structure, for messages."""
+        changed = "unchanged arguments and " if self.restructured is None else ""
+        shown = [x for x in self.tokens if x is not LEAF]
+        return f"{changed}{self.tree} of {shown[:12]!r}"
+
+
+class Inside:
+    """The arguments of a call as the user's function sees them.
+
+    Attributes:
+        arguments: what to call the function with.
+        roots: the graphs in them.
+        references: their nodes and variables.
+        variables: the variables.
+        leaves: the leaves of the result, once there is one.
+        tree: the containers around them.
+        changed: the variables whose values are among the results, by number.
+        new: the variables that the function made.
+        sizes: how many values each of these two has.
+    """
+
+    __slots__ = (
+        "_given",
+        "_mark",
+        "_structure",
+        "_tokens",
+        "arguments",
+        "changed",
+        "leaves",
+        "new",
+        "references",
+        "roots",
+        "sizes",
+        "tree",
+        "variables",
+    )
+
+    def __init__(self, form: Form, values: Sequence[Any], arrays: Sequence[Any]) -> None:
+        structure = self._structure = form.structure
+        build = Build(structure.tokens, iter(values))
+        self.roots = [build.next() for root in form.is_root if root]
+        roots, others = iter(self.roots), iter(arrays)
+        leaves = [next(roots) if root else next(others) for root in form.is_root]
+        self.references = build.references
+        self.variables = build.variables
+        self.arguments = tree_unflatten(form.tree, leaves)
+        self._given = [x._value for x in self.variables]
+        self._tokens = [x._token for x in self.variables]
+        self._mark = clock.now
+        self.new: list[Variable[Any]] = []
+        self.leaves: list[Any] = []
+        self.sizes: list[int] = []
+        self.tree: Any = None
+        self.changed: tuple[tuple[int, PyTreeDef | None], ...] = ()
+
+    def leave(
+        self, result: Any, all_values: bool | frozenset[int] = False
+    ) -> tuple[Exit, list[Any], list[Any]]:
+        """Take the result and the changes apart.
+
+        Args:
+            result: what the function returned.
+            all_values: whether to give the values of all variables, not only of the changed ones;
+                or of which, by number.
+
+        Returns:
+            The outcome, the values of the variables, first of the old ones, and the other arrays.
+        """
+        self.leaves, self.tree = tree_flatten(result, is_leaf=is_reference)
+        values: list[Any] = []
+        self.changed = tuple(self._changes(values, all_values))
+        numbers = {id(x): i for i, x in enumerate(self.references)}
+        is_new = self._is_restructured()
+        walk = Walk(numbers, expand=is_new)
+        restructured = self._write_graphs(walk) if is_new else None
+        arrays = []
+        for leaf in self.leaves:
+            if is_reference(leaf):
+                walk.value(leaf)
+            else:
+                walk.tokens.append(LEAF)
+                arrays.append(leaf)
+        self.new = walk.variables
+        self.sizes.extend(walk.sizes)
+        relabelled = tuple(
+            (i, x.token)
+            for i, (x, token) in enumerate(zip(self.variables, self._tokens, strict=True))
+            if x._token is not token and x.token != token
+        )
+        changed = self.changed
+        is_plain = not (changed or is_new or relabelled) and len(arrays) == len(self.leaves)
+        outcome = Exit(self.tree, walk.structure(), restructured, changed, relabelled, is_plain)
+        return outcome, [*values, *walk.values], arrays
+
+    def _changes(
+        self, values: list[Any], all_values: bool | frozenset[int]
+    ) -> Iterator[tuple[int, PyTreeDef | None]]:
+        for i, (variable, given) in enumerate(zip(self.variables, self._given, strict=True)):
+            value = variable._value
+            if value is given and all_values is not True and not (all_values and i in all_values):
+                continue
+            if is_tree_node(type(value)):
+                leaves, tree = tree_flatten(value)
+                values.extend(leaves)
+                self.sizes.append(len(leaves))
+                yield i, tree
+            else:
+                values.append(value)
+                self.sizes.append(1)
+                yield i, None
+
+    def _is_restructured(self) -> bool:
+        if clock.now is self._mark and not self._structure.has_containers:
+            return False
+        walk = Walk()
+        for root in self.roots:
+            walk.value(root)
+        return (
+            len(walk.references) != len(self.references)
+            or any(x is not y for x, y in zip(walk.references, self.references, strict=True))
+            or not _same_words(walk.tokens, self._structure.tokens)
+        )
+
+    def _write_graphs(self, walk: Walk) -> int:
+        for root in self.roots:
+            walk.value(root)
+        count = len(self.roots)
+        for node in self.references:
+            # What was taken out of the graphs may be in use outside.
+            if not isinstance(node, Variable) and id(node) not in walk.indices:
+                walk.value(node)
+                count += 1
+        return count
+
+
+def _same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Tell whether two structures are equal, the metadata and contents of variables aside."""
+    ours = [x for x in map(_without_metadata, tokens) if x is not None]
+    theirs = [x for x in map(_without_metadata, others) if x is not None]
+    return ours == theirs
+
+
+def _without_metadata(token: Any) -> Any:
+    kind = type(token).__name__
+    if kind == "VariableToken":
+        return (Variable, token.type)
+    return None if kind == "Content" else token
+
+
+def finish(
+    outcome: Exit,
+    variables: Sequence[Variable[Any]],
+    references: Sequence[Any],
+    values: Sequence[Any],
+    arrays: Sequence[Any],
+) -> Any:
+    """Apply an outcome to the objects that were the arguments of a call; gives its result.
+
+    Args:
+        outcome: what is static about it.
+        variables: the variables in the arguments.
+        references: the nodes and variables in the arguments.
+        values: the values of the variables, as ``Inside.leave`` gave them.
+        arrays: the other arrays.
+
+    Raises:
+        TraceContextError: an object belongs to another trace; nothing is changed then.
+    """
+    if outcome.is_plain:
+        return tree_unflatten(outcome.tree, arrays)
+    for i, _ in outcome.changed:
+        variables[i]._require_context()
+    if outcome.restructured:
+        for node in references:
+            if isinstance(node, Object):
+                node._require_context("attributes")
+    rest = iter(values)
+    for i, tree in outcome.changed:
+        value = (
+            next(rest)
+            if tree is None
+            else tree_unflatten(tree, [next(rest) for _ in range(tree.num_leaves)])
+        )
+        store_value(variables[i], value)
+        if tree is not None:
+            clock.advance()  # the tree is structure
+    for i, token in outcome.relabelled:
+        store_metadata(variables[i], token)
+    expand = outcome.restructured is not None
+    build = Build(outcome.tokens, rest, iter(arrays), references, expand)
+    for _ in range(outcome.restructured or 0):
+        build.next()
+    return tree_unflatten(outcome.tree, [build.next() for _ in range(outcome.tree.num_leaves)])
+
+
+class Call:
+    """One call of a function under a transformation of functions of flat lists of arrays.
+
+    Args:
+        fun: the user's function.
+        args: its arguments.
+        kwargs: its keyword arguments.
+        all_values: whether the results have the values of all variables, changed or not; or of
+            which, by number.
+
+    Attributes:
+        arguments: the arguments, taken apart.
+        outcome: what is static about the results; set when the function has run.
+        num_values: how many of the results are values of variables; set likewise.
+        inside: the arguments as the function left them; set likewise.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        all_values: bool | frozenset[int] = False,
+    ) -> None:
+        self.fun = fun
+        self.all_values = all_values
+        self.arguments = Arguments((tuple(args), dict(kwargs or {})))
+        self.outcome: Exit | None = None
+        self.num_values = 0
+        self.inside: Inside | None = None
+
+    @property
+    def leaves(self) -> list[Any]:
+        """The values of the variables, then the other arrays."""
+        return [*self.arguments.values, *self.arguments.arrays]
+
+    def enter(self, leaves: Sequence[Any]) -> Inside:
+        """The arguments for the user's function, around what a transformation passes."""
+        size = len(self.arguments.values)
+        return Inside(self.arguments.form, leaves[:size], leaves[size:])
+
+    def run(self, inside: Inside) -> Any:
+        """Call the user's function."""
+        args, kwargs = inside.arguments
+        return self.fun(*args, **kwargs)
+
+    def leave(self, inside: Inside, result: Any) -> list[Any]:
+        """The results as a flat list: values of variables, then the other arrays."""
+        self.outcome, values, arrays = inside.leave(result, self.all_values)
+        self.num_values = len(values)
+        self.inside = inside
+        return [*values, *arrays]
+
+    def flat(self, leaves: Sequence[Any]) -> list[Any]:
+        """The user's function as one of a flat list of arrays; what transformations transform."""
+        inside = self.enter(leaves)
+        return self.leave(inside, self.run(inside))
+
+    def finish(self, outs: Sequence[Any]) -> Any:
+        """Apply the changes to the original objects; gives the result of the user's function."""
+        if self.outcome is None:
+            raise TypeError("a transformation returned without calling the function.")
+        arguments = self.arguments
+        values, arrays = outs[: self.num_values], outs[self.num_values :]
+        return finish(self.outcome, arguments.variables, arguments.references, values, arrays)
+
+    def finish_apart(self, outs: Sequence[Any]) -> Any:
+        """The result of the user's function around copies of the arguments, which are left alone."""
+        arguments = self.arguments
+        walk = Walk()
+        for root in arguments.roots:
+            walk.value(root)
+        copy = Build(walk.tokens, iter(walk.values))
+        for _ in arguments.roots:
+            copy.next()
+        if self.outcome is None:
+            raise TypeError("a transformation returned without calling the function.")
+        values, arrays = outs[: self.num_values], outs[self.num_values :]
+        return finish(self.outcome, copy.variables, copy.references, values, arrays)
+
+
+Flat = Callable[[Sequence[Any]], Any]
+
+
+def lift(transformation: Callable[[Flat], Flat]) -> Callable[[Callable[..., Any]], Any]:
+    """Lift a transformation, so that objects pass through with their identity.
+
+    Args:
+        transformation: from a function of a list of arrays that returns a list of arrays, to
+            another such function.
+
+    Returns:
+        A transformation of functions whose arguments and results hold objects, variables and
+        arrays: what the function changes in its arguments is changed in the originals.
+
+    >>> from bindax_transforms import checkpoint
+    >>> from bindax_nnx import Module, Param
+    >>> class Counter(Module):
+    ...     def __init__(self):
+    ...         self.count = Param(0.0)
+    >>> counter = Counter()
+    >>> @lift(checkpoint)
+    ... def increment(counter):
+    ...     counter.count += 1.0
+    >>> increment(counter)
+    >>> float(counter.count)
+    1.0
+    """
+
+    def lifted(fun: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(fun)
+        @api_boundary
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            call = Call(fun, args, kwargs)
+            return call.finish(transformation(call.flat)(call.leaves))
+
+        return wrapper
+
+    return lifted

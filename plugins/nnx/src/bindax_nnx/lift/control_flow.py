@@ -1,0 +1,242 @@
+"""Loops and choices over functions of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import bindax_control_flow
+from bindax_core.extend import api_boundary, tree_flatten
+from bindax_nnx.errors import GraphError
+from bindax_nnx.graph import is_reference
+from bindax_nnx.lift._call import Call, Inside
+from bindax_transforms import check_function
+
+
+@api_boundary
+def cond(
+    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any
+) -> Any:
+    """Apply one of two functions, both of which are traced.
+
+    Args:
+        pred: the condition, a scalar.
+        true_fun: applied to the operands when ``pred`` is true.
+        false_fun: applied otherwise; its result has the structure and types of the other's, and it
+            leaves the same structure in the objects.
+        operands: objects, arrays and trees of these.
+
+    Raises:
+        GraphError: the functions leave different structures.
+
+    >>> from bindax_nnx import Module, Param
+    >>> class Counter(Module):
+    ...     def __init__(self):
+    ...         self.count = Param(0.0)
+    >>> def up(counter):
+    ...     counter.count += 1.0
+    >>> counter = Counter()
+    >>> cond(True, up, lambda counter: None, counter)
+    >>> float(counter.count)
+    1.0
+    """
+    check_function("cond", "true_fun", true_fun)
+    check_function("cond", "false_fun", false_fun)
+    return _choose("cond", pred, (true_fun, false_fun), operands)
+
+
+@api_boundary
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """Apply one of several functions, all of which are traced.
+
+    Args:
+        index: an integer scalar; values out of range are clamped.
+        branches: the functions; their results have the same structure and types, and they leave
+            the same structure in the objects.
+        operands: objects, arrays and trees of these.
+
+    Raises:
+        GraphError: the functions leave different structures.
+        ValueError: there is no branch.
+
+    >>> float(switch(1, [lambda x: x, lambda x: x * 2], 3.0))
+    6.0
+    """
+    for branch in branches:
+        check_function("switch", "branches", branch)
+    return _choose("switch", index, tuple(branches), operands)
+
+
+def _choose(
+    name: str, which: Any, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]
+) -> Any:
+    calls = [Call(function, operands, all_values=True) for function in functions]
+    flat = [call.flat for call in calls]
+    if name == "cond":
+        true_call, false_call = flat
+        choose = lambda x: bindax_control_flow.cond(which, true_call, false_call, x)  # noqa: E731
+    else:
+        choose = lambda x: bindax_control_flow.switch(which, flat, x)  # noqa: E731
+    leaves = calls[0].leaves if calls else []
+    try:
+        outs = choose(leaves)
+    except TypeError:
+        _check_same(name, calls)
+        raise
+    _check_same(name, calls)
+    return calls[0].finish(outs)
+
+
+def _check_same(name: str, calls: Sequence[Call]) -> None:
+    first = calls[0].outcome
+    for number, call in enumerate(calls[1:], 1):
+        other = call.outcome
+        if first is not None and other is not None and other.structure() != first.structure():
+            raise GraphError(
+                f"the branches of {name} leave different structures in their arguments, or return "
+                f"different ones: branch 0 gives {first.describe()}, and branch {number} gives "
+                f"{other.describe()}. Let all add, delete and share the same attributes."
+            )
+
+
+def carried(name: str, call: Call, inside: Inside, count: int, operands: int) -> None:
+    """Raise unless the objects of a carry are what they were, and its arrays where they were.
+
+    Raises:
+        GraphError: the structure of the carry changes.
+    """
+    outcome = call.outcome
+    if outcome is None:
+        return
+    if outcome.restructured is not None or inside.new or outcome.relabelled:
+        raise GraphError(
+            f"the structure of what {name} carries changes from step to step: {outcome.describe()}."
+            f" Attributes and variables must be made before the loop, and none deleted in it."
+        )
+    if count != operands:
+        raise GraphError(
+            f"{name} carries {operands} arrays, but a step returns {count}; return all that is "
+            f"carried, with the same structure."
+        )
+
+
+def check_same_objects(name: str, given: Any, returned: Any) -> None:
+    """Raise unless a step returns the objects that it was given, at the same places.
+
+    Raises:
+        GraphError: it returns others; the message names the first.
+    """
+    leaves, tree = tree_flatten(given, is_leaf=is_reference)
+    others, other_tree = tree_flatten(returned, is_leaf=is_reference)
+    if tree != other_tree:
+        raise GraphError(
+            f"the structure of what {name} carries changes from step to step: it was given as "
+            f"{tree}, and returned as {other_tree}."
+        )
+    for x, y in zip(leaves, others, strict=True):
+        if (is_reference(x) or is_reference(y)) and x is not y:
+            raise GraphError(
+                f"a step of {name} returned another {type(y).__name__} than the "
+                f"{type(x).__name__} that it was given; change that one, or its variables, instead "
+                f"of making a new one."
+            )
+
+
+@api_boundary
+def while_loop(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
+) -> Any:
+    """Apply a function to a state as long as a condition on it holds.
+
+    Args:
+        cond_fun: from the state to a boolean scalar.
+        body_fun: from the state to the next one: the same objects, and arrays of the same types.
+        init_val: the first state: objects, arrays and trees of these.
+
+    Returns:
+        The last state, with the original objects in it.
+
+    Raises:
+        GraphError: the structure of the state changes.
+
+    >>> from bindax_nnx import Module, Param
+    >>> class Counter(Module):
+    ...     def __init__(self):
+    ...         self.count = Param(0.0)
+    >>> def up(counter):
+    ...     counter.count += 1.0
+    ...     return counter
+    >>> float(while_loop(lambda counter: counter.count < 3.0, up, Counter()).count)
+    3.0
+    """
+    check_function("while_loop", "cond_fun", cond_fun)
+    check_function("while_loop", "body_fun", body_fun)
+    call = Call(body_fun, (init_val,), all_values=True)
+    test = Call(cond_fun, (init_val,))
+
+    def condition(leaves: Sequence[Any]) -> Any:
+        inside = test.enter(leaves)
+        holds = test.run(inside)
+        test.leave(inside, holds)
+        if test.outcome is not None and (test.outcome.changed or test.outcome.restructured):
+            raise GraphError(
+                "cond_fun of while_loop changed an object; only body_fun may change what is "
+                "carried."
+            )
+        return getattr(holds, "value", holds)
+
+    step = _step("while_loop", call)
+    outs = bindax_control_flow.while_loop(condition, step, call.leaves)
+    return _finish_loop(call, outs, init_val)
+
+
+@api_boundary
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
+    """Apply a function to a state for each number of a range.
+
+    Args:
+        lower: the first number.
+        upper: the number at which to stop.
+        body_fun: from the number and the state to the next state: the same objects, and arrays of
+            the same types.
+        init_val: the first state: objects, arrays and trees of these.
+
+    Returns:
+        The last state, with the original objects in it.
+
+    Raises:
+        GraphError: the structure of the state changes.
+
+    >>> float(fori_loop(0, 4, lambda i, x: x * 2, 1.0))
+    16.0
+    """
+    check_function("fori_loop", "body_fun", body_fun)
+    call = Call(lambda state: None, (init_val,), all_values=True)
+
+    def body(i: Any, leaves: Sequence[Any]) -> list[Any]:
+        call.fun = lambda state: body_fun(i, state)
+        return _step("fori_loop", call)(leaves)
+
+    outs = bindax_control_flow.fori_loop(lower, upper, body, call.leaves)
+    return _finish_loop(call, outs, init_val)
+
+
+def _step(name: str, call: Call) -> Callable[[Sequence[Any]], list[Any]]:
+    """A step of a loop on flat lists, which checks that the structure stays."""
+
+    def step(leaves: Sequence[Any]) -> list[Any]:
+        inside = call.enter(leaves)
+        (state,), _ = inside.arguments
+        result = call.run(inside)
+        outs = call.leave(inside, result)
+        check_same_objects(name, state, result)
+        carried(name, call, inside, len(outs), len(leaves))
+        return outs
+
+    return step
+
+
+def _finish_loop(call: Call, outs: Sequence[Any], init_val: Any) -> Any:
+    if call.outcome is None:  # no step was traced
+        return init_val
+    return call.finish(outs)

@@ -1,0 +1,144 @@
+"""``custom_vjp`` of functions of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any
+
+import bindax_transforms
+from bindax_core.extend import api_boundary, tree_flatten, tree_unflatten
+from bindax_nnx.graph import is_reference
+from bindax_nnx.lift._call import Arguments, Call, Inside
+from bindax_nnx.lift.derivatives import leaves_like
+from bindax_nnx.lift.gradient import ByLeaf
+from bindax_transforms import check_function
+
+
+def _everything(path: Any, value: Any) -> bool:
+    return True
+
+
+class custom_vjp:
+    """A function of objects with its own derivative for reverse mode.
+
+    Args:
+        fun: a function of objects, arrays and trees of these.
+
+    >>> from bindax_nnx import Module, Param, grad
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(2.0)
+    >>> @custom_vjp
+    ... def apply(scale, x):
+    ...     return scale.factor * x
+    >>> def forward(scale, x):
+    ...     return apply(scale, x), (scale, x)
+    >>> def backward(residuals, cotangents):
+    ...     (scale, x), (_, out_bar) = residuals, cotangents
+    ...     return {"factor": 10 * x * out_bar}, scale.factor * out_bar
+    >>> apply.defvjp(forward, backward)
+    >>> float(grad(apply)(Scale(), 3.0).factor.value)
+    30.0
+    """
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        check_function("custom_vjp", "fun", fun)
+        update_wrapper(self, fun)
+        self._fun = fun
+        self._forward: Callable[..., Any] | None = None
+        self._backward: Callable[..., Any] | None = None
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return lambda *args: self(instance, *args)
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Give the derivative.
+
+        Args:
+            fwd: takes the arguments; returns the result and residuals.
+            bwd: takes the residuals and a pair: for each argument a state with the cotangents of
+                its changed variables, or None, and the cotangent of the result. Returns a
+                cotangent for each argument: states, or objects, for objects.
+        """
+        check_function("defvjp", "fwd", fwd)
+        check_function("defvjp", "bwd", bwd)
+        self._forward, self._backward = fwd, bwd
+
+    @api_boundary
+    def __call__(self, *args: Any) -> Any:
+        """Call the function."""
+        if self._forward is None or self._backward is None:
+            raise AttributeError(
+                f"custom_vjp of {getattr(self._fun, '__qualname__', self._fun)} has no derivative; "
+                f"give it one with defvjp."
+            )
+        call = Call(self._fun, args, all_values=True)
+        run = _Run(call, args, self._forward, self._backward)
+        flat = bindax_transforms.custom_vjp(lambda leaves: call.flat(leaves))
+        flat.defvjp(run.forward, run.backward)
+        return call.finish(flat(call.leaves))
+
+
+class _Run:
+    """One call of a function with its own derivative, on flat lists."""
+
+    def __init__(
+        self,
+        call: Call,
+        args: Sequence[Any],
+        forward: Callable[..., Any],
+        backward: Callable[..., Any],
+    ) -> None:
+        self._call = call
+        self._args = args
+        self._forward = forward
+        self._backward = backward
+        self._residuals: Any = None
+
+    def forward(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        call = self._call
+        inside = call.enter(leaves)
+        args, _ = inside.arguments
+        returned = self._forward(*args)
+        if not isinstance(returned, tuple) or len(returned) != 2:
+            raise TypeError(
+                f"fwd of custom_vjp must return a pair of result and residuals, but returned "
+                f"{type(returned).__name__}."
+            )
+        result, residuals = returned
+        kept = Arguments(residuals)
+        self._residuals = kept.form
+        return call.leave(inside, result), [*kept.values, *kept.arrays]
+
+    def backward(self, kept: Sequence[Any], bars: Sequence[Any]) -> tuple[list[Any]]:
+        call = self._call
+        size = self._residuals.structure.size
+        residuals = Inside(self._residuals, kept[:size], kept[size:]).arguments
+        values, arrays = bars[: call.num_values], iter(bars[call.num_values :])
+        found = ByLeaf(call, [*values[: len(call.arguments.values)], *call.arguments.arrays])
+        inputs = tuple([self._state(x, found) for x in self._args])
+        result = self._result(arrays)
+        cotangents = self._backward(residuals, (inputs, result))
+        if not isinstance(cotangents, tuple) or len(cotangents) != len(self._args):
+            raise TypeError(
+                f"bwd of custom_vjp must return a tuple with a cotangent for each of the "
+                f"{len(self._args)} arguments, but returned {type(cotangents).__name__}."
+            )
+        return (leaves_like(call, self._args, cotangents, "the cotangent"),)
+
+    def _state(self, argument: Any, found: ByLeaf) -> Any:
+        leaves, tree = tree_flatten(argument, is_leaf=is_reference)
+        if not any(map(is_reference, leaves)):
+            return None
+        parts = [found.state(x, _everything) if is_reference(x) else None for x in leaves]
+        return tree_unflatten(tree, parts)
+
+    def _result(self, arrays: Any) -> Any:
+        inside = self._call.inside
+        if inside is None:
+            raise TypeError("the function was not called.")
+        parts = [None if is_reference(x) else next(arrays) for x in inside.leaves]
+        return tree_unflatten(inside.tree, parts)

@@ -1,0 +1,167 @@
+"""``jvp`` and ``vjp`` of functions of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import bindax_transforms
+from bindax_core.extend import (
+    api_boundary,
+    tree_flatten,
+    tree_leaves,
+    tree_unflatten,
+    typeof,
+    zeros_like_aval,
+)
+from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.lift._call import Call
+from bindax_nnx.lift.gradient import ByLeaf
+from bindax_nnx.state import State
+from bindax_nnx.variables import Variable
+from bindax_transforms import check_function
+
+
+def _everything(path: Any, value: Any) -> bool:
+    return True
+
+
+def zero_tangent(x: Any) -> Any:
+    """The zero tangent at a value."""
+    return zeros_like_aval(typeof(x).tangent_aval())
+
+
+def _by_path(given: Any) -> dict[Any, Any]:
+    """The variables or values of a state, or of an object."""
+    if isinstance(given, Mapping):
+        flat = (given if isinstance(given, State) else State(given)).flat_state()
+    else:
+        flat = dict(iter_variables(given))
+    return {path: x._value if isinstance(x, Variable) else x for path, x in flat.items()}
+
+
+def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what: str) -> list[Any]:
+    """Tangents or cotangents for all leaves of a call; zeros where states have none.
+
+    Raises:
+        ValueError: something is given that an argument does not have.
+    """
+    variables: dict[int, list[Any]] = {}
+    arrays: list[Any] = []
+    for number, (argument, one) in enumerate(zip(arguments, given, strict=True)):
+        leaves, tree = tree_flatten(argument, is_leaf=is_reference)
+        is_leaf = len(leaves) == 1 and leaves[0] is argument
+        parts = [one] if is_leaf else tree.flatten_up_to(one)
+        for leaf, part in zip(leaves, parts, strict=True):
+            if not is_reference(leaf):
+                arrays.append(zero_tangent(leaf) if part is None else part)
+                continue
+            present = {} if part is None else _by_path(part)
+            own = dict(iter_variables(leaf))
+            if unknown := [path for path in present if path not in own]:
+                raise ValueError(
+                    f"{what} of argument {number} has {'/'.join(map(str, unknown[0]))}, which the "
+                    f"{type(leaf).__name__} does not have."
+                )
+            for path, variable in own.items():
+                if path in present:
+                    variables[id(variable)] = tree_leaves(present[path])
+    out = []
+    for variable in call.arguments.variables:
+        zeros = [zero_tangent(x) for x in tree_leaves(variable._value)]
+        out.extend(variables.get(id(variable), zeros))
+    rest = call.arguments.arrays[len(arrays) :]
+    return [*out, *arrays, *map(zero_tangent, rest)]
+
+
+@api_boundary
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The value of a function and its derivative along a tangent (forward mode).
+
+    Args:
+        f: a function of objects, arrays and trees of these.
+        primals: the arguments, a tuple or list.
+        tangents: a tangent for each argument; for an object a ``State`` with tangents of the
+            variables that have any.
+
+    Returns:
+        The value and the tangent of it, which has None in the place of objects.
+
+    Raises:
+        ValueError: a state has variables that the object does not have.
+
+    >>> from bindax_nnx import Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(2.0)
+    >>> out, tangent = jvp(lambda s, x: s.factor * x, (Scale(), 3.0), (State({"factor": 1.0}), 0.0))
+    >>> float(out), float(tangent)
+    (6.0, 3.0)
+    """
+    check_function("jvp", "f", f)
+    if len(primals) != len(tangents):
+        raise ValueError(f"jvp got {len(primals)} primals, but {len(tangents)} tangents.")
+    call = Call(f, primals)
+    given = leaves_like(call, primals, tangents, "the tangent")
+    outs, dots = bindax_transforms.jvp(call.flat, (call.leaves,), (given,))
+    return call.finish(outs), _arrays_only(call, dots)
+
+
+def _arrays_only(call: Call, outs: Sequence[Any]) -> Any:
+    """Return the values that belong to the arrays of a result, in its structure."""
+    if call.inside is None:
+        raise TypeError("the function was not called.")
+    arrays = iter(outs[call.num_values :])
+    parts = [None if is_reference(x) else next(arrays) for x in call.inside.leaves]
+    return tree_unflatten(call.inside.tree, parts)
+
+
+@api_boundary
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of a function, and the transpose of its derivative there (reverse mode).
+
+    Args:
+        f: a function of objects, arrays and trees of these.
+        primals: the arguments at which to differentiate.
+        has_aux: whether ``f`` returns a pair whose second part is passed through.
+
+    Returns:
+        The value and a function from a cotangent of it to a tuple of cotangents of the arguments,
+        with states for objects; then the second part, with ``has_aux``.
+
+    >>> from bindax_nnx import Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(2.0)
+    >>> out, pullback = vjp(lambda scale, x: scale.factor * x, Scale(), 3.0)
+    >>> scale_bar, x_bar = pullback(1.0)
+    >>> float(scale_bar.factor.value), float(x_bar)
+    (3.0, 2.0)
+    """
+    check_function("vjp", "f", f)
+    call = Call(f, primals)
+
+    def flat(leaves: list[Any]) -> tuple[list[Any], list[Any]]:
+        inside = call.enter(leaves)
+        result = call.run(inside)
+        outs = call.leave(inside, result)
+        main = result[0] if has_aux else result
+        return tree_leaves(main), outs
+
+    _, pull, outs = bindax_transforms.vjp(flat, call.leaves, has_aux=True)
+    result = call.finish(outs)
+    main, aux = result if has_aux else (result, None)
+
+    def pullback(cotangent: Any) -> tuple[Any, ...]:
+        (leaves,) = pull(tree_leaves(cotangent))
+        found = ByLeaf(call, leaves)
+        out = []
+        for primal in primals:
+            parts, tree = tree_flatten(primal, is_leaf=is_reference)
+            bars = [
+                found.state(x, _everything) if is_reference(x) else found.array(x) for x in parts
+            ]
+            out.append(tree_unflatten(tree, bars))
+        return tuple(out)
+
+    return (main, pullback, aux) if has_aux else (main, pullback)

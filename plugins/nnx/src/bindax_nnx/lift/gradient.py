@@ -1,0 +1,243 @@
+"""``grad`` and ``value_and_grad`` of functions of objects."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import bindax_transforms
+from bindax_core.extend import api_boundary, tree_flatten, tree_structure, tree_unflatten
+from bindax_nnx.filters import Filter, Path, to_predicate
+from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.lift._call import Call
+from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.axes import ByFilter, add_occurrences
+from bindax_nnx.state import State
+from bindax_nnx.variables import Param, Variable
+from bindax_transforms import check_function
+
+
+@dataclasses.dataclass(frozen=True)
+class DiffState:
+    """A choice of variables of an argument to differentiate with respect to.
+
+    Attributes:
+        argnum: the position of the argument.
+        filter: which of its variables.
+    """
+
+    argnum: int
+    filter: Filter
+
+
+class _Wanted(ByFilter):
+    """The number of a differentiated argument for its variables that a filter takes."""
+
+    def __init__(self, number: int, filter: Filter) -> None:
+        super().__init__({filter: number})
+
+    def of(self, path: Path, variable: Variable[Any]) -> Any:
+        return self.values[0] if self._predicates[0](path, variable) else None
+
+
+Argnums = int | DiffState | Sequence[int | DiffState]
+
+
+@decorator
+def grad(
+    f: Callable[..., Any],
+    *,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """A function that gives the gradient of ``f``.
+
+    Args:
+        f: a function of objects, arrays and trees of these; its result is a float scalar.
+        argnums: which arguments to differentiate with respect to: positions, or ``DiffState``. Of
+            objects at a position, with respect to their ``Param`` variables.
+        has_aux: whether ``f`` returns a pair whose second part is passed through.
+        holomorphic: whether ``f`` is complex and holomorphic.
+        allow_int: whether arguments may be integers, whose gradients have the dtype float0.
+
+    Returns:
+        A function of the same arguments. Its result has, in the place of each object, a ``State``
+        with the gradients; what ``f`` changes in objects is changed in the originals.
+
+    >>> from bindax_nnx import Module
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(2.0)
+    >>> gradients = grad(lambda scale, x: scale.factor * scale.factor * x)(Scale(), 3.0)
+    >>> float(gradients.factor.value)
+    12.0
+    """
+    both = value_and_grad(
+        f, argnums=argnums, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
+    )
+
+    @wraps(f)
+    @api_boundary
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, gradients = both(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
+
+    return gradient
+
+
+@decorator
+def value_and_grad(
+    f: Callable[..., Any],
+    *,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """A function that gives the value of ``f`` and its gradient.
+
+    The arguments are those of ``grad``.
+
+    >>> value, gradient = value_and_grad(lambda x: x * x)(3.0)
+    >>> float(value), float(gradient)
+    (9.0, 6.0)
+    """
+    check_function("grad", "f", f)
+
+    @wraps(f)
+    @api_boundary
+    def both(*args: Any, **kwargs: Any) -> Any:
+        entries = _entries(argnums, args)
+        call = Call(f, args, kwargs)
+        wanted = _Selection(call, args, entries)
+
+        def loss(differentiated: list[Any], others: list[Any]) -> tuple[Any, list[Any]]:
+            inside = call.enter(wanted.joined(differentiated, others))
+            result = call.run(inside)
+            if has_aux and (not isinstance(result, tuple) or len(result) != 2):
+                raise TypeError(
+                    f"with has_aux, grad needs a function that returns a pair of a scalar and "
+                    f"anything else, but it returned {type(result).__name__}."
+                )
+            value = result[0] if has_aux else result
+            value = value.value if isinstance(value, Variable) else value
+            return value, call.leave(inside, result)
+
+        differentiate = bindax_transforms.value_and_grad(
+            loss, has_aux=True, holomorphic=holomorphic, allow_int=allow_int
+        )
+        (_, outs), gradients = differentiate(*wanted.divided(call.leaves))
+        value = call.finish(outs)
+        found = wanted.states(gradients)
+        several = not isinstance(argnums, (int, DiffState))
+        return value, tuple(found) if several else found[0]
+
+    return both
+
+
+def _entries(argnums: Argnums, args: Sequence[Any]) -> list[tuple[int, Filter]]:
+    given = (argnums,) if isinstance(argnums, (int, DiffState)) else tuple(argnums)
+    entries = []
+    for entry in given:
+        number = entry.argnum if isinstance(entry, DiffState) else entry
+        if not isinstance(number, int) or not -len(args) <= number < len(args):
+            raise ValueError(
+                f"grad was asked to differentiate with respect to argument {number!r}, but the "
+                f"function was called with {len(args)} positional arguments."
+            )
+        filter = entry.filter if isinstance(entry, DiffState) else Param
+        entries.append((number % len(args), filter))
+    return entries
+
+
+class _Selection:
+    """The leaves of a call to differentiate with respect to, and the argument of each."""
+
+    def __init__(
+        self, call: Call, args: Sequence[Any], entries: Sequence[tuple[int, Filter]]
+    ) -> None:
+        self._call = call
+        self._args = [args[number] for number, _ in entries]
+        self._filters = [to_predicate(filter) for _, filter in entries]
+        occurrences: dict[int, Any] = {}
+        array_flags: list[bool] = []
+        filters = dict(entries)
+        for number, argument in enumerate(args):
+            for leaf in tree_flatten(argument, is_leaf=is_reference)[0]:
+                if not is_reference(leaf):
+                    array_flags.append(number in filters)
+                    continue
+                prefix = _Wanted(number, filters[number]) if number in filters else None
+                add_occurrences(occurrences, leaf, prefix)
+        arguments = call.arguments
+        sized = zip(arguments.variables, arguments.sizes, strict=True)
+        rest = len(arguments.arrays) - len(array_flags)  # the keyword arguments
+        self._flags = [
+            *[
+                id(x) in occurrences and occurrences[id(x)][0][1] is not None
+                for x, size in sized
+                for _ in range(size)
+            ],
+            *array_flags,
+            *[False] * rest,
+        ]
+
+    def divided(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The leaves that are differentiated with respect to, and the others."""
+        pairs = list(zip(leaves, self._flags, strict=True))
+        return [x for x, flag in pairs if flag], [x for x, flag in pairs if not flag]
+
+    def joined(self, differentiated: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """The inverse of ``divided``."""
+        one, other = iter(differentiated), iter(others)
+        return [next(one) if flag else next(other) for flag in self._flags]
+
+    def states(self, gradients: Sequence[Any]) -> list[Any]:
+        """The differentiated arguments, with gradients in them and states for objects."""
+        full = self.joined(gradients, [None] * (len(self._flags) - len(gradients)))
+        found = ByLeaf(self._call, full)
+        out = []
+        for argument, takes in zip(self._args, self._filters, strict=True):
+            leaves, tree = tree_flatten(argument, is_leaf=is_reference)
+            parts = [
+                found.state(leaf, takes) if is_reference(leaf) else found.array(leaf)
+                for leaf in leaves
+            ]
+            out.append(tree_unflatten(tree, parts))
+        return out
+
+
+class ByLeaf:
+    """One array for each leaf of a call, given out as states and arrays."""
+
+    def __init__(self, call: Call, leaves: Sequence[Any]) -> None:
+        arguments = call.arguments
+        self._variables: dict[int, Any] = {}
+        position = 0
+        for variable, size in zip(arguments.variables, arguments.sizes, strict=True):
+            part = leaves[position : position + size]
+            tree = tree_structure(variable._value)
+            self._variables[id(variable)] = tree_unflatten(tree, part)
+            position += size
+        self._arrays: dict[int, list[Any]] = {}
+        for x, value in zip(arguments.arrays, leaves[position:], strict=True):
+            self._arrays.setdefault(id(x), []).append(value)
+
+    def state(self, root: Any, takes: Callable[[Path, Any], bool]) -> State:
+        """Return the values that belong to the variables of a root that a filter takes."""
+        return State.from_flat_path(
+            {
+                path: variable.replace(self._variables[id(variable)])
+                for path, variable in iter_variables(root)
+                if takes(path, variable)
+            }
+        )
+
+    def array(self, x: Any) -> Any:
+        """Return the value that belongs to an array; equal objects come in their order."""
+        values = self._arrays[id(x)]
+        return values.pop(0) if len(values) > 1 else values[0]

@@ -1,0 +1,367 @@
+"""``jit`` of functions of objects.
+
+Each structure of arguments has a compiled function of flat lists of arrays. What is known of the
+structure of an object is kept with the object, as a ``Plan``, so that while it does not change a
+call reads the variables and nothing else.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import update_wrapper
+from operator import is_
+from typing import Any
+
+import bindax_transforms
+from bindax_core.extend import (
+    Array,
+    NodeDefinition,
+    api_boundary,
+    hide_internal_frames,
+    tree_flatten,
+)
+from bindax_core.tree_util import is_tree_node, register_node, register_static
+from bindax_nnx._context import clock
+from bindax_nnx.graph import Walk, is_reference
+from bindax_nnx.lift._call import Arguments, Exit, Form, Inside, Structure, finish, structure_of
+from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.object import Object
+from bindax_nnx.variables import Variable
+from bindax_transforms import check_function
+
+
+class _Returned:
+    """The result of the compiled function: arrays, and the outcome in their structure."""
+
+    __slots__ = ("outcome", "outs")
+
+    def __init__(self, outcome: tuple[Exit, int], outs: Sequence[Any]) -> None:
+        self.outcome = outcome
+        self.outs = outs
+
+
+register_node(NodeDefinition(_Returned, lambda x: (tuple(x.outs), x.outcome), _Returned))
+
+
+@register_static
+class _Static:
+    """A static argument as a part of the structure; 1, 1.0 and True are different ones."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Static)
+            and type(self.value) is type(other.value)
+            and bool(self.value == other.value)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+class _Plan:
+    """The graphs in the arguments of a call, as long as they do not change.
+
+    Attributes:
+        mark: the mark of the clock when they were walked.
+        containers: the lists in them, with their items then.
+    """
+
+    __slots__ = (
+        "_marks",
+        "_tokens",
+        "containers",
+        "mark",
+        "references",
+        "roots",
+        "structure",
+        "variables",
+    )
+
+    def __init__(self, roots: tuple[Any, ...]) -> None:
+        self.mark: Any = clock.now
+        walk = Walk()
+        for root in roots:
+            walk.value(root)
+        if not walk.is_lasting:
+            self.mark = None
+        self.roots = roots
+        self.structure: Structure = structure_of(walk)
+        self.references = walk.references
+        self.variables: list[Variable[Any]] = walk.variables
+        self.containers = walk.containers
+        nodes = [x for x in walk.references if isinstance(x, Object)]
+        self._marks = [(x, x._nnx_mark) for x in nodes]
+        self._tokens = [(x, x.token) for x in walk.variables]
+
+    def holds(self) -> bool:
+        """Tell whether the graphs are what they were."""
+        now = clock.now
+        if self.mark is not now:
+            # Something changed; it may have been something else.
+            if self.mark is None or not self._is_untouched():
+                return False
+            self.mark = now
+        return not self.containers or all(_unchanged(x, items) for x, items in self.containers)
+
+    def _is_untouched(self) -> bool:
+        for node, mark in self._marks:
+            if node._nnx_mark is not mark:
+                return False
+        for variable, token in self._tokens:
+            if variable._token is not token:
+                return False
+            kind = type(variable._value)
+            if kind is not Array and is_tree_node(kind):
+                return False
+        return True
+
+
+def _unchanged(container: Any, items: tuple[Any, ...]) -> bool:
+    now: Any = container if type(container) is list else (*container, *container.values())
+    return len(now) == len(items) and all(map(is_, now, items))
+
+
+_PLANS = 8
+"""The number of plans that an object keeps, for the other objects that it is called with."""
+
+
+def plan_of(roots: tuple[Any, ...]) -> _Plan:
+    """Return the plan for the structure of some objects, made anew where they changed."""
+    first = roots[0]
+    plans = first._nnx_plan
+    key = tuple(map(id, roots))  # the plan keeps them alive
+    plan: _Plan | None = None if plans is None else plans.get(key)
+    if plan is not None and plan.holds():
+        return plan
+    plan = _Plan(roots)
+    if plans is None or (key not in plans and len(plans) >= _PLANS):
+        plans = {}
+        object.__setattr__(first, "_nnx_plan", plans)
+    plans[key] = plan
+    return plan
+
+
+def _kind(x: Any) -> bool | None:
+    """True for an object, False for an array, None for what needs a closer look."""
+    return False if type(x) is Array else True if isinstance(x, Object) else None
+
+
+class JitFunction:
+    """A function of objects and arrays that is traced once for each structure, then compiled."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        static: tuple[tuple[int, ...], tuple[str, ...]],
+        donated: tuple[tuple[int, ...], tuple[str, ...]],
+        options: dict[str, Any],
+    ) -> None:
+        update_wrapper(self, fun)
+        self._fun = fun
+        self._static_argnums, self._static_argnames = static
+        self._donated_argnums, self._donated_argnames = donated
+        self._options = options
+        self._is_plain = not any((*static, *donated))
+        self._programs: dict[Any, Callable[..., _Returned]] = {}
+        self._quick: dict[Any, Callable[..., _Returned]] = {}
+
+    def __repr__(self) -> str:
+        return f"<nnx.jit of {getattr(self._fun, '__qualname__', self._fun)!s}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else _Bound(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        # An api_boundary written out: on this path each microsecond shows.
+        try:
+            if kwargs or not self._is_plain:
+                return self._call(args, kwargs)
+            order = tuple([_kind(x) for x in args])
+            if None in order or True not in order:
+                return self._call(args, kwargs)
+            if len(args) == 1:
+                return self._call_quickly(args, args, (), order)
+            roots = tuple([x for x in args if isinstance(x, Object)])
+            arrays = [x for x in args if type(x) is Array]
+            return self._call_quickly(args, roots, arrays, order)
+        except Exception as error:
+            hide_internal_frames(error)
+            raise
+
+    def _call_quickly(self, args: Any, roots: Any, arrays: Any, order: Any) -> Any:
+        """Call with objects and arrays as arguments, not containers of them."""
+        plan = plan_of(roots)
+        program = self._quick.get((plan.structure, order))
+        if program is None:
+            return self._call(args, {}, (plan.structure, order))
+        variables = plan.variables
+        returned = program(*[x._value for x in variables], *arrays)
+        outcome, size = returned.outcome
+        outs = returned.outs
+        return finish(outcome, variables, plan.references, outs[:size], outs[size:])
+
+    def _call(self, args: Any, kwargs: Any, quick: Any = None) -> Any:
+        args, kwargs = self._mark_static(args, kwargs)
+        arguments = Arguments((args, kwargs))
+        program = self._program(arguments, args, kwargs)
+        if quick is not None:
+            self._quick[quick] = program
+        returned = program(*arguments.values, *arguments.arrays)
+        outcome, size = returned.outcome
+        outs = returned.outs
+        return finish(outcome, arguments.variables, arguments.references, outs[:size], outs[size:])
+
+    def _mark_static(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        if not self._static_argnums and not self._static_argnames:
+            return args, kwargs
+        numbers = {n % len(args) for n in self._static_argnums if -len(args) <= n < len(args)}
+        names = set(self._static_argnames)
+        if names:
+            parameters = list(inspect.signature(self._fun).parameters)
+            numbers |= {i for i, name in enumerate(parameters[: len(args)]) if name in names}
+        return (
+            tuple([_Static(x) if i in numbers else x for i, x in enumerate(args)]),
+            {k: _Static(x) if k in names else x for k, x in kwargs.items()},
+        )
+
+    def _program(self, arguments: Arguments, args: Any, kwargs: Any) -> Callable[..., _Returned]:
+        form = arguments.form
+        program = self._programs.get(form)
+        if program is None:
+            donated = self._donated(arguments, args, kwargs)
+            flat = _flat_function(self._fun, form, bool(donated))
+            program = bindax_transforms.jit(flat, donate_argnums=donated or None, **self._options)
+            self._programs[form] = program
+        return program
+
+    def _donated(self, arguments: Arguments, args: Any, kwargs: Any) -> tuple[int, ...]:
+        """The positions of the donated leaves in the flat function."""
+        if not self._donated_argnums and not self._donated_argnames:
+            return ()
+        given = [x for i, x in enumerate(args) if i in self._donated_argnums]
+        given += [x for k, x in kwargs.items() if k in self._donated_argnames]
+        leaves = tree_flatten(given, is_leaf=is_reference)[0]
+        walk = Walk()
+        for leaf in leaves:
+            if is_reference(leaf):
+                walk.value(leaf)
+        variables = {id(x) for x in walk.variables}
+        arrays = {id(x) for x in leaves}
+        sized = zip(arguments.variables, arguments.sizes, strict=True)
+        flags = [id(x) in variables for x, size in sized for _ in range(size)]
+        flags += [id(x) in arrays for x in arguments.arrays]
+        return tuple([i for i, flag in enumerate(flags) if flag])
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """The program in the backend's language, for arguments of these types."""
+        args, kwargs = self._mark_static(args, kwargs)
+        arguments = Arguments((args, kwargs))
+        program: Any = self._program(arguments, args, kwargs)
+        return program.lower(*arguments.values, *arguments.arrays)
+
+    def cache_info(self) -> tuple[int, int]:
+        """The number of structures of arguments, and that of traces."""
+        programs: Iterable[Any] = self._programs.values()
+        return len(self._programs), sum(program.cache_info().size for program in programs)
+
+
+def _flat_function(
+    fun: Callable[..., Any], form: Form, all_values: bool
+) -> Callable[..., _Returned]:
+    size = form.structure.size
+
+    def flat(*leaves: Any) -> _Returned:
+        inside = Inside(form, leaves[:size], leaves[size:])
+        args, kwargs = inside.arguments
+        args = [x.value if type(x) is _Static else x for x in args]
+        kwargs = {k: x.value if type(x) is _Static else x for k, x in kwargs.items()}
+        outcome, values, arrays = inside.leave(fun(*args, **kwargs), all_values)
+        return _Returned((outcome, len(values)), [*values, *arrays])
+
+    flat.__name__ = getattr(fun, "__name__", type(fun).__name__)
+    return flat
+
+
+class _Bound:
+    """A compiled function as a method: the object is the first argument."""
+
+    def __init__(self, function: JitFunction, instance: Any) -> None:
+        self._function = function
+        self._instance = instance
+        update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(self._instance, *args, **kwargs)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """The method's program in the backend's language."""
+        return self._function.lower(self._instance, *args, **kwargs)
+
+
+def _numbers(given: int | Sequence[int] | None) -> tuple[int, ...]:
+    return () if given is None else (given,) if isinstance(given, int) else tuple(given)
+
+
+def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
+@decorator
+@api_boundary
+def jit(
+    fun: Callable[..., Any],
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    inline: bool = False,
+) -> JitFunction:
+    """A function of objects and arrays that runs compiled.
+
+    It is traced at the first call with arguments of a new structure or new types. What it changes
+    in objects is changed in the originals, also when it is not traced again.
+
+    Args:
+        fun: a function of objects, arrays and trees of these.
+        static_argnums: positions of arguments that are hashable values, a trace for each value.
+        static_argnames: the names of such arguments.
+        donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
+        donate_argnames: the names of such arguments.
+        keep_unused: whether arguments that the function does not use are passed all the same.
+        backend: the name of the backend that compiles.
+        inline: whether the program becomes a part of one that calls it.
+
+    Raises:
+        TraceContextError: the function changes an object that is no argument.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Module, Variable
+    >>> class Counter(Module):
+    ...     def __init__(self):
+    ...         self.count = Variable(np.int32(0))
+    >>> counter = Counter()
+    >>> @jit
+    ... def increment(counter, by):
+    ...     counter.count += by
+    >>> increment(counter, np.int32(2)), int(counter.count)
+    (None, 2)
+    """
+    check_function("jit", "fun", fun)
+    return JitFunction(
+        fun,
+        (_numbers(static_argnums), _names(static_argnames)),
+        (_numbers(donate_argnums), _names(donate_argnames)),
+        {"keep_unused": keep_unused, "backend": backend, "inline": inline},
+    )

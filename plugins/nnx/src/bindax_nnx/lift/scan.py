@@ -1,0 +1,178 @@
+"""``scan`` of functions of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+import bindax_control_flow
+import bindax_numpy as jnp
+from bindax_core.extend import api_boundary
+from bindax_nnx.errors import GraphError
+from bindax_nnx.lift._call import Call, Inside
+from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.axes import Axes, Carry, remove_axes, restore_axes, value_axes
+from bindax_nnx.lift.control_flow import check_same_objects
+from bindax_transforms import check_function
+
+
+@decorator
+def scan(
+    f: Callable[..., Any],
+    *,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    in_axes: Any = (Carry, 0),
+    out_axes: Any = (Carry, 0),
+    transform_metadata: Mapping[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """A function that applies ``f`` to slices of its arguments, and passes a carry on.
+
+    Args:
+        f: a function of objects, arrays and trees of these.
+        length: how many steps there are; needed when nothing is sliced.
+        reverse: whether to begin with the last slice.
+        unroll: how many steps one round of the compiled loop makes.
+        in_axes: for each argument ``Carry``, the axis along which it is sliced, None for what all
+            steps share, or for an object ``StateAxes`` with these.
+        out_axes: ``Carry`` for the part of the result that is passed on, or the axis along which
+            the results of the steps are stacked.
+        transform_metadata: with the key ``PARTITION_NAME``, the name of the axis of the steps in
+            the sharding metadata of the variables.
+
+    Raises:
+        GraphError: the structure of the carry changes, or a step changes what all steps share.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Module, Param, vmap
+    >>> class Scale(Module):
+    ...     def __init__(self, factor):
+    ...         self.factor = Param(factor)
+    >>> layers = vmap(Scale)(np.array([2.0, 3.0]))
+    >>> apply = scan(
+    ...     lambda x, layer: layer.factor * x, in_axes=(Carry, 0), out_axes=Carry
+    ... )
+    >>> float(apply(1.0, layers))
+    6.0
+    """
+    check_function("scan", "f", f)
+    axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+    metadata = dict(transform_metadata or {})
+
+    @wraps(f)
+    @api_boundary
+    def scanned(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(axes, tuple) and len(axes) != len(args):
+            raise ValueError(
+                f"in_axes of scan has {len(axes)} entries for {len(args)} positional arguments: "
+                f"in_axes={axes!r}."
+            )
+        call = Call(f, args, kwargs)
+        entry = Axes(call.arguments, (axes, 0), "in_axes")
+        numbers = [i for i, axis in enumerate(entry.variables) if axis is Carry]
+        call.all_values = frozenset(numbers)
+        loop = _Loop(call, entry, axes, out_axes, metadata)
+        carry, xs, shared = loop.divided(call.leaves)
+        xs = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs]
+        final, ys = bindax_control_flow.scan(
+            lambda carry, xs: loop.step(carry, xs, shared),
+            carry,
+            xs,
+            length=length,
+            reverse=reverse,
+            unroll=unroll,
+        )
+        return call.finish(loop.joined(final, ys))
+
+    return scanned
+
+
+class _Loop:
+    """One scan: which leaves of a call are carried, sliced and shared, and what comes out."""
+
+    def __init__(
+        self, call: Call, entry: Axes, in_axes: Any, out_axes: Any, metadata: Mapping[str, Any]
+    ) -> None:
+        self.call = call
+        self.entry = entry
+        self.in_axes = in_axes
+        self.out_axes = out_axes
+        self.metadata = metadata
+        self.axes = [*value_axes(call.arguments, entry.variables), *entry.arrays]
+        self.exits: list[Any] = []
+
+    def divided(self, leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, int]], list[Any]]:
+        """The leaves that are carried, those that are sliced with their axes, and the others."""
+        pairs = list(zip(leaves, self.axes, strict=True))
+        return (
+            [x for x, axis in pairs if axis is Carry],
+            [(x, axis) for x, axis in pairs if isinstance(axis, int)],
+            [x for x, axis in pairs if axis is None],
+        )
+
+    def step(
+        self, carry: Sequence[Any], xs: Sequence[Any], shared: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """One step on flat lists."""
+        parts = {Carry: iter(carry), None: iter(shared)}
+        slices = iter(xs)
+        leaves = [next(parts[a] if a in parts else slices) for a in self.axes]
+        call = self.call
+        inside = call.enter(leaves)
+        remove_axes(inside, self.entry.variables, self.metadata)
+        args, _ = inside.arguments
+        result = call.run(inside)
+        restore_axes(inside, result, self.entry, self.out_axes, self.metadata)
+        outs = call.leave(inside, result)
+        self.exits = self.entry.of_results(inside, self.out_axes, len(outs))
+        self._check(inside, args, result, len(carry))
+        pairs = list(zip(outs, self.exits, strict=True))
+        return (
+            [x for x, axis in pairs if axis is Carry],
+            [x for x, axis in pairs if axis is not Carry],
+        )
+
+    def _check(self, inside: Inside, args: Sequence[Any], result: Any, carried: int) -> None:
+        for i, _ in inside.changed:
+            if self.entry.variables[i] is None:
+                raise GraphError(
+                    f"a step of scan changed {self.call.arguments.variables[i]._describe()}, which "
+                    f"all steps share, since its axis is None; give Carry to pass it on from step "
+                    f"to step, or the axis along which each step has its own."
+                )
+        if None in self.exits:
+            raise ValueError("out_axes of scan must be Carry or axes, not None.")
+        several = isinstance(self.out_axes, tuple) and isinstance(result, tuple)
+        given = _carried(self.in_axes, args)
+        returned = _carried(self.out_axes, result if several else (result,))
+        if len(given) == 1 and len(returned) == 1:
+            check_same_objects("scan", given[0], returned[0])
+        count = sum(axis is Carry for axis in self.exits)
+        if count != carried:
+            new = [x._describe() for x in inside.new]
+            made = f" A step made {', '.join(new)}." if new else ""
+            raise GraphError(
+                f"the structure of what scan carries changes from step to step: {carried} arrays "
+                f"are carried in, {count} come out.{made} Return all that is carried, and make "
+                f"variables that are carried before the scan."
+            )
+
+    def joined(self, carry: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
+        """The results in their order, each stacked along its axis."""
+        final, stacked = iter(carry), iter(ys)
+        outs = []
+        for axis in self.exits:
+            if axis is Carry:
+                outs.append(next(final))
+            else:
+                y = next(stacked)
+                outs.append(jnp.moveaxis(y, 0, axis) if axis else y)
+        return outs
+
+
+def _carried(axes: Any, values: Sequence[Any]) -> list[Any]:
+    """Return the values that a tuple of axes marks as carried."""
+    given = axes if isinstance(axes, tuple) else (axes,) * len(values)
+    return [x for x, axis in zip(values, given, strict=True) if axis is Carry]

@@ -1,0 +1,107 @@
+"""Rematerialization, and what is known of functions of objects without computing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import bindax_transforms
+from bindax_core.extend import api_boundary
+from bindax_nnx.lift._call import Call, Flat, lift
+from bindax_nnx.lift._decorators import decorator
+from bindax_transforms import check_function
+
+
+@decorator
+def remat(
+    f: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None
+) -> Callable[..., Any]:
+    """A function that computes its intermediate values again when it is differentiated.
+
+    Args:
+        f: a function of objects, arrays and trees of these.
+        prevent_cse: whether the compiler is kept from finding the two computations equal.
+        policy: which intermediate values are kept all the same.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Module, Param, grad
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(2.0)
+    ...     @remat
+    ...     def __call__(self, x):
+    ...         return self.factor * x
+    >>> float(grad(lambda scale: scale(3.0))(Scale()).factor.value)
+    3.0
+    """
+    check_function("remat", "f", f)
+
+    def transformation(flat: Flat) -> Flat:
+        return bindax_transforms.checkpoint(flat, prevent_cse=prevent_cse, policy=policy)
+
+    remade: Callable[..., Any] = lift(transformation)(f)
+    return remade
+
+
+@api_boundary
+def eval_shape(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The types of the results of a function, without computing them; no argument is changed.
+
+    Returns:
+        The result, with types in the place of arrays; the variables of new objects hold types.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self, size):
+    ...         self.factor = Param(np.zeros(size))
+    >>> eval_shape(lambda: Scale(3)).factor.value
+    ShapedArray(float64[3])
+    """
+    check_function("eval_shape", "f", f)
+    call = Call(f, args, kwargs)
+    outs = bindax_transforms.eval_shape(call.flat, call.leaves)
+    return call.finish_apart(outs)
+
+
+@decorator
+def make_jaxpr(
+    f: Callable[..., Any],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    return_shape: bool = False,
+) -> Callable[..., Any]:
+    """A function that gives the program of ``f`` for arguments of the types it is called with.
+
+    The program takes the values of the variables in the arguments, then the other arrays.
+
+    Args:
+        f: a function of objects, arrays and trees of these.
+        static_argnums: positions of arguments that are constants.
+        return_shape: whether to return the types of the results, too.
+
+    >>> make_jaxpr(lambda x: x * 2.0)(1.0)
+    { lambda a:float64[] .
+      let b:float64[] = mul a 2.0
+      in ( b ) }
+    """
+    check_function("make_jaxpr", "f", f)
+    static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+
+    @wraps(f)
+    @api_boundary
+    def make(*args: Any, **kwargs: Any) -> Any:
+        constants = {i % len(args): args[i] for i in static}
+
+        def dynamic(*given: Any, **named: Any) -> Any:
+            rest = iter(given)
+            return f(
+                *[constants[i] if i in constants else next(rest) for i in range(len(args))], **named
+            )
+
+        call = Call(dynamic, [x for i, x in enumerate(args) if i not in constants], kwargs)
+        jaxpr, types = bindax_transforms.make_jaxpr(call.flat, return_shape=True)(call.leaves)
+        return (jaxpr, call.finish_apart(types)) if return_shape else jaxpr
+
+    return make

@@ -1,0 +1,113 @@
+"""``vmap`` of functions of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+import bindax_transforms
+from bindax_core.extend import api_boundary, is_value, typeof
+from bindax_nnx.lift._call import Call
+from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.axes import Axes, remove_axes, restore_axes, value_axes
+from bindax_transforms import check_function
+
+
+@decorator
+def vmap(
+    f: Callable[..., Any],
+    *,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Any = None,
+    axis_size: int | None = None,
+    transform_metadata: Mapping[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """A function that applies ``f`` along an axis of its arguments, all elements at once.
+
+    Objects are mapped as the variables in them are. What ``f`` changes in them is changed in the
+    originals, along the axis along which they came in.
+
+    Args:
+        f: a function of objects, arrays and trees of these.
+        in_axes: an axis, None for "the same for all elements", ``StateAxes`` for an object, or a
+            tuple of these and of trees that are prefixes of the arguments. Keyword arguments are
+            mapped along axis 0.
+        out_axes: where the mapped axis goes in the result: likewise.
+        axis_name: a name for the axis, for operations across it.
+        axis_size: the size of the axis, needed only when no argument is mapped.
+        transform_metadata: with the key ``PARTITION_NAME``, the name of the axis in the sharding
+            metadata of the variables.
+
+    Raises:
+        AliasingError: a variable appears several times, to be mapped along different axes.
+        ValueError: sizes disagree, an axis does not exist, or a prefix does not fit.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self, factor):
+    ...         self.factor = Param(factor)
+    >>> stack = vmap(Scale)(np.arange(3.0))
+    >>> stack.factor.shape
+    (3,)
+    >>> vmap(lambda scale, x: scale.factor * x, in_axes=(0, None))(stack, 2.0)
+    Array([0., 2., 4.], dtype=float64)
+    """
+    check_function("vmap", "f", f)
+    axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+    metadata = dict(transform_metadata or {})
+
+    @wraps(f)
+    @api_boundary
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(axes, tuple) and len(axes) != len(args):
+            raise ValueError(
+                f"in_axes of vmap has {len(axes)} entries for {len(args)} positional arguments: "
+                f"in_axes={axes!r}."
+            )
+        call = Call(f, args, kwargs)
+        entry = Axes(call.arguments, (axes, 0), "in_axes")
+        exits: list[Any] = []  # filled while f runs; vmap reads it after that
+
+        def flat(leaves: Sequence[Any]) -> list[Any]:
+            inside = call.enter(leaves)
+            remove_axes(inside, entry.variables, metadata)
+            result = call.run(inside)
+            restore_axes(inside, result, entry, out_axes, metadata)
+            outs = call.leave(inside, result)
+            exits[:] = entry.of_results(inside, out_axes, len(outs))
+            return outs
+
+        dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
+        _check_sizes(call, entry, axis_size)
+        mapped = bindax_transforms.vmap(
+            flat, in_axes=(dims,), out_axes=exits, axis_name=axis_name, axis_size=axis_size
+        )
+        return call.finish(mapped(call.leaves))
+
+    return batched
+
+
+def _check_sizes(call: Call, entry: Axes, given: int | None) -> None:
+    """Raise where a variable cannot be mapped, by the name of the variable.
+
+    Raises:
+        ValueError: an axis does not exist, or sizes differ.
+    """
+    sizes: dict[int, str] = {} if given is None else {given: "axis_size"}
+    for variable, axis in zip(call.arguments.variables, entry.variables, strict=True):
+        if axis is None or not is_value(variable._value):
+            continue
+        shape = typeof(variable._value).shape
+        if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+            raise ValueError(
+                f"vmap was asked to map axis {axis!r} of {variable._describe()}, which has the "
+                f"shape {shape}; use None, or StateAxes with None for {type(variable).__name__}, "
+                f"for what is the same for all elements."
+            )
+        sizes.setdefault(shape[axis], f"{variable._describe()} of the shape {shape}")
+    if len(sizes) > 1:
+        listed = ", ".join(f"{size} of {name}" for size, name in sizes.items())
+        raise ValueError(f"vmap got inconsistent sizes for the mapped axes: {listed}.")

@@ -1,0 +1,198 @@
+"""Metrics: objects that gather numbers over batches."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import bindax_numpy as jnp
+from bindax_nnx.layers._common import array_of
+from bindax_nnx.object import Object
+from bindax_nnx.variables import Variable
+
+
+class MetricState(Variable[Any]):
+    """A variable with what a metric has gathered."""
+
+
+class Metric(Object):
+    """Base of metrics: ``update`` takes what it needs by keyword and ignores the rest."""
+
+    def reset(self) -> None:
+        """Forget what was gathered."""
+        raise TypeError(f"{type(self).__name__} must define reset.")
+
+    def update(self, **kwargs: Any) -> None:
+        """Take a batch into account."""
+        raise TypeError(f"{type(self).__name__} must define update.")
+
+    def compute(self) -> Any:
+        """The result so far."""
+        raise TypeError(f"{type(self).__name__} must define compute.")
+
+    def _argument(self, name: str, given: dict[str, Any]) -> Any:
+        if name not in given:
+            raise TypeError(
+                f"{type(self).__name__}.update needs the keyword argument {name!r}, but got "
+                f"{sorted(given)}."
+            )
+        return array_of(given[name])
+
+
+def _zero() -> Any:
+    return jnp.zeros((), np.float32)
+
+
+class Average(Metric):
+    """The mean of numbers.
+
+    Args:
+        argname: the name of the argument of ``update``.
+
+    >>> import numpy as np
+    >>> average = Average("loss")
+    >>> average.update(loss=np.array([1.0, 2.0]))
+    >>> average.update(loss=6.0)
+    >>> float(average.compute())
+    3.0
+    """
+
+    def __init__(self, argname: str = "values") -> None:
+        self.argname = argname
+        self.total, self.count = MetricState(_zero()), MetricState(_zero())
+
+    def reset(self) -> None:
+        """Forget what was gathered."""
+        self.total.value, self.count.value = _zero(), _zero()
+
+    def update(self, **kwargs: Any) -> None:
+        """Take numbers into account; with ``mask``, those where it is true."""
+        values = jnp.asarray(self._argument(self.argname, kwargs))
+        mask = kwargs.get("mask")
+        self.total.value += jnp.sum(values, where=mask).astype(np.float32)
+        count = values.size if mask is None else jnp.sum(jnp.broadcast_to(mask, values.shape))
+        self.count.value += jnp.asarray(count, np.float32)
+
+    def compute(self) -> Any:
+        """The mean; not a number before the first one."""
+        return self.total.value / self.count.value
+
+
+class Accuracy(Average):
+    """The frequency with which the largest of several numbers is at the position of the label.
+
+    Args:
+        threshold: for one number instead of several, from where on it stands for label 1.
+
+    >>> import numpy as np
+    >>> accuracy = Accuracy()
+    >>> accuracy.update(logits=np.array([[0.1, 0.9], [0.8, 0.2]]), labels=np.array([1, 1]))
+    >>> float(accuracy.compute())
+    0.5
+    """
+
+    def __init__(self, threshold: float | None = None) -> None:
+        super().__init__()
+        self.threshold = threshold
+
+    def update(self, **kwargs: Any) -> None:
+        """Take ``logits`` and ``labels`` into account; with ``mask``, those where it is true."""
+        logits = jnp.asarray(self._argument("logits", kwargs))
+        labels = jnp.asarray(self._argument("labels", kwargs))
+        if self.threshold is not None:
+            guesses = logits > self.threshold
+            hits = guesses == (labels > 0)
+        elif logits.ndim != labels.ndim + 1:
+            raise ValueError(
+                f"Accuracy needs logits with one axis more than labels, but got the shapes "
+                f"{logits.shape} and {labels.shape}."
+            )
+        else:
+            hits = jnp.argmax(logits, axis=-1) == labels
+        super().update(values=hits.astype(np.float32), mask=kwargs.get("mask"))
+
+
+class Statistics(NamedTuple):
+    """The result of ``Welford``."""
+
+    mean: Any
+    standard_error_of_mean: Any
+    standard_deviation: Any
+
+
+class Welford(Metric):
+    """The mean and deviation of numbers, in one pass without cancellation (Welford, 1962).
+
+    Args:
+        argname: the name of the argument of ``update``.
+
+    >>> import numpy as np
+    >>> metric = Welford()
+    >>> metric.update(values=np.array([1.0, 3.0]))
+    >>> metric.update(values=np.array([5.0, 7.0]))
+    >>> float(metric.compute().mean)
+    4.0
+    """
+
+    def __init__(self, argname: str = "values") -> None:
+        self.argname = argname
+        self.count, self.mean = MetricState(_zero()), MetricState(_zero())
+        self.m2 = MetricState(_zero())
+
+    def reset(self) -> None:
+        """Forget what was gathered."""
+        self.count.value, self.mean.value, self.m2.value = _zero(), _zero(), _zero()
+
+    def update(self, **kwargs: Any) -> None:
+        """Take numbers into account."""
+        values = jnp.asarray(self._argument(self.argname, kwargs)).astype(np.float32)
+        size, former = float(values.size), self.count.value
+        count = former + size
+        mean = jnp.mean(values)
+        delta = mean - self.mean.value
+        self.mean.value += delta * (size / count)
+        squares = jnp.sum(jnp.square(values - mean))
+        self.m2.value += squares + jnp.square(delta) * (former * size / count)
+        self.count.value = count
+
+    def compute(self) -> Statistics:
+        """The mean, its standard error and the deviation."""
+        deviation = jnp.sqrt(self.m2.value / self.count.value)
+        return Statistics(self.mean.value, deviation / jnp.sqrt(self.count.value), deviation)
+
+
+class MultiMetric(Metric):
+    """Several metrics by name.
+
+    Args:
+        metrics: the metrics.
+
+    >>> metrics = MultiMetric(loss=Average("loss"))
+    >>> metrics.update(loss=2.0)
+    >>> {name: float(value) for name, value in metrics.compute().items()}
+    {'loss': 2.0}
+    """
+
+    def __init__(self, **metrics: Metric) -> None:
+        for name, metric in metrics.items():
+            if hasattr(type(self), name):
+                raise ValueError(f"MultiMetric cannot have a metric of the name {name!r}.")
+            setattr(self, name, metric)
+
+    def _metrics(self) -> dict[str, Metric]:
+        return {name: x for name, x in self.__dict__.items() if isinstance(x, Metric)}
+
+    def reset(self) -> None:
+        """Forget what all have gathered."""
+        for metric in self._metrics().values():
+            metric.reset()
+
+    def update(self, **kwargs: Any) -> None:
+        """Take a batch into account in all."""
+        for metric in self._metrics().values():
+            metric.update(**kwargs)
+
+    def compute(self) -> dict[str, Any]:
+        """The results by name."""
+        return {name: metric.compute() for name, metric in self._metrics().items()}

@@ -1,0 +1,166 @@
+"""Modules: objects with the conveniences of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bindax_core.extend import typeof, zeros_like_aval
+from bindax_nnx.filters import Filter, Path, to_predicate
+from bindax_nnx.graph import Build, Walk, iter_graph, iter_variables
+from bindax_nnx.object import Object
+from bindax_nnx.variables import Perturbation, Variable
+
+
+class Module(Object):
+    """Base of layers and models.
+
+    >>> from bindax_nnx import Param
+    >>> class Scale(Module):
+    ...     def __init__(self, factor):
+    ...         self.factor = Param(factor)
+    ...     def __call__(self, x):
+    ...         return self.factor * x
+    >>> Scale(2.0)(3.0)
+    6.0
+    """
+
+    def sow(
+        self,
+        variable_type: type[Variable[Any]],
+        name: str,
+        value: Any,
+        reduce_fn: Callable[[Any, Any], Any] = lambda past, value: (*past, value),
+        init_fn: Callable[[], Any] = tuple,
+    ) -> None:
+        """Record a value, without returning it from every function between here and the caller.
+
+        Args:
+            variable_type: the kind of variable to keep it in, such as ``Intermediate``.
+            name: the attribute; it is made when it is missing.
+            value: the value.
+            reduce_fn: from what was recorded and the value to what is recorded; appends it.
+            init_fn: what is recorded before the first value.
+
+        Raises:
+            ValueError: the attribute is something else.
+        """
+        present = self.__dict__.get(name)
+        if present is None:
+            setattr(self, name, variable_type(reduce_fn(init_fn(), value)))
+        elif isinstance(present, variable_type):
+            present.value = reduce_fn(present.value, value)
+        else:
+            raise ValueError(
+                f"sow: {type(self).__name__}.{name} is a {type(present).__name__}, not a "
+                f"{variable_type.__name__}; choose another name."
+            )
+
+    def perturb(
+        self, name: str, value: Any, variable_type: type[Variable[Any]] = Perturbation
+    ) -> Any:
+        """Add a zero to a value, so that the gradient with respect to the zero is that of it.
+
+        Args:
+            name: the attribute that keeps the zero; it is made when it is missing.
+            value: an array.
+            variable_type: the kind of variable to keep the zero in.
+
+        Returns:
+            The value.
+        """
+        present = self.__dict__.get(name)
+        if present is None:
+            present = variable_type(zeros_like_aval(typeof(value)))
+            setattr(self, name, present)
+        return present.value + value
+
+    def iter_modules(self) -> Iterator[tuple[Path, Module]]:
+        """This module and all below it, with paths, the innermost first."""
+        return iter_modules(self)
+
+    def iter_children(self) -> Iterator[tuple[Any, Module]]:
+        """The modules that are attributes of this one, with their names."""
+        return iter_children(self)
+
+    def set_attributes(
+        self, *filters: Filter, raise_if_not_found: bool = True, **attributes: Any
+    ) -> None:
+        """Set attributes of this module and all below it, where they have them.
+
+        Args:
+            filters: which modules; all of them where none is given.
+            raise_if_not_found: whether an attribute must be found somewhere.
+            attributes: values by name.
+
+        Raises:
+            ValueError: no module has an attribute of a name.
+        """
+        takes = to_predicate(filters or ...)
+        found = set()
+        for path, module in iter_modules(self):
+            if takes(path, module):
+                for name, value in attributes.items():
+                    if hasattr(module, name):
+                        setattr(module, name, value)
+                        found.add(name)
+        if raise_if_not_found and len(found) < len(attributes):
+            raise ValueError(
+                f"set_attributes: no module of {type(self).__name__} that the filters take has "
+                f"the attributes {sorted(attributes.keys() - found)}."
+            )
+
+    def train(self, **attributes: Any) -> None:
+        """Set ``deterministic=False``, ``use_running_average=False`` where they are."""
+        self.set_attributes(
+            deterministic=False, use_running_average=False, **attributes, raise_if_not_found=False
+        )
+
+    def eval(self, **attributes: Any) -> None:
+        """Set ``deterministic=True``, ``use_running_average=True`` where they are."""
+        self.set_attributes(
+            deterministic=True, use_running_average=True, **attributes, raise_if_not_found=False
+        )
+
+
+def iter_modules(node: Any) -> Iterator[tuple[Path, Module]]:
+    """All modules that can be reached from a node, with paths, the innermost first."""
+    return ((path, x) for path, x in iter_graph(node) if isinstance(x, Module))
+
+
+def iter_children(node: Any) -> Iterator[tuple[Any, Module]]:
+    """The modules that are attributes of a node, with their names."""
+    return ((k, x) for k, x in sorted(node.__dict__.items()) if isinstance(x, Module))
+
+
+def train_mode(node: Any, **attributes: Any) -> Any:
+    """A view of a module in training mode: its own structure, the variables shared."""
+    return view(node, deterministic=False, use_running_average=False, **attributes)
+
+
+def eval_mode(node: Any, **attributes: Any) -> Any:
+    """A view of a module in evaluation mode: its own structure, the variables shared."""
+    return view(node, deterministic=True, use_running_average=True, **attributes)
+
+
+def view(node: Any, /, **attributes: Any) -> Any:
+    """A copy of the objects of a graph with other attributes, around the same variables.
+
+    >>> from bindax_nnx import Param
+    >>> class Layer(Module):
+    ...     def __init__(self):
+    ...         self.kernel, self.deterministic = Param(1.0), False
+    >>> layer = Layer()
+    >>> quiet = view(layer, deterministic=True)
+    >>> quiet.kernel is layer.kernel, layer.deterministic
+    (True, False)
+    """
+    variables = [variable for _, variable in iter_variables(node)]
+    walk = Walk({id(variable): i for i, variable in enumerate(variables)})
+    walk.value(node)
+    copy = Build(walk.tokens, iter(()), originals=variables).next()
+    for _, module in iter_modules(copy):
+        for name, value in attributes.items():
+            if name in module.__dict__:
+                setattr(module, name, value)
+    return copy

@@ -1,0 +1,192 @@
+"""Objects: Python objects whose attributes are the nodes and edges of a graph."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from bindax_nnx._context import clock, current_trace, describe_trace
+from bindax_nnx._tokens import NodeToken, node_token
+from bindax_nnx.errors import TraceContextError
+from bindax_nnx.variables import Variable, name_place
+
+_set = object.__setattr__
+
+
+class Object:
+    """Base of what takes part in transformations with the identity of Python objects.
+
+    Attributes may hold variables, other objects, containers of these, and static values that are
+    hashable. Arrays belong into variables. Several attributes may hold the same object.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_nnx_context", "_nnx_mark", "_nnx_plan")
+
+    _nnx_tokens: ClassVar[dict[tuple[str, ...], tuple[NodeToken, tuple[str, ...]]]] = {}
+    _nnx_context: Any
+    _nnx_mark: Any  # of the clock, when an attribute was last changed
+    _nnx_plan: Any
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Make the object under the innermost active trace."""
+        self = object.__new__(cls)
+        _set(self, "_nnx_context", current_trace())
+        _set(self, "_nnx_mark", None)
+        _set(self, "_nnx_plan", None)
+        return self
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._nnx_tokens = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        attributes = self.__dict__
+        if name in attributes and attributes[name] is value:
+            return  # as after `self.count += 1`, which changes the variable
+        if isinstance(getattr(type(self), name, None), property):
+            _set(self, name, value)
+            return
+        self._require_context(name)
+        if isinstance(value, Variable):
+            name_place(value, f"{type(self).__name__}.{name}")
+        attributes[name] = value
+        self._changed()
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} to delete.")
+        self._require_context(name)
+        del self.__dict__[name]
+        self._changed()
+
+    def _changed(self) -> None:
+        clock.advance()
+        _set(self, "_nnx_mark", clock.now)
+
+    def _require_context(self, name: str) -> None:
+        now = current_trace()
+        if self._nnx_context is not now:
+            raise TraceContextError(
+                f"{type(self).__name__}.{name} was changed {describe_trace(now)}, but the object "
+                f"was made {describe_trace(self._nnx_context)}. Pass the object as an argument of "
+                f"the transformed function instead of using it from the enclosing scope."
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __copy__(self) -> Any:
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def __repr__(self) -> str:
+        from bindax_nnx.display import describe
+
+        return describe(self)
+
+    @classmethod
+    def _nnx_token(cls, attributes: dict[str, Any]) -> tuple[NodeToken, tuple[str, ...]]:
+        """The token of an object with these attributes, and their names in order."""
+        present = tuple(attributes)
+        found = cls._nnx_tokens.get(present)
+        if found is None:
+            names = tuple(sorted(present))
+            found = cls._nnx_tokens[present] = (node_token(cls, names), names)
+        return found
+
+
+Pytree = Object
+"""The name that newer versions of Flax have for ``Object``."""
+
+
+class List(Object):
+    """A list that is an object of its own, so that it can be shared, changed and found again.
+
+    >>> layers = List([1, 2])
+    >>> layers.append(3)
+    >>> list(layers), len(layers)
+    ([1, 2, 3], 3)
+    """
+
+    def __init__(self, items: Any = ()) -> None:
+        for item in items:
+            self.append(item)
+
+    def append(self, item: Any) -> None:
+        """Add an item at the end."""
+        setattr(self, str(len(self)), item)
+
+    def __len__(self) -> int:
+        return len(self.__dict__)
+
+    def _name(self, index: int) -> str:
+        size = len(self)
+        if not -size <= index < size:
+            raise IndexError(f"a List of {size} items has none at {index}.")
+        return str(index % size)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return List([self[i] for i in range(*index.indices(len(self)))])
+        return getattr(self, self._name(index))
+
+    def __setitem__(self, index: int, item: Any) -> None:
+        setattr(self, self._name(index), item)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    @classmethod
+    def _nnx_token(cls, attributes: dict[str, Any]) -> tuple[NodeToken, tuple[str, ...]]:
+        names = tuple(map(str, range(len(attributes))))
+        found = cls._nnx_tokens.get(names)
+        if found is None:
+            found = cls._nnx_tokens[names] = (node_token(cls, names), names)
+        return found
+
+
+class Dict(Object):
+    """A dictionary with string keys that is an object of its own.
+
+    >>> layers = Dict(encoder=1)
+    >>> layers["decoder"] = 2
+    >>> sorted(layers)
+    ['decoder', 'encoder']
+    """
+
+    def __init__(self, items: Any = (), **named: Any) -> None:
+        for name, item in {**dict(items), **named}.items():
+            self[name] = item
+
+    def __getitem__(self, name: str) -> Any:
+        return self.__dict__[name]
+
+    def __setitem__(self, name: str, item: Any) -> None:
+        setattr(self, name, item)
+
+    def __delitem__(self, name: str) -> None:
+        delattr(self, name)
+
+    def __iter__(self) -> Any:
+        return iter(self.__dict__)
+
+    def __len__(self) -> int:
+        return len(self.__dict__)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.__dict__
+
+    def keys(self) -> Any:
+        """The names."""
+        return self.__dict__.keys()
+
+    def values(self) -> Any:
+        """The items."""
+        return self.__dict__.values()
+
+    def items(self) -> Any:
+        """The pairs of names and items."""
+        return self.__dict__.items()

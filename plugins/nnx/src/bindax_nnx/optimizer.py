@@ -1,0 +1,127 @@
+"""Optimizers as objects: the state of an optimizer of pure functions in variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import bindax_numpy as jnp
+from bindax_core.extend import tree_flatten, tree_leaves, tree_map, tree_structure, typeof
+from bindax_nnx.filters import Filter
+from bindax_nnx.functional import state, update
+from bindax_nnx.object import Object
+from bindax_nnx.variables import Param, Variable
+
+
+class OptState(Variable[Any]):
+    """State of an optimizer."""
+
+
+class OptArray(OptState):
+    """An array of the state of an optimizer that belongs to no parameter."""
+
+
+class OptVariable(OptState):
+    """An array of the state of an optimizer that belongs to a parameter, with its metadata."""
+
+
+def _is_variable(x: Any) -> bool:
+    return isinstance(x, Variable)
+
+
+def _wrapped(x: Any) -> Any:
+    if isinstance(x, Variable):
+        return OptVariable(x.raw_value, **{**x.get_metadata(), "source_type": type(x)})
+    return OptArray(jnp.asarray(x))
+
+
+def _unwrapped(x: Any) -> Any:
+    if not isinstance(x, OptVariable):
+        return x.raw_value
+    metadata = x.get_metadata()
+    source: type[Variable[Any]] = metadata.pop("source_type")
+    return source(x.raw_value, **metadata)
+
+
+class Optimizer(Object):
+    """An optimizer, with its state, of the parameters of a model.
+
+    Args:
+        model: the model.
+        tx: anything with ``init(params)`` and ``update(gradients, state, params)``, such as what
+            ``bindax.optimizers`` and optax make.
+        wrt: which variables of the model are its parameters.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Module, grad
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(np.float32(2.0))
+    >>> class Descent:
+    ...     def init(self, params):
+    ...         return ()
+    ...     def update(self, gradients, state, params):
+    ...         return tree_map(lambda g: -0.5 * g, gradients), state
+    >>> model = Scale()
+    >>> optimizer = Optimizer(model, Descent())
+    >>> optimizer.update(model, grad(lambda model: model.factor * 2.0)(model))
+    >>> float(model.factor), int(optimizer.step)
+    (1.0, 1)
+    """
+
+    def __init__(self, model: Any, tx: Any, *, wrt: Filter = Param) -> None:
+        if not hasattr(tx, "init") or not hasattr(tx, "update"):
+            raise TypeError(
+                f"Optimizer needs something with init and update as tx, but got a "
+                f"{type(tx).__name__}."
+            )
+        self.step = OptState(jnp.zeros((), np.uint32))
+        self.tx, self.wrt = tx, wrt
+        self.opt_state = tree_map(_wrapped, tx.init(state(model, wrt)), is_leaf=_is_variable)
+
+    def update(self, model: Any, grads: Any, **extra: Any) -> None:
+        """Make a step: change the parameters of the model and the state in place.
+
+        Args:
+            model: the model.
+            grads: the gradients of its parameters, as ``grad`` gives them.
+            extra: more keyword arguments of the update.
+
+        Raises:
+            ValueError: the gradients are not those of the parameters.
+        """
+        params = state(model, self.wrt)
+        if tree_structure(grads) != tree_structure(params):
+            ours, theirs = set(params.flat_state()), set(getattr(grads, "flat_state", dict)())
+            raise ValueError(
+                f"Optimizer.update got gradients of another structure than the parameters: without "
+                f"{sorted(ours - theirs, key=str)}, and with {sorted(theirs - ours, key=str)} too "
+                f"many. Pass what grad returns for the same model and the same filter."
+            )
+        former = tree_map(_unwrapped, self.opt_state, is_leaf=_is_variable)
+        updates, new = self.tx.update(grads, former, params, **extra)
+        changed = tree_map(lambda p, u: jnp.asarray(p + u).astype(typeof(p).dtype), params, updates)
+        update(model, changed)
+        variables = tree_flatten(self.opt_state, is_leaf=_is_variable)[0]
+        for variable, value in zip(variables, tree_leaves(new), strict=True):
+            variable.value = value
+        self.step.value += jnp.ones((), np.uint32)
+
+
+class ModelAndOptimizer(Optimizer):
+    """An optimizer that keeps its model.
+
+    Args:
+        model: the model.
+        tx: as for ``Optimizer``.
+        wrt: as for ``Optimizer``.
+    """
+
+    def __init__(self, model: Any, tx: Any, *, wrt: Filter = Param) -> None:
+        super().__init__(model, tx, wrt=wrt)
+        self.model = model
+
+    def update(self, grads: Any, /, **extra: Any) -> None:  # type: ignore[override]
+        """Make a step with the gradients of the parameters of the model."""
+        super().update(self.model, grads, **extra)

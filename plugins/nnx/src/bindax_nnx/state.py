@@ -1,0 +1,229 @@
+"""States: the variables of a graph as a nested mapping, without the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+from bindax_core.extend import NodeDefinition
+from bindax_core.tree_util import DictKey, register_node
+from bindax_nnx.filters import Filter, Path, check_order, to_predicate
+from bindax_nnx.variables import Variable
+
+
+class State(MutableMapping[Any, Any]):
+    """A nested mapping from the paths of a graph to variables; a pytree.
+
+    Keys are also attributes.
+
+    Args:
+        mapping: values and nested mappings by key.
+
+    >>> from bindax_nnx import Param
+    >>> state = State({"layer": {"kernel": Param(1.0)}})
+    >>> state.layer.kernel.value
+    1.0
+    >>> state.flat_state()
+    {('layer', 'kernel'): Param(
+      value=1.0
+    )}
+    """
+
+    __slots__ = ("_mapping",)
+
+    _mapping: dict[Any, Any]
+
+    def __init__(self, mapping: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> None:
+        items = dict(mapping).items()
+        nested = {k: State(v) if type(v) is dict else v for k, v in items}
+        object.__setattr__(self, "_mapping", nested)
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._mapping[key]
+        except KeyError:
+            raise KeyError(f"{key!r}; the state has {sorted(self._mapping, key=str)}") from None
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._mapping[key] = State(value) if type(value) is dict else value
+
+    def __delitem__(self, key: Any) -> None:
+        del self._mapping[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._mapping)
+
+    def __len__(self) -> int:
+        return len(self._mapping)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self._mapping:
+            raise AttributeError(f"the state has no {name!r}, but {sorted(self, key=str)}.")
+        return self._mapping[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        del self[name]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and self._mapping == other._mapping
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        from bindax_nnx.display import describe
+
+        return describe(self)
+
+    def __reduce__(self) -> Any:
+        return State, (self._mapping,)
+
+    def flat_state(self) -> dict[Path, Any]:
+        """The variables by path, sorted."""
+        return dict(_flat(self, ()))
+
+    @classmethod
+    def from_flat_path(cls, flat: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> State:
+        """A state from variables by path."""
+        state = cls()
+        for path, value in dict(flat).items():
+            state._insert(path, value)
+        return state
+
+    def _insert(self, path: Path, value: Any) -> None:
+        node = self
+        for key in path[:-1]:
+            node = node._mapping.setdefault(key, State())
+        node._mapping[path[-1]] = value
+
+    def split(self, first: Filter, /, *filters: Filter) -> Any:
+        """The state in parts, one for each filter; each variable is in the first that takes it.
+
+        Raises:
+            ValueError: no filter takes a variable; the message names its path.
+        """
+        parts = split_flat(self.flat_state(), (first, *filters), everything=True)
+        states = tuple(map(State.from_flat_path, parts))
+        return states if filters else states[0]
+
+    def filter(self, first: Filter, /, *filters: Filter) -> Any:
+        """The parts of the state that the filters take."""
+        parts = split_flat(self.flat_state(), (first, *filters), everything=False)
+        states = tuple(map(State.from_flat_path, parts))
+        return states if filters else states[0]
+
+    @staticmethod
+    def merge(state: State, /, *states: State) -> State:
+        """The union of states; of a path that several have, the last counts.
+
+        >>> State.merge(State({"a": 1}), State({"b": 2})).flat_state()
+        {('a',): 1, ('b',): 2}
+        """
+        flat: dict[Path, Any] = {}
+        for part in (state, *states):
+            flat.update(part.flat_state())
+        return State.from_flat_path(flat)
+
+    def __or__(self, other: State) -> State:
+        return State.merge(self, other)
+
+    def __sub__(self, other: State) -> State:
+        """The variables at paths that the other state does not have."""
+        theirs = other.flat_state()
+        return State.from_flat_path({k: v for k, v in self.flat_state().items() if k not in theirs})
+
+    def map(self, function: Callable[[Path, Any], Any]) -> State:
+        """A state with ``function(path, variable)`` in the place of each variable."""
+        return State.from_flat_path({k: function(k, v) for k, v in self.flat_state().items()})
+
+    def to_pure_dict(self) -> dict[Any, Any]:
+        """The values as nested dictionaries."""
+        return {
+            key: value.to_pure_dict()
+            if isinstance(value, State)
+            else value.value
+            if isinstance(value, Variable)
+            else value
+            for key, value in self._mapping.items()
+        }
+
+    def replace_by_pure_dict(self, values: Mapping[Any, Any]) -> None:
+        """Put values of nested dictionaries in the variables.
+
+        Raises:
+            KeyError: the state has no such key.
+        """
+        for key, value in values.items():
+            here = self[key]
+            if isinstance(here, State):
+                here.replace_by_pure_dict(value)
+            elif isinstance(here, Variable):
+                self._mapping[key] = here.replace(value)
+            else:
+                self._mapping[key] = value
+
+
+def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    """Keys in an order that does not depend on how they came in."""
+    return sorted(mapping, key=lambda key: (type(key).__name__, key))
+
+
+def _flat(state: State, path: Path) -> Iterator[tuple[Path, Any]]:
+    for key in sorted_keys(state._mapping):
+        value = state._mapping[key]
+        if isinstance(value, State):
+            yield from _flat(value, (*path, key))
+        else:
+            yield (*path, key), value
+
+
+def split_flat(
+    flat: Mapping[Path, Any], filters: tuple[Filter, ...], *, everything: bool
+) -> list[dict[Path, Any]]:
+    """Divide variables by filters.
+
+    Args:
+        flat: variables by path.
+        filters: for each part, what it takes of what is left.
+        everything: whether each variable must be in a part.
+
+    Raises:
+        ValueError: a variable is in none, though it must be, or ``...`` is not the last filter.
+    """
+    check_order(filters)
+    predicates = [to_predicate(filter) for filter in filters]
+    parts: list[dict[Path, Any]] = [{} for _ in filters]
+    for path, value in flat.items():
+        for part, predicate in zip(parts, predicates, strict=True):
+            if predicate(path, value):
+                part[path] = value
+                break
+        else:
+            if everything:
+                raise ValueError(
+                    f"no filter takes {'/'.join(map(str, path))}, a {type(value).__name__}; the "
+                    f"filters are {filters!r}. Add one that does, or `...` as the last one."
+                )
+    return parts
+
+
+def _flatten(state: State) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    keys = tuple(sorted_keys(state._mapping))
+    return tuple([state._mapping[key] for key in keys]), keys
+
+
+def _flatten_with_keys(state: State) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any, ...]]:
+    children, keys = _flatten(state)
+    return tuple(zip(map(DictKey, keys), children, strict=True)), keys
+
+
+def restore_state(keys: tuple[Any, ...], children: Iterable[Any]) -> State:
+    """A state from its sorted keys and their values."""
+    state = State()
+    state._mapping.update(zip(keys, children, strict=True))
+    return state
+
+
+register_node(NodeDefinition(State, _flatten, restore_state, _flatten_with_keys))

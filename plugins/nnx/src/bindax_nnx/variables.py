@@ -1,0 +1,412 @@
+"""Variables: the cells of modules that hold arrays, with metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from bindax_core.extend import Array, NodeDefinition, Tracer
+from bindax_core.tree_util import GetAttrKey, register_node
+from bindax_nnx._context import clock, current_trace, describe_trace
+from bindax_nnx._operators import VariableOperators
+from bindax_nnx._tokens import VariableToken, variable_token
+from bindax_nnx.errors import TraceContextError
+
+A = TypeVar("A")
+V = TypeVar("V", bound="Variable[Any]")
+
+PARTITION_NAME = "partition_name"
+"""The entry of ``transform_metadata`` that names the axis which a transformation adds."""
+
+_HOOKS = ("on_add_axis", "on_create_value", "on_get_value", "on_remove_axis", "on_set_value")
+
+
+class VariableMetadata:
+    """A value with the metadata that the variable made of it is to have.
+
+    Attributes:
+        raw_value: the value.
+        metadata: metadata by name.
+    """
+
+    __slots__ = ("metadata", "raw_value")
+
+    def __init__(self, raw_value: Any, metadata: Mapping[str, Any]) -> None:
+        self.raw_value = raw_value
+        self.metadata = dict(metadata)
+
+
+class Variable(VariableOperators, Generic[A]):
+    """A cell that holds an array, or a tree of arrays, and metadata.
+
+    It has the operators, attributes and methods of its value. Subclasses are the kinds of state
+    that filters tell apart.
+
+    Args:
+        value: an array, a tree of arrays, another variable, or a ``VariableMetadata``.
+        metadata: hashable values by name, which are attributes. The names ``on_get_value``,
+            ``on_set_value``, ``on_create_value`` ``(variable, value) -> value``, and
+            ``on_add_axis``, ``on_remove_axis`` ``(variable, index, name)`` are hooks; subclasses
+            may define them as methods.
+
+    Raises:
+        TypeError: a metadata name is that of an attribute of variables.
+
+    >>> import numpy as np
+    >>> kernel = Param(np.ones(2, np.float32), sharding=("data",))
+    >>> kernel * 2
+    array([2., 2.], dtype=float32)
+    >>> kernel.shape, kernel.sharding
+    ((2,), ('data',))
+    """
+
+    __slots__ = ("__weakref__", "_context", "_metadata", "_place", "_token", "_value")
+
+    _value: Any
+    _context: Any
+    _metadata: dict[str, Any]
+    _place: str | None
+    _token: VariableToken | None
+
+    on_get_value: ClassVar[Callable[..., Any] | None] = None
+    on_set_value: ClassVar[Callable[..., Any] | None] = None
+    on_create_value: ClassVar[Callable[..., Any] | None] = None
+    on_add_axis: ClassVar[Callable[..., Any] | None] = None
+    on_remove_axis: ClassVar[Callable[..., Any] | None] = None
+
+    def __init__(self, value: Any, **metadata: Any) -> None:
+        for name in metadata:
+            if hasattr(Variable, name) and name not in _HOOKS:
+                raise TypeError(
+                    f"{type(self).__name__} cannot have metadata of the name {name!r}, which is "
+                    f"an attribute of every variable; choose another name."
+                )
+        if isinstance(value, VariableMetadata):
+            metadata = {**value.metadata, **metadata}
+            value = value.raw_value
+        elif isinstance(value, Variable):
+            metadata = {**value._metadata, **metadata}
+            value = value._value
+        _fill(self, value, metadata)
+        hook = self._hook("on_create_value")
+        if hook is not None:
+            _set(self, "_value", hook(value))
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _register(cls)
+
+    @property
+    def value(self) -> Any:
+        """The value of the variable."""
+        if (hook := self._hook("on_get_value")) is not None:
+            return hook(self._value)
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._require_context()
+        if isinstance(value, Variable):
+            value = value._value
+        if (hook := self._hook("on_set_value")) is not None:
+            value = hook(value)
+        if type(value) is not Array and not isinstance(value, Tracer):
+            clock.advance()  # it may be a tree, which is structure
+        _set(self, "_value", value)
+
+    @property
+    def raw_value(self) -> Any:
+        """The value of the variable, without the hooks."""
+        return self._value
+
+    @property
+    def type(self) -> type:
+        """The kind of variable."""
+        return type(self)
+
+    def get_value(self) -> Any:
+        """The value of the variable."""
+        return self.value
+
+    def set_value(self, value: Any) -> None:
+        """Replace what the variable holds."""
+        self.value = value
+
+    def get_metadata(self, name: str | None = None) -> Any:
+        """The metadata of a name, or all as a dictionary.
+
+        Raises:
+            KeyError: there is none of the name.
+        """
+        return dict(self._metadata) if name is None else self._metadata[name]
+
+    def has_metadata(self, name: str) -> bool:
+        """Tell whether there is metadata of a name."""
+        return name in self._metadata
+
+    def set_metadata(self, **metadata: Any) -> None:
+        """Add metadata, or replace some."""
+        self._change_metadata({**self._metadata, **metadata})
+
+    def _change_metadata(self, metadata: dict[str, Any]) -> None:
+        self._require_context()
+        _set(self, "_metadata", metadata)
+        _set(self, "_token", None)
+        clock.advance()
+
+    def replace(self: V, value: Any, **metadata: Any) -> V:
+        """A variable of the same kind with another value, its metadata changed where named."""
+        if isinstance(value, Variable):
+            value = value._value
+        return make_variable(type(self), value, {**self._metadata, **metadata})
+
+    def copy(self: V) -> V:
+        """A variable of the same kind, value and metadata."""
+        return make_variable(type(self), self._value, self._metadata)
+
+    def add_axis(self, index: int, name: Any) -> None:
+        """Tell the variable that its value has a new axis; the sharding metadata get the name."""
+        for field in _AXIS_NAMES:
+            names = self._metadata.get(field)
+            if names is not None:
+                self.set_metadata(**{field: _with_axis(names, index, name)})
+        if (hook := self._hook("on_add_axis")) is not None:
+            hook(index, name)
+
+    def remove_axis(self, index: int, name: Any) -> None:
+        """Tell the variable that an axis of its value is gone; ``add_axis`` is the inverse.
+
+        Raises:
+            ValueError: the axis has another name in the sharding metadata.
+        """
+        for field in _AXIS_NAMES:
+            names = self._metadata.get(field)
+            if names is not None:
+                self.set_metadata(**{field: self._without_axis(field, names, index, name)})
+        if (hook := self._hook("on_remove_axis")) is not None:
+            hook(index, name)
+
+    def _without_axis(self, field: str, names: Any, index: int, name: Any) -> tuple[Any, ...]:
+        names = tuple(names)
+        if not 0 <= index < len(names) or names[index] != name:
+            found = repr(names[index]) if 0 <= index < len(names) else "no name"
+            raise ValueError(
+                f"{self._describe()} has {field}={names!r}, with {found} for axis {index}, but "
+                f"the transformation that removes this axis calls it {name!r} in "
+                f"transform_metadata. Map the axis of that name, or correct one of the two."
+            )
+        return names[:index] + names[index + 1 :]
+
+    def _hook(self, name: str) -> Callable[..., Any] | None:
+        metadata = self._metadata
+        if metadata and name in metadata:
+            function = metadata[name]
+            return lambda *args: function(self, *args)
+        if getattr(type(self), name) is None:
+            return None
+        bound: Callable[..., Any] = getattr(self, name)
+        return bound
+
+    def _describe(self) -> str:
+        return self._place or f"the {type(self).__name__}"
+
+    def _require_context(self) -> None:
+        now = current_trace()
+        if self._context is not now:
+            raise TraceContextError(
+                f"{self._describe()} was changed {describe_trace(now)}, but belongs to a variable "
+                f"made {describe_trace(self._context)}: a traced value would stay in it after the "
+                f"trace has ended. Pass the module that holds it as an argument of the transformed "
+                f"function instead of using it from the enclosing scope."
+            )
+
+    @property
+    def token(self) -> VariableToken:
+        """Kind and metadata as one hashable value.
+
+        Raises:
+            TypeError: metadata cannot be hashed.
+        """
+        token = self._token
+        if token is None:
+            token = self._make_token()
+            _set(self, "_token", token)
+        return token
+
+    def _make_token(self) -> VariableToken:
+        try:
+            return variable_token(type(self), tuple(sorted(self._metadata.items())))
+        except TypeError as error:
+            raise TypeError(
+                f"the metadata of {self._describe()} must be hashable, but they are "
+                f"{self._metadata!r}: {error}."
+            ) from None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        metadata = object.__getattribute__(self, "_metadata")
+        if name in metadata:
+            return metadata[name]
+        try:
+            return getattr(self.value, name)
+        except AttributeError as error:
+            raise AttributeError(
+                f"{self._describe()} has no metadata {name!r}, nor has its value such an "
+                f"attribute: {error}"
+            ) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(type(self), name):
+            _set(self, name, value)
+        else:
+            self.set_metadata(**{name: value})
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self._metadata:
+            raise AttributeError(f"{self._describe()} has no metadata {name!r}.")
+        self._change_metadata({k: v for k, v in self._metadata.items() if k != name})
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.value if index is Ellipsis else self.value[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if isinstance(value, Variable):
+            value = value.value
+        self.value = value if index is Ellipsis else self.value.at[index].set(value)
+
+    def __repr__(self) -> str:
+        lines = [f"  value={_indented(self._value)}"]
+        lines += [f"  {name}={_indented(value)}" for name, value in self._metadata.items()]
+        return f"{type(self).__name__}(\n" + ",\n".join(lines) + "\n)"
+
+    def __copy__(self: V) -> V:
+        return self.copy()
+
+    def __deepcopy__(self: V, memo: dict[int, Any]) -> V:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return make_variable, (type(self), self._value, self._metadata)
+
+
+_set = object.__setattr__
+_AXIS_NAMES = ("sharding", "sharding_names")
+
+
+def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
+    names = tuple(names) + (None,) * max(0, index - len(names))
+    return (*names[:index], name, *names[index:])
+
+
+def _indented(value: Any) -> str:
+    return repr(value).replace("\n", "\n  ")
+
+
+def _fill(variable: Variable[Any], value: Any, metadata: Mapping[str, Any]) -> None:
+    _set(variable, "_value", value)
+    _set(variable, "_metadata", dict(metadata))
+    _set(variable, "_context", current_trace())
+    _set(variable, "_place", None)
+    _set(variable, "_token", None)
+
+
+def make_variable(kind: type[V], value: Any, metadata: Mapping[str, Any]) -> V:
+    """A variable of a kind, without conversions and hooks."""
+    variable = object.__new__(kind)
+    _fill(variable, value, metadata)
+    return variable
+
+
+def restore_variable(token: VariableToken, value: Any, context: Any) -> Variable[Any]:
+    """A variable from its token and value."""
+    variable: Variable[Any] = object.__new__(token.type)
+    _set(variable, "_value", value)
+    _set(variable, "_metadata", dict(token.metadata))
+    _set(variable, "_context", context)
+    _set(variable, "_place", None)
+    _set(variable, "_token", token)
+    return variable
+
+
+def store_value(variable: Variable[Any], value: Any) -> None:
+    """Put a result of a transformation in a variable, without hooks."""
+    _set(variable, "_value", value)
+
+
+def store_metadata(variable: Variable[Any], token: VariableToken) -> None:
+    """Give a variable the metadata that it has after a transformation."""
+    _set(variable, "_metadata", dict(token.metadata))
+    _set(variable, "_token", token)
+    clock.advance()
+
+
+def name_place(variable: Variable[Any], place: str) -> None:
+    """Remember the first attribute that held a variable, for messages."""
+    if variable._place is None:
+        _set(variable, "_place", place)
+
+
+# ------------------------------------------------------------------------- variables as pytrees
+
+_names: dict[str, int] = {}
+
+
+def _register(cls: type[Variable[Any]]) -> None:
+    """Make instances of a class pytree nodes around their value."""
+    # A class that is defined again, in a notebook say, is another one: both stay in use.
+    name = f"{cls.__module__}:{cls.__qualname__}"
+    count = _names[name] = _names.get(name, 0) + 1
+    register_node(
+        NodeDefinition(
+            cls,
+            lambda variable: ((variable._value,), variable.token),
+            lambda token, children: restore_variable(token, children[0], current_trace()),
+            lambda variable: (((GetAttrKey("value"), variable._value),), variable.token),
+            serialized_name=name if count == 1 else f"{name}#{count}",
+        )
+    )
+
+
+_register(Variable)
+
+
+class Param(Variable[A]):
+    """A parameter that training changes."""
+
+
+class BatchStat(Variable[A]):
+    """A statistic of the batches seen so far, such as the mean that ``BatchNorm`` keeps."""
+
+
+class Cache(Variable[A]):
+    """A variable that a layer keeps from step to step while it decodes."""
+
+
+class Intermediate(Variable[A]):
+    """A value recorded by ``sow``."""
+
+
+class Perturbation(Intermediate[A]):
+    """A zero that ``perturb`` adds to a value, so that the gradient at the value is that at it."""
+
+
+def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., VariableMetadata]:
+    """An initializer whose variable has metadata.
+
+    >>> import numpy as np
+    >>> Param(with_metadata(np.zeros, role="bias")(3)).role
+    'bias'
+    """
+
+    def initialize(*args: Any, **kwargs: Any) -> VariableMetadata:
+        return VariableMetadata(init(*args, **kwargs), metadata)
+
+    return initialize
+
+
+def with_partitioning(
+    init: Callable[..., Any], sharding: tuple[str | None, ...], **metadata: Any
+) -> Callable[..., VariableMetadata]:
+    """An initializer whose variable names the mesh axis along which each axis is divided."""
+    return with_metadata(init, sharding=tuple(sharding), **metadata)

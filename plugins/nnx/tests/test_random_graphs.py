@@ -1,0 +1,200 @@
+"""Random graphs through random chains of transformations, beside the same program on states.
+
+The reference knows no graph: it is a dictionary from names of attributes to numbers of cells, and a
+dictionary of what the cells hold, changed by the same random program one step after the other.
+"""
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+from bindax import nnx
+
+COUNT = int(os.environ.get("BINDAX_RANDOM_GRAPHS", "100"))
+TRANSFORMATIONS = ("plain", "jit", "vmap", "scan", "cond", "grad", "remat")
+
+
+class Node(nnx.Module):
+    pass
+
+
+class Cell(nnx.Variable):
+    pass
+
+
+def make_graph(rng):
+    """A graph of nodes and cells with shared parts and cycles; all that is made in a list."""
+    nodes = [Node() for _ in range(rng.randint(1, 4))]
+    cells = [Cell(np.full(2, float(i), "f4")) for i in range(rng.randint(1, 4))]
+    for i, node in enumerate(nodes[1:], 1):
+        setattr(nodes[rng.randrange(i)], f"child{i}", node)
+    for i, cell in enumerate(cells):
+        setattr(rng.choice(nodes), f"cell{i}", cell)
+    for i in range(rng.randint(0, 3)):
+        setattr(rng.choice(nodes), f"extra{i}", rng.choice(nodes + cells))
+    if rng.random() < 0.4:
+        rng.choice(nodes).items = [rng.choice(nodes + cells), rng.randint(0, 3), "text"]
+    return nodes[0]
+
+
+def reachable(root):
+    """The nodes and cells that can be reached, in an order that depends on the structure alone."""
+    found = [x for _, x in nnx.iter_graph(root)]
+    nodes = [x for x in found if isinstance(x, Node)]
+    return nodes, [x for x in found if isinstance(x, Cell)]
+
+
+def make_program(rng, graph_changes, length=6):
+    kinds = ["add", "scale", "read"]
+    if graph_changes:
+        kinds += ["share", "delete", "swap", "new", "static", "append"]
+    return [(rng.choice(kinds), *(rng.random() for _ in range(4))) for _ in range(length)]
+
+
+def pick(items, x):
+    return items[int(x * len(items))] if items else None
+
+
+def run(program, root, x):
+    """Change a graph as a program says; gives a number that depends on the cells."""
+    total = x
+    for kind, a, b, c, d in program:
+        nodes, cells = reachable(root)
+        node, cell = pick(nodes, a), pick(cells, b)
+        if kind == "add" and cell is not None:
+            cell.value = cell.value + (c + x)
+        elif kind == "scale" and cell is not None:
+            cell.value = cell.value * (0.5 + c)
+        elif kind == "read" and cell is not None:
+            total = total + (cell.value * cell.value).sum()
+        elif kind == "share":
+            setattr(node, f"shared{int(c * 3)}", pick(nodes + cells, d))
+        elif kind == "delete":
+            names = sorted(node.__dict__)
+            if names:
+                delattr(node, pick(names, c))
+        elif kind == "swap":
+            names = sorted(node.__dict__)
+            one, two = pick(names, c), pick(names, d)
+            if one is not None:
+                first, second = getattr(node, one), getattr(node, two)
+                setattr(node, one, second)
+                setattr(node, two, first)
+        elif kind == "new":
+            setattr(node, f"new{int(c * 3)}", Cell(total * np.ones(2, "f4")))
+        elif kind == "static":
+            setattr(node, f"static{int(c * 3)}", int(d * 10))
+        elif kind == "append" and isinstance(getattr(node, "items", None), list):
+            node.items.append(pick(nodes + cells, d))
+    return total
+
+
+def signature(root):
+    """Structure, sharing and values of a graph, comparable with those of another one."""
+    walk = nnx.graphdef(root)
+    return walk.tokens, [np.asarray(x) for _, x in nnx.iter_graph(root) if isinstance(x, Cell)]
+
+
+def apply(name, program, root, x):
+    """Run a program under a transformation."""
+    if name == "plain":
+        return run(program, root, x)
+    if name == "jit":
+        compiled = nnx.jit(lambda root, x: run(program, root, x))
+        return compiled(root, x)
+    if name == "remat":
+        return nnx.remat(lambda root, x: run(program, root, x))(root, x)
+    if name == "vmap":
+        mapped = nnx.vmap(
+            lambda root, x: run(program, root, x), in_axes=(None, None), out_axes=None, axis_size=2
+        )
+        return mapped(root, x)
+    if name == "scan":
+        step = nnx.scan(
+            lambda root, x: (root, run(program, root, x)),
+            in_axes=(nnx.Carry, 0),
+            out_axes=(nnx.Carry, 0),
+        )
+        return step(root, x[None])[1][0]
+    if name == "cond":
+        return nnx.cond(
+            True,
+            lambda root, x: run(program, root, x),
+            lambda root, x: run(program, root, x),
+            root,
+            x,
+        )
+    holder = []
+
+    def loss(root, x):
+        out = run(program, root, x)
+        holder.append(None)
+        return out, out
+
+    _, out = nnx.grad(loss, argnums=1, has_aux=True)(root, x)
+    return out
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_transformed_programs_change_graphs_as_plain_ones_do(part):
+    for seed in range(part, COUNT, 4):
+        check(seed)
+
+
+def check(seed):
+    rng = random.Random(seed)
+    root = make_graph(rng)
+    expected = nnx.clone(root)
+    assert_same(root, expected)
+    outer, _ = reachable(root)
+    x = np.float32(rng.random())
+    for _ in range(2):
+        name = rng.choice(TRANSFORMATIONS)
+        program = make_program(rng, graph_changes=name != "scan")
+        found = apply(name, program, root, x)
+        np.testing.assert_allclose(found, run(program, expected, x), rtol=1e-4)
+        assert_same(root, expected)
+        x = np.float32(rng.random())
+    assert outer[-1] is root
+
+
+def assert_same(root, expected):
+    tokens, values = signature(root)
+    expected_tokens, expected_values = signature(expected)
+    assert tokens == expected_tokens
+    for value, other in zip(values, expected_values, strict=True):
+        np.testing.assert_allclose(value, other, rtol=1e-4)
+
+
+def test_objects_taken_out_of_a_graph_are_updated_too():
+    root = Node()
+    root.child = child = Node()
+    child.cell = cell = Cell(np.float32(1))
+
+    @nnx.jit
+    def detach(root):
+        root.child.cell.value = root.child.cell.value + 1
+        root.child.mark = "detached"
+        del root.child
+
+    detach(root)
+    assert not hasattr(root, "child")
+    assert child.mark == "detached"
+    assert child.cell is cell
+    assert float(cell) == 2
+
+
+def test_cycles_and_shared_parts_keep_their_identity():
+    root = Node()
+    root.self = root
+    root.a = root.b = Cell(np.float32(1))
+    out = nnx.jit(lambda root: root)(root)
+    assert out is root
+    assert root.self is root
+    assert root.a is root.b
+    copy = nnx.clone(root)
+    assert copy.self is copy
+    assert copy.a is copy.b
+    assert copy.a is not root.a

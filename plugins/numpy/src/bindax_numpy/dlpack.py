@@ -1,0 +1,44 @@
+"""Arrays of other libraries, by the DLPack protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_numpy.conversion import from_dlpack as from_dlpack
+
+_SUPPORTED = frozenset(
+    np.dtype(name)
+    for name in [
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
+)
+
+
+def is_supported_dtype(dtype: Any) -> bool:
+    """True for the dtypes of arrays that can be exchanged with other libraries.
+
+    Raises:
+        TypeError: for None, of which NumPy makes float64.
+
+    >>> from bindax_numpy.dlpack import is_supported_dtype
+    >>> is_supported_dtype("float32"), is_supported_dtype("bfloat16")
+    (True, False)
+    """
+    if dtype is None:
+        raise TypeError("is_supported_dtype takes a dtype or its name, but got None.")
+    return np.dtype(dtype) in _SUPPORTED

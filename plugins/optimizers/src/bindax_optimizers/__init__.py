@@ -1,0 +1,81 @@
+"""Optimizers: pairs of functions that turn gradients into updates of parameters.
+
+>>> import numpy as np
+>>> import bindax_optimizers as optimizers
+>>> optimizer = optimizers.adam(0.1)
+>>> params = {"w": np.ones(2, np.float32)}
+>>> state = optimizer.init(params)
+>>> updates, state = optimizer.update({"w": np.full(2, 3, np.float32)}, state, params)
+>>> np.round(optimizers.apply_updates(params, updates)["w"], 3)
+array([0.9, 0.9], dtype=float32)
+"""
+
+from bindax_core.extend import register_internal
+from bindax_optimizers.optimizers import adagrad, adam, adamw, lion, rmsprop, sgd
+from bindax_optimizers.parts import (
+    add_decayed_weights,
+    clip,
+    clip_by_global_norm,
+    multi_steps,
+    scale,
+    scale_by_adam,
+    scale_by_learning_rate,
+    scale_by_lion,
+    scale_by_rms,
+    scale_by_rss,
+    trace,
+)
+from bindax_optimizers.schedules import (
+    constant_schedule,
+    cosine_decay_schedule,
+    exponential_decay,
+    join_schedules,
+    linear_schedule,
+    piecewise_constant_schedule,
+    polynomial_schedule,
+    warmup_cosine_decay_schedule,
+)
+from bindax_optimizers.transformation import (
+    GradientTransformation,
+    apply_updates,
+    chain,
+    global_norm,
+    identity,
+    stateless,
+)
+
+__all__ = [
+    "GradientTransformation",
+    "adagrad",
+    "adam",
+    "adamw",
+    "add_decayed_weights",
+    "apply_updates",
+    "chain",
+    "clip",
+    "clip_by_global_norm",
+    "constant_schedule",
+    "cosine_decay_schedule",
+    "exponential_decay",
+    "global_norm",
+    "identity",
+    "join_schedules",
+    "linear_schedule",
+    "lion",
+    "multi_steps",
+    "piecewise_constant_schedule",
+    "polynomial_schedule",
+    "rmsprop",
+    "scale",
+    "scale_by_adam",
+    "scale_by_learning_rate",
+    "scale_by_lion",
+    "scale_by_rms",
+    "scale_by_rss",
+    "sgd",
+    "stateless",
+    "trace",
+    "warmup_cosine_decay_schedule",
+]
+
+register_internal(__file__)

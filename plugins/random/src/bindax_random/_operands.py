@@ -1,0 +1,127 @@
+"""The arguments of random functions: keys, shapes, dtypes, parameters."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Array, is_extended, typeof
+from bindax_lax_basic import broadcast_shapes, convert_element_type
+from bindax_lax_basic.dtypes import (
+    DType,
+    canonical_dtype,
+    default_dtype,
+    inexact_dtype,
+    kind_of,
+    promote_types,
+    result_type,
+)
+from bindax_lax_basic.extend import shape_argument
+
+Shape = tuple[int, ...]
+
+
+def float_dtype(name: str, dtype: Any) -> DType:
+    """The float dtype that an argument names; the default one for None.
+
+    Raises:
+        ValueError: when it names another kind of dtype.
+    """
+    if dtype is None:
+        return default_dtype("float")
+    found = canonical_dtype(dtype)
+    if kind_of(found) != "float":
+        raise ValueError(f"{name}: dtype must be a float dtype, but got {found.name}.")
+    return found
+
+
+def integer_dtype(name: str, dtype: Any) -> DType:
+    """The integer dtype that an argument names; the default one for None.
+
+    Raises:
+        TypeError: when it names another kind of dtype.
+    """
+    if dtype is None:
+        return default_dtype("int")
+    found = canonical_dtype(dtype)
+    if kind_of(found) not in ("signed integer", "unsigned integer"):
+        raise TypeError(f"{name}: dtype must be an integer dtype, but got {found.name}.")
+    return found
+
+
+def shape_of(x: Any) -> Shape:
+    """The shape of a legal operand."""
+    return x.aval.shape if type(x) is Array else typeof(x).shape
+
+
+def result_shape(name: str, shape: Any, *parameters: Any) -> Shape:
+    """The shape of the numbers: the one that is asked for, or that of the parameters together.
+
+    Raises:
+        ValueError: when the parameters cannot be broadcast to the shape.
+    """
+    shapes = [shape_of(x) for x in parameters]
+    if shape is None:
+        return broadcast_shapes(*shapes) if shapes else ()
+    asked = shape_argument(name, shape)
+    for i, given in enumerate(shapes):
+        padded = (1,) * (len(asked) - len(given)) + given
+        if len(given) > len(asked) or any(
+            own not in (1, size) for own, size in zip(padded, asked, strict=True)
+        ):
+            raise ValueError(
+                f"{name}: parameter {i} of shape {given} cannot be broadcast to the shape {asked} "
+                f"that is asked for."
+            )
+    return asked
+
+
+def in_dtype(x: Any, dtype: DType) -> Any:
+    """A parameter in a dtype; that of a Python number is kept, with its bytes on the device."""
+    if type(x) in (int, float) and x:
+        return _number(x, dtype)
+    return convert_element_type(x, dtype)
+
+
+@lru_cache(maxsize=1024)
+def _number(x: float, dtype: DType) -> Array:
+    return convert_element_type(x, dtype)
+
+
+def is_key(x: Any) -> bool:
+    """Tell whether something is an array of typed keys."""
+    dtype = getattr(getattr(x, "aval", None), "dtype", None)
+    return dtype is not None and is_extended(dtype)
+
+
+def is_arraylike(x: Any) -> bool:
+    """Tell whether something is an array, but no typed key."""
+    return hasattr(x, "aval") or isinstance(x, (np.ndarray, np.generic))
+
+
+def float_parameters(name: str, dtype: DType, **parameters: Any) -> list[Any]:
+    """Parameters of a distribution in the dtype that is drawn.
+
+    Raises:
+        TypeError: when a parameter has a dtype that the drawn one cannot hold.
+    """
+    converted = []
+    for argument, x in parameters.items():
+        aval = typeof(x)
+        if not aval.weak_type and promote_types(aval.dtype, dtype) != dtype:
+            raise TypeError(
+                f"{name}: {argument} is {aval.str_short()}, which does not fit into the dtype "
+                f"{dtype.name} of the result; convert it, or ask for a wider dtype."
+            )
+        converted.append(in_dtype(x, dtype))
+    return converted
+
+
+def promoted_floats(*operands: Any) -> list[Any]:
+    """Operands in one float dtype, that to which they promote."""
+    found = inexact_dtype(result_type(*operands))
+    return [convert_element_type(x, found) for x in operands]

@@ -1,0 +1,129 @@
+"""Generators of random bits: what one consists of, and which there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+import attrs
+import numpy as np
+
+from bindax_core.extend import ExtendedDType, extended, extended_dtype
+
+GROUP = "bindax_random.v1"
+"""The entry-point group in which packages offer generators: ``name = "module:object"``."""
+
+
+class prng_key(extended):
+    """The kind of the dtypes of random keys, for ``issubdtype``."""
+
+
+@attrs.frozen(eq=False)
+class PRNG:
+    """A generator of random bits, and the form of its keys.
+
+    The functions take the words of one key, and are traceable.
+
+    Attributes:
+        name: what ``key(seed, impl=name)`` calls it.
+        tag: a short name, in the name of its dtype: ``key<tag>``.
+        key_shape: the shape of the words of a key, uint32.
+        seed: ``(seed) -> words``, from an unsigned integer of 32 or 64 bits.
+        split: ``(words, shape) -> words``, of a whole array of new keys of a shape.
+        random_bits: ``(words, bit_width, shape) -> bits``, unsigned integers of 8 to 64 bits.
+        fold_in: ``(words, data) -> words``, of a new key that a uint32 number has gone into.
+
+    >>> from bindax_random import key_impl, key
+    >>> key_impl(key(0))
+    'threefry2x32'
+    """
+
+    name: str
+    tag: str
+    key_shape: tuple[int, ...]
+    seed: Callable[[Any], Any]
+    split: Callable[[Any, tuple[int, ...]], Any]
+    random_bits: Callable[[Any, int, tuple[int, ...]], Any]
+    fold_in: Callable[[Any, Any], Any]
+    dtype: ExtendedDType = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        dtype = extended_dtype(f"key<{self.tag}>", np.uint32, self.key_shape, prng_key)
+        object.__setattr__(self, "dtype", dtype)
+
+    def __repr__(self) -> str:
+        return self.tag
+
+
+_by_name: dict[str, PRNG] = {}
+_by_dtype: dict[Any, PRNG] = {}
+
+
+def register_prng(prng: PRNG) -> None:
+    """Make a generator known by its name; an entry point of the group does that by itself.
+
+    Raises:
+        ValueError: when the name or the tag is another generator's.
+    """
+    for known in (_by_name.get(prng.name), _by_dtype.get(prng.dtype)):
+        if known is not None and known is not prng:
+            raise ValueError(
+                f"the random generator {prng.name!r} with the tag {prng.tag!r} cannot be "
+                f"registered: {known.name!r} with the tag {known.tag!r} is already."
+            )
+    _by_name[prng.name] = _by_dtype[prng.dtype] = prng
+
+
+def find_prng(spec: Any) -> PRNG:
+    """The generator of a name, of a key dtype, or itself.
+
+    Raises:
+        ValueError: when no generator has the name.
+        TypeError: when it is none of these.
+    """
+    if isinstance(spec, PRNG):
+        return spec
+    if isinstance(spec, str):
+        found = _by_name.get(spec) or _offered(spec)
+        if found is None:
+            names = sorted({*_by_name, *[entry.name for entry in entry_points(group=GROUP)]})
+            raise ValueError(
+                f"there is no random generator {spec!r}; installed are {', '.join(names)}."
+            )
+        return found
+    if isinstance(spec, ExtendedDType) and issubclass(spec.type, prng_key):
+        return prng_of(spec)
+    raise TypeError(
+        f"a random generator is named by a string or by the dtype of keys, but got {spec!r} of "
+        f"type {type(spec).__name__}."
+    )
+
+
+def prng_of(dtype: Any) -> PRNG:
+    """The generator of a dtype of keys.
+
+    Raises:
+        TypeError: when it is no such dtype, or its package is not installed.
+    """
+    found = _by_dtype.get(dtype)
+    if found is None:
+        for entry in entry_points(group=GROUP):
+            if entry.name not in _by_name:
+                _offered(entry.name)
+        found = _by_dtype.get(dtype)
+    if found is None:
+        raise TypeError(f"the dtype {dtype} is not that of keys of an installed random generator.")
+    return found
+
+
+def _offered(name: str) -> PRNG | None:
+    """The generator that an installed package offers under a name."""
+    for entry in entry_points(group=GROUP):
+        if entry.name == name:
+            module, _, attribute = entry.value.partition(":")
+            prng: PRNG = getattr(import_module(module), attribute)
+            register_prng(prng)
+            return prng
+    return None

@@ -1,0 +1,390 @@
+"""Gamma distributed numbers, and what is made of them: beta, Dirichlet, chi-square, t, F.
+
+G. Marsaglia, W. Tsang, A Simple Method for Generating Gamma Variables, ACM TOMS 26 (2000). The
+derivative with respect to the shape parameter is that of the implicit function
+(M. Figurnov, S. Mohamed, A. Mnih, Implicit Reparameterization Gradients, 2018).
+"""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from bindax_control_flow import while_loop
+from bindax_core.extend import (
+    Array,
+    Origin,
+    Primitive,
+    ShapedArray,
+    Zero,
+    as_array,
+    eval_jaxpr,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_lax_basic import (
+    bitwise_and,
+    convert_element_type,
+    div,
+    eq,
+    exp,
+    full_like,
+    ge,
+    le,
+    log,
+    mul,
+    neg,
+    reduce_max,
+    reduce_sum,
+    reshape,
+    select,
+    sqrt,
+    stop_gradient,
+)
+from bindax_lax_basic import (
+    max as maximum,
+)
+from bindax_lax_basic import pow as raised
+from bindax_lax_basic.dtypes import DType
+from bindax_lax_basic.extend import batch_first, broadcast_to, zero_tangent
+from bindax_random._compiled import compiled
+from bindax_random._operands import (
+    Shape,
+    float_dtype,
+    float_parameters,
+    result_shape,
+    shape_of,
+)
+from bindax_random.inverted_numbers import exponential_floats
+from bindax_random.keys import random_split_p, single_key
+from bindax_random.normal_numbers import normal_floats
+from bindax_random.sampling import result_shape_of
+from bindax_random.uniform_numbers import split_in, uniform_floats
+from bindax_special import random_gamma_grad
+from bindax_transforms import physical_jaxpr, trace_to_jaxpr, vmap
+
+_SQUEEZE = 0.0331
+
+# ------------------------------------------------------------------------------ the primitive
+
+
+def _draw(key: Any, alpha: Any, log_space: bool) -> Any:
+    """One gamma number of one typed key."""
+    dtype = alpha.dtype
+    zero, one, two = [np.array(x).astype(dtype) for x in (0, 1, 2)]
+    third = np.array(1 / 3).astype(dtype)
+    is_large = ge(alpha, one)
+    # A small shape parameter is drawn with one more, and the number then shrunk.
+    d = select(is_large, alpha, alpha + one) - third
+    c = div(third, sqrt(d))
+
+    def next_cube(state: Any) -> Any:
+        key, _, _ = state
+        key, own = split_in(key)
+        x = normal_floats(own, (), dtype)
+        return key, x, one + mul(x, c)
+
+    def is_rejected(state: Any) -> Any:
+        _, x_squared, v, u = state
+        bound = one - mul(_SQUEEZE, mul(x_squared, x_squared))
+        exact = mul(x_squared, 0.5) + mul(d, (one - v) + log(v))
+        return bitwise_and(ge(u, bound), ge(log(u), exact))
+
+    def attempt(state: Any) -> Any:
+        key, x_key, u_key = split_in(state[0], 3)
+        start = x_key, as_array(zero), as_array(-one)
+        _, x, v = while_loop(lambda s: le(s[2], zero), next_cube, start)
+        return key, mul(x, x), mul(mul(v, v), v), uniform_floats(u_key, (), dtype)
+
+    key, boost_key = split_in(key)
+    start = key, as_array(zero), as_array(one), as_array(two)
+    _, _, v, _ = while_loop(is_rejected, attempt, start)
+    if log_space:
+        drawn = neg(exponential_floats(boost_key, shape=(), dtype=dtype))
+        shrunk = select(is_large | eq(drawn, zero), zero, mul(drawn, div(one, alpha)))
+        return (log(d) + log(v)) + shrunk
+    drawn = one - uniform_floats(boost_key, (), dtype)
+    return mul(mul(d, v), select(is_large, one, raised(drawn, div(one, alpha))))
+
+
+def _draw_all(keys: Any, alpha: Any, *, log_space: bool) -> Any:
+    """The numbers of an array of typed keys, each of which is split for its part of ``alpha``."""
+    batch, shape = shape_of(keys), shape_of(alpha)
+    count = math.prod(shape[len(batch) :])
+    size = math.prod(shape)
+    if size == 0:
+        return alpha
+    own = reshape(random_split_p.bind(keys, shape=(count,)), (size,))
+    drawn = vmap(lambda key, a: _draw(key, a, log_space))(own, reshape(alpha, (size,)))
+    return reshape(drawn, shape)
+
+
+@compiled
+def _evaluated(keys: Any, alpha: Any, *, log_space: bool) -> Any:
+    return _draw_all(keys, alpha, log_space=log_space)
+
+
+def _gamma_type(keys: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
+    if alpha.shape[: keys.ndim] != keys.shape:
+        raise TypeError(
+            f"random.gamma takes parameters whose leading axes are those of the keys, but got "
+            f"{keys.str_short()} and {alpha.str_short()}."
+        )
+    return alpha.strip_weak_type()
+
+
+def _gamma_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool) -> Any:
+    keys, alpha = primals
+    out = random_gamma_p.bind(keys, alpha, log_space=log_space)
+    if type(tangents[1]) is Zero:
+        return out, zero_tangent(out)
+    return out, mul(tangents[1], _slope(out, alpha, log_space))
+
+
+def _slope(drawn: Any, alpha: Any, log_space: bool) -> Any:
+    """The derivative of drawn numbers with respect to their shape parameters."""
+    if not log_space:
+        return random_gamma_grad(alpha, drawn)
+    numbers = exp(drawn)
+    dtype = typeof(numbers).dtype
+    tiny = np.asarray(ml_dtypes.finfo(dtype).tiny, dtype)  # type: ignore[no-untyped-call]
+    numbers = select(eq(numbers, full_like(numbers, 0)), full_like(numbers, tiny), numbers)
+    return random_gamma_grad(alpha, numbers) / numbers
+
+
+def _gamma_batch(
+    size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
+) -> tuple[Any, int]:
+    keys, alpha = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
+    return random_gamma_p.bind(keys, alpha, **params), 0
+
+
+def _gamma_physical(
+    avals: Sequence[ShapedArray], words: Any, alpha: Any, *, log_space: bool
+) -> list[Any]:
+    """The program of the numbers, on the words of the keys."""
+    program = trace_to_jaxpr(
+        lambda keys, a: [_draw_all(keys, a, log_space=log_space)], avals, Origin("random.gamma")
+    )
+    physical = physical_jaxpr(program)
+    return eval_jaxpr(physical.jaxpr, physical.consts, words, alpha)
+
+
+random_gamma_p: Primitive = primitive(
+    "random.gamma",
+    rules.impl(
+        lambda keys, alpha, **params: [_evaluated(keys, as_array(alpha), **params)], on_values=True
+    ),
+    rules.abstract_eval(_gamma_type),
+    rules.jvp(_gamma_jvp, symbolic_zeros=True),
+    rules.vmap(_gamma_batch),
+    rules.transpose.absent("not linear"),
+    rules.physical(_gamma_physical),
+    rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+)
+"""Gamma numbers: operands are keys, and shape parameters whose leading axes are those of the keys.
+Parameter: ``log_space``, whether the logarithms of the numbers are drawn."""
+
+# --------------------------------------------------------------------------- the distributions
+
+
+def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers of the gamma distribution, with density proportional to x**(a - 1) * exp(-x).
+
+    They are differentiable with respect to ``a``.
+
+    Args:
+        key: a random key.
+        a: the shape parameter, positive; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``a`` if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    Raises:
+        ValueError: when the dtype is no float dtype, or ``a`` cannot be broadcast.
+
+    >>> from bindax_random import gamma, key
+    >>> gamma(key(42), 3.0, (2,))
+    Array([5.0620356, 1.9191899], dtype=float32)
+    """
+    typed, found = single_key("gamma", key), float_dtype("gamma", dtype)
+    sizes = result_shape("gamma", shape, a)
+    return _gamma(typed, a, shape=sizes, dtype=found, log_space=False)
+
+
+def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw logarithms of numbers of the gamma distribution, which are exact for tiny numbers.
+
+    Args:
+        key: a random key.
+        a: the shape parameter, positive; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``a`` if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, loggamma
+    >>> loggamma(key(42), 3.0, (2,))
+    Array([1.6217687, 0.6519033], dtype=float32)
+    """
+    typed, found = single_key("loggamma", key), float_dtype("loggamma", dtype)
+    sizes = result_shape("loggamma", shape, a)
+    return _gamma(typed, a, shape=sizes, dtype=found, log_space=True)
+
+
+@compiled
+def _gamma(key: Any, a: Any, *, shape: Shape, dtype: DType, log_space: bool) -> Any:
+    return gamma_floats(key, a, shape, dtype, log_space)
+
+
+def gamma_floats(key: Any, a: Any, shape: Shape, dtype: DType, log_space: bool = False) -> Any:
+    """Gamma floats, or their logarithms, of one typed key."""
+    alpha = broadcast_to(convert_element_type(a, dtype), shape)
+    return random_gamma_p.bind(key, alpha, log_space=log_space)
+
+
+def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers of the beta distribution, with density like x**(a - 1) * (1 - x)**(b - 1).
+
+    Args:
+        key: a random key.
+        a: the first parameter, positive; broadcast to the shape of the result.
+        b: the second one.
+        shape: the shape of the result; that of the parameters together if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import beta, key
+    >>> beta(key(42), 2.0, 3.0, (2,))
+    Array([0.43196175, 0.3128183 ], dtype=float32)
+    """
+    typed, found = single_key("beta", key), float_dtype("beta", dtype)
+    sizes = result_shape("beta", shape, a, b)
+    return _beta(typed, *float_parameters("beta", found, a=a, b=b), shape=sizes, dtype=found)
+
+
+@compiled
+def _beta(key: Any, a: Any, b: Any, *, shape: Shape, dtype: DType) -> Any:
+    keys = split_in(key)
+    x, y = [gamma_floats(k, p, shape, dtype, True) for k, p in zip(keys, (a, b), strict=True)]
+    top = maximum(x, y)
+    x, y = exp(x - top), exp(y - top)
+    return x / (x + y)
+
+
+def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw probabilities of categories, of the Dirichlet distribution.
+
+    Args:
+        key: a random key.
+        alpha: the concentration of each category along the last axis, positive.
+        shape: the shape of the draws, to which the leading axes of ``alpha`` are broadcast.
+        dtype: a float dtype; the default one if omitted.
+
+    Returns:
+        An array of that shape with the axis of the categories, along which the sum is one.
+
+    Raises:
+        ValueError: when ``alpha`` has no axis, or does not fit to the shape.
+
+    >>> from bindax_random import dirichlet, key
+    >>> float(dirichlet(key(42), np.ones(3, np.float32)).sum())
+    1.0
+    """
+    typed, found = single_key("dirichlet", key), float_dtype("dirichlet", dtype)
+    own = shape_of(alpha)
+    if not own:
+        raise ValueError("dirichlet: alpha must have an axis of categories, but is a scalar.")
+    batch = own[:-1]
+    lead = batch if shape is None else result_shape_of("dirichlet", shape, batch)
+    return _dirichlet(typed, alpha, shape=(*lead, own[-1]), dtype=found)
+
+
+@compiled
+def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: DType) -> Any:
+    logs = gamma_floats(key, alpha, shape, dtype, True)
+    last = len(shape) - 1
+    top = reshape(reduce_max(stop_gradient(logs), (last,)), (*shape[:-1], 1))
+    weights = exp(logs - top)
+    return weights / reshape(reduce_sum(weights, (last,)), (*shape[:-1], 1))
+
+
+def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers of the chi-square distribution: sums of squares of normal numbers.
+
+    Args:
+        key: a random key.
+        df: the degrees of freedom, positive; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``df`` if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import chisquare, key
+    >>> chisquare(key(42), 3.0, (2,))
+    Array([5.870714 , 1.3978512], dtype=float32)
+    """
+    typed, found = single_key("chisquare", key), float_dtype("chisquare", dtype)
+    sizes = result_shape("chisquare", shape, df)
+    return _chisquare(typed, *float_parameters("chisquare", found, df=df), shape=sizes, dtype=found)
+
+
+@compiled
+def _chisquare(key: Any, df: Any, *, shape: Shape, dtype: DType) -> Any:
+    two = np.array(2).astype(dtype)
+    return mul(exp(gamma_floats(key, div(df, two), shape, dtype, True)), two)
+
+
+def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers of the F distribution: ratios of chi-square numbers, each by its freedom.
+
+    Args:
+        key: a random key.
+        dfnum: the degrees of freedom of the numerator; broadcast to the shape of the result.
+        dfden: those of the denominator.
+        shape: the shape of the result; that of the parameters together if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import f, key
+    >>> f(key(42), 3.0, 5.0, (2,))
+    Array([0.7283635 , 0.35692543], dtype=float32)
+    """
+    typed, found = single_key("f", key), float_dtype("f", dtype)
+    sizes = result_shape("f", shape, dfnum, dfden)
+    given = float_parameters("f", found, dfnum=dfnum, dfden=dfden)
+    return _f(typed, *given, shape=sizes, dtype=found)
+
+
+@compiled
+def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Shape, dtype: DType) -> Any:
+    below, above = split_in(key)
+    upper = _chisquare(above, dfnum, shape=shape, dtype=dtype)
+    lower = _chisquare(below, dfden, shape=shape, dtype=dtype)
+    return (upper / dfnum) / (lower / dfden)
+
+
+def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers of Student's t distribution.
+
+    Args:
+        key: a random key.
+        df: the degrees of freedom, positive; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``df`` if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, t
+    >>> t(key(42), 3.0, (2,))
+    Array([ 0.08987478, -1.7357467 ], dtype=float32)
+    """
+    typed, found = single_key("t", key), float_dtype("t", dtype)
+    sizes = result_shape("t", shape, df)
+    return _t(typed, *float_parameters("t", found, df=df), shape=sizes, dtype=found)
+
+
+@compiled
+def _t(key: Any, df: Any, *, shape: Shape, dtype: DType) -> Any:
+    normal_key, gamma_key = split_in(key)
+    drawn = normal_floats(normal_key, shape, dtype)
+    half = div(df, np.array(2).astype(dtype))
+    return drawn * sqrt(half / gamma_floats(gamma_key, half, shape, dtype))

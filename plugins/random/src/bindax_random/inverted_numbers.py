@@ -1,0 +1,284 @@
+"""Numbers of distributions whose distribution function has an inverse: formulas of uniform ones."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import abs as magnitude
+from bindax_lax_basic import (
+    convert_element_type,
+    div,
+    exp,
+    floor,
+    log,
+    log1p,
+    mul,
+    neg,
+    select,
+    sign,
+    sqrt,
+    sub,
+    tan,
+)
+from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype
+from bindax_lax_basic.extend import broadcast_to, shape_argument
+from bindax_numpy import power, where
+from bindax_random._compiled import compiled
+from bindax_random._operands import (
+    Shape,
+    float_dtype,
+    float_parameters,
+    integer_dtype,
+    result_shape,
+)
+from bindax_random.keys import single_key
+from bindax_random.uniform_numbers import uniform_floats
+
+
+def _info(dtype: DType) -> Any:
+    return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+
+
+def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Draw numbers of the exponential distribution, with density exp(-x) for positive x.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import exponential, key
+    >>> exponential(key(42), (2,))
+    Array([0.6708175, 1.1388006], dtype=float32)
+    """
+    typed = single_key("exponential", key)
+    sizes, found = shape_argument("exponential", shape), float_dtype("exponential", dtype)
+    return exponential_floats(typed, shape=sizes, dtype=found)
+
+
+@compiled
+def exponential_floats(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    """Exponential floats of one typed key."""
+    return neg(log1p(neg(uniform_floats(key, shape, dtype))))
+
+
+def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Draw numbers of the Cauchy distribution, with density proportional to 1 / (1 + x**2).
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import cauchy, key
+    >>> cauchy(key(42), (2,))
+    Array([-0.03548463,  0.63372606], dtype=float32)
+    """
+    typed = single_key("cauchy", key)
+    return _cauchy(typed, shape=shape_argument("cauchy", shape), dtype=float_dtype("cauchy", dtype))
+
+
+@compiled
+def _cauchy(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    u = uniform_floats(key, shape, dtype, np.asarray(_info(dtype).eps, dtype), np.ones((), dtype))
+    return tan(mul(np.array(np.pi).astype(dtype), sub(u, np.array(0.5).astype(dtype))))
+
+
+def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Draw numbers of the Laplace distribution, with density exp(-abs(x)) / 2.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, laplace
+    >>> laplace(key(42), (2,))
+    Array([ 0.02283965, -0.44565356], dtype=float32)
+    """
+    typed = single_key("laplace", key)
+    return _laplace(
+        typed, shape=shape_argument("laplace", shape), dtype=float_dtype("laplace", dtype)
+    )
+
+
+@compiled
+def _laplace(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    low = np.array(-1.0).astype(dtype) + np.asarray(_info(dtype).epsneg, dtype)
+    u = uniform_floats(key, shape, dtype, low, np.ones((), dtype))
+    return mul(sign(u), log1p(neg(magnitude(u))))
+
+
+def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Draw numbers of the logistic distribution, with density exp(-x) / (1 + exp(-x))**2.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, logistic
+    >>> logistic(key(42), (2,))
+    Array([-0.04516941,  0.7528398 ], dtype=float32)
+    """
+    typed = single_key("logistic", key)
+    return _logistic(
+        typed, shape=shape_argument("logistic", shape), dtype=float_dtype("logistic", dtype)
+    )
+
+
+@compiled
+def _logistic(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    tiny = np.asarray(_info(dtype).tiny, dtype)
+    u = uniform_floats(key, shape, dtype, tiny, np.ones((), dtype))
+    return sub(log(u), log1p(neg(u)))
+
+
+def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers of the Pareto distribution, with density b / x**(b + 1) for x above 1.
+
+    Args:
+        key: a random key.
+        b: the shape parameter, positive; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``b`` if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, pareto
+    >>> pareto(key(42), 2.0, (2,))
+    Array([1.398512 , 1.7672069], dtype=float32)
+    """
+    typed = single_key("pareto", key)
+    found = float_dtype("pareto", dtype)
+    sizes = result_shape("pareto", shape, b)
+    return _pareto(typed, *float_parameters("pareto", found, b=b), shape=sizes, dtype=found)
+
+
+@compiled
+def _pareto(key: Any, b: Any, *, shape: Shape, dtype: DType) -> Any:
+    return exp(exponential_floats(key, shape=shape, dtype=dtype) / broadcast_to(b, shape))
+
+
+def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers of the Rayleigh distribution, the length of two normal coordinates.
+
+    Args:
+        key: a random key.
+        scale: the standard deviation of a coordinate; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``scale`` if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, rayleigh
+    >>> rayleigh(key(42), 1.0, (2,))
+    Array([1.1966511, 0.8785907], dtype=float32)
+    """
+    typed = single_key("rayleigh", key)
+    found = float_dtype("rayleigh", dtype)
+    sizes = result_shape("rayleigh", shape, scale)
+    given = float_parameters("rayleigh", found, scale=scale)
+    return _rayleigh(typed, *given, shape=sizes, dtype=found)
+
+
+@compiled
+def _rayleigh(key: Any, scale: Any, *, shape: Shape, dtype: DType) -> Any:
+    logarithm = log(uniform_floats(key, shape, dtype))
+    return mul(broadcast_to(scale, shape), sqrt(mul(logarithm, np.array(-2).astype(dtype))))
+
+
+def triangular(
+    key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None
+) -> Array:
+    """Draw numbers of a triangular distribution: its density rises to the mode, then falls.
+
+    Args:
+        key: a random key.
+        left: where the density begins.
+        mode: where it is greatest.
+        right: where it ends; the three are broadcast to the shape of the result.
+        shape: the shape of the result; that of the parameters together if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, triangular
+    >>> triangular(key(42), 0.0, 1.0, 2.0, (2,))
+    Array([0.9886451, 1.1997465], dtype=float32)
+    """
+    typed = single_key("triangular", key)
+    found = float_dtype("triangular", dtype)
+    sizes = result_shape("triangular", shape, left, mode, right)
+    given = float_parameters("triangular", found, left=left, mode=mode, right=right)
+    return _triangular(typed, *given, shape=sizes, dtype=found)
+
+
+@compiled
+def _triangular(key: Any, left: Any, mode: Any, right: Any, *, shape: Shape, dtype: DType) -> Any:
+    left, mode, right = [broadcast_to(x, shape) for x in (left, mode, right)]
+    width = right - left
+    u = uniform_floats(key, shape, dtype)
+    rising = left + sqrt(u * width * (mode - left))
+    falling = right - sqrt((1 - u) * width * (right - mode))
+    return select(u < (mode - left) / width, rising, falling)
+
+
+def weibull_min(
+    key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
+) -> Array:
+    """Draw numbers of the Weibull distribution.
+
+    Its density is proportional to x**(c - 1) * exp(-(x / s)**c) for positive x.
+
+    Args:
+        key: a random key.
+        scale: s, positive; broadcast with the shape.
+        concentration: c, positive; broadcast with the shape.
+        shape: the shape of the draws.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, weibull_min
+    >>> weibull_min(key(42), 1.0, 2.0, (2,))
+    Array([0.8190345, 1.0671461], dtype=float32)
+    """
+    typed = single_key("weibull_min", key)
+    sizes, found = shape_argument("weibull_min", shape), float_dtype("weibull_min", dtype)
+    return _weibull_min(typed, scale, concentration, shape=sizes, dtype=found)
+
+
+@compiled
+def _weibull_min(key: Any, scale: Any, concentration: Any, *, shape: Shape, dtype: DType) -> Any:
+    return power(exponential_floats(key, shape=shape, dtype=dtype), 1.0 / concentration) * scale
+
+
+def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw how many trials it takes until one succeeds.
+
+    Args:
+        key: a random key.
+        p: the probability that a trial succeeds; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``p`` if omitted.
+        dtype: an integer dtype; the default one if omitted.
+
+    Raises:
+        ValueError: when the dtype is no integer dtype, or ``p`` cannot be broadcast.
+
+    >>> from bindax_random import geometric, key
+    >>> geometric(key(42), 0.3, (4,))
+    Array([3, 2, 2, 2], dtype=int32)
+    """
+    typed = single_key("geometric", key)
+    found = integer_dtype("geometric", dtype)
+    aval = typeof(p)
+    drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
+    chance = convert_element_type(p, drawn)
+    return _geometric(typed, chance, shape=result_shape("geometric", shape, p), dtype=found)
+
+
+@compiled
+def _geometric(key: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
+    u = uniform_floats(key, shape, typeof(p).dtype)
+    logarithm = log(where(u == 0, 1, u))
+    trials = floor(div(logarithm, broadcast_to(log1p(-p), shape))) + 1
+    return convert_element_type(trials, dtype)

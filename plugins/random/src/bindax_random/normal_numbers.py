@@ -1,0 +1,304 @@
+"""Normally distributed numbers."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Array, typeof
+from bindax_lax_basic import complex as complex_number
+from bindax_lax_basic import (
+    convert_element_type,
+    erf,
+    erf_inv,
+    exp,
+    integer_pow,
+    mul,
+    nextafter,
+    reduce_sum,
+    select,
+    sqrt,
+    stop_gradient,
+)
+from bindax_lax_basic import max as maximum
+from bindax_lax_basic import min as minimum
+from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, is_inexact, real_dtype
+from bindax_lax_basic.extend import broadcast_to, shape_argument
+from bindax_numpy import einsum
+from bindax_numpy.linalg import cholesky, eigh, svd
+from bindax_random._compiled import compiled
+from bindax_random._operands import (
+    Shape,
+    float_dtype,
+    float_parameters,
+    promoted_floats,
+    result_shape,
+    shape_of,
+)
+from bindax_random.keys import single_key
+from bindax_random.uniform_numbers import rademacher, split_in, uniform_floats
+
+
+def normal(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Draw numbers of the standard normal distribution.
+
+    Complex ones have independent parts, and a mean square of one.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: a float or complex dtype; the default float dtype if omitted.
+
+    Raises:
+        ValueError: when the dtype is neither.
+
+    >>> from bindax_random import key, normal
+    >>> normal(key(42), (2,))
+    Array([-0.02830462,  0.46713176], dtype=float32)
+    """
+    typed = single_key("normal", key)
+    sizes = shape_argument("normal", shape)
+    found = default_dtype("float") if dtype is None else canonical_dtype(dtype)
+    if not is_inexact(found):
+        raise ValueError(f"normal: dtype must be a float or complex dtype, but got {found.name}.")
+    return normal_program(typed, shape=sizes, dtype=found)
+
+
+@compiled
+def normal_program(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    """Standard normal floats, or complex numbers, of one typed key."""
+    if dtype.kind != "c":
+        return normal_floats(key, shape, dtype)
+    parts = [normal_floats(one, shape, real_dtype(dtype)) for one in split_in(key)]
+    return complex_number(*parts) / np.sqrt(2.0).astype(dtype)
+
+
+def normal_floats(typed: Any, shape: Shape, dtype: DType) -> Any:
+    """Standard normal floats of one typed key, by the inverse of the distribution function."""
+    low = np.nextafter(np.array(-1).astype(dtype), np.array(0).astype(dtype))
+    drawn = uniform_floats(typed, shape, dtype, low, np.ones((), dtype))
+    return mul(np.sqrt(2.0).astype(dtype), erf_inv(drawn))
+
+
+def truncated_normal(
+    key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = None
+) -> Array:
+    """Draw numbers of the standard normal distribution that lie between two bounds.
+
+    Args:
+        key: a random key.
+        lower: the lower bound; it is not drawn.
+        upper: the upper bound; it is not drawn.
+        shape: the shape of the result; that of the bounds together if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    Raises:
+        ValueError: when the dtype is no float dtype, or a bound cannot be broadcast.
+
+    >>> from bindax_random import key, truncated_normal
+    >>> truncated_normal(key(42), -1.0, 1.0, (2,))
+    Array([-0.01932195,  0.31269982], dtype=float32)
+    """
+    typed = single_key("truncated_normal", key)
+    found = float_dtype("truncated_normal", dtype)
+    sizes = result_shape("truncated_normal", shape, lower, upper)
+    return _truncated_normal(typed, lower, upper, shape=sizes, dtype=found)
+
+
+@compiled
+def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: DType) -> Any:
+    root = np.sqrt(2.0).astype(dtype)
+    low, high = [convert_element_type(x, dtype) for x in (lower, upper)]
+    drawn = uniform_floats(key, shape, dtype, erf(low / root), erf(high / root))
+    out = mul(root, erf_inv(drawn))
+    # Rounding must not give the bounds themselves.
+    infinity = np.array(np.inf).astype(dtype)
+    least, greatest = [
+        broadcast_to(nextafter(stop_gradient(x), end), shape)
+        for x, end in ((low, infinity), (high, -infinity))
+    ]
+    return minimum(maximum(out, least), greatest)
+
+
+# ------------------------------------------------------------------- made of normal numbers
+
+
+def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers whose logarithms are normally distributed around zero.
+
+    Args:
+        key: a random key.
+        sigma: the standard deviation of the logarithm; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``sigma`` if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, lognormal
+    >>> lognormal(key(42), 0.5, (2,))
+    Array([0.9859473, 1.2630961], dtype=float32)
+    """
+    typed, found = single_key("lognormal", key), float_dtype("lognormal", dtype)
+    sizes = result_shape("lognormal", shape, sigma)
+    given = float_parameters("lognormal", found, sigma=sigma)
+    return _lognormal(typed, *given, shape=sizes, dtype=found)
+
+
+@compiled
+def _lognormal(key: Any, sigma: Any, *, shape: Shape, dtype: DType) -> Any:
+    return exp(normal_floats(key, shape, dtype) * sigma)
+
+
+def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+    """Draw numbers of the Maxwell distribution: lengths of vectors of three normal coordinates.
+
+    Args:
+        key: a random key.
+        shape: the shape of the result.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import key, maxwell
+    >>> maxwell(key(42), (2,))
+    Array([0.5535824, 0.2932851], dtype=float32)
+    """
+    typed, found = single_key("maxwell", key), float_dtype("maxwell", dtype)
+    return _maxwell(typed, shape=shape_argument("maxwell", shape), dtype=found)
+
+
+@compiled
+def _maxwell(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    coordinates = normal_floats(key, (*shape, 3), dtype)
+    return sqrt(reduce_sum(mul(coordinates, coordinates), (len(shape),)))
+
+
+def double_sided_maxwell(
+    key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
+) -> Array:
+    """Draw numbers of a Maxwell distribution with a random sign.
+
+    Args:
+        key: a random key.
+        loc: the center.
+        scale: the scale; the two are broadcast together.
+        shape: the shape of the draws for each pair of parameters. As in JAX, the shape of the
+            parameters comes after it, and stands twice if it is empty.
+        dtype: a float dtype; the default one if omitted.
+
+    >>> from bindax_random import double_sided_maxwell, key
+    >>> double_sided_maxwell(key(42), 0.0, 1.0, (2,)).shape
+    (2,)
+    """
+    typed = single_key("double_sided_maxwell", key)
+    found = float_dtype("double_sided_maxwell", dtype)
+    own = result_shape("double_sided_maxwell", None, loc, scale)
+    sizes = shape_argument("double_sided_maxwell", shape) or own
+    return _double_sided_maxwell(typed, loc, scale, shape=(*sizes, *own), dtype=found)
+
+
+@compiled
+def _double_sided_maxwell(key: Any, loc: Any, scale: Any, *, shape: Shape, dtype: DType) -> Any:
+    first, second = split_in(key)
+    signs = rademacher(second, shape, dtype)
+    return signs * _maxwell(first, shape=shape, dtype=dtype) * scale + loc
+
+
+def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
+    """Draw numbers of the Wald (inverse Gaussian) distribution of scale one.
+
+    Args:
+        key: a random key.
+        mean: the mean, positive; broadcast to the shape of the result.
+        shape: the shape of the result; that of ``mean`` if omitted.
+        dtype: a float dtype; the default one if omitted.
+
+    The method is that of J. Michael, W. Schucany, R. Haas, The American Statistician 30 (1976).
+
+    >>> from bindax_random import key, wald
+    >>> wald(key(42), 1.0, (2,)).shape
+    (2,)
+    """
+    typed, found = single_key("wald", key), float_dtype("wald", dtype)
+    sizes = result_shape("wald", shape, mean)
+    return _wald(typed, *float_parameters("wald", found, mean=mean), shape=sizes, dtype=found)
+
+
+@compiled
+def _wald(key: Any, mean: Any, *, shape: Shape, dtype: DType) -> Any:
+    normal_key, uniform_key = split_in(key)
+    mean = broadcast_to(mean, shape)
+    y = integer_pow(normal_floats(normal_key, shape, dtype), 2)
+    z = uniform_floats(uniform_key, shape, dtype)
+    square = integer_pow(mean, 2)
+    root = sqrt(4 * mean * y + square * integer_pow(y, 2))
+    x = mean + square * y / 2 - mean / 2 * root
+    return select(z <= mean / (mean + x), x, square / x)
+
+
+_METHODS = ("cholesky", "eigh", "svd")
+
+
+def multivariate_normal(
+    key: Any,
+    mean: Any,
+    cov: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "cholesky",
+) -> Array:
+    """Draw vectors of a normal distribution with a mean and a covariance matrix.
+
+    Args:
+        key: a random key.
+        mean: the mean, of shape (..., n).
+        cov: the covariance, positive definite, of shape (..., n, n).
+        shape: the shape of the draws, to which the leading axes of both are broadcast.
+        dtype: a float dtype; that of the parameters if omitted.
+        method: the decomposition of ``cov``: ``"cholesky"``, or ``"eigh"`` or ``"svd"`` for
+            matrices that are singular.
+
+    Returns:
+        An array of shape (*shape, n).
+
+    Raises:
+        ValueError: when there is no such method, or shapes do not fit.
+
+    >>> from bindax_random import key, multivariate_normal
+    >>> multivariate_normal(key(42), np.zeros(2, np.float32), np.eye(2, dtype=np.float32))
+    Array([-0.02830462,  0.46713176], dtype=float32)
+    """
+    typed = single_key("multivariate_normal", key)
+    if method not in _METHODS:
+        raise ValueError(
+            f"multivariate_normal: method must be one of {', '.join(map(repr, _METHODS))}, but got "
+            f"{method!r}."
+        )
+    mean, cov = promoted_floats(mean, cov)
+    own, square = shape_of(mean), shape_of(cov)
+    if not own:
+        raise ValueError("multivariate_normal: mean must have an axis, but is a scalar.")
+    if len(square) < 2 or square[-2:] != (own[-1], own[-1]):
+        raise ValueError(
+            f"multivariate_normal: cov must have the shape (..., {own[-1]}, {own[-1]}), since mean "
+            f"has the shape {own}, but its shape is {square}."
+        )
+    batches = [np.broadcast_to(False, x) for x in (own[:-1], square[:-2])]
+    sizes = result_shape("multivariate_normal", shape, *batches)
+    found = typeof(mean).dtype if dtype is None else float_dtype("multivariate_normal", dtype)
+    return _multivariate_normal(typed, mean, cov, shape=sizes, dtype=found, method=method)
+
+
+@compiled
+def _multivariate_normal(
+    key: Any, mean: Any, cov: Any, *, shape: Shape, dtype: DType, method: str
+) -> Any:
+    if method == "cholesky":
+        factor = cholesky(cov)
+    elif method == "eigh":
+        values, vectors = eigh(cov)
+        factor = vectors * sqrt(values[..., None, :])
+    else:
+        vectors, values, _ = svd(cov)
+        factor = vectors * sqrt(values[..., None, :])
+    drawn = normal_floats(key, (*shape, shape_of(mean)[-1]), dtype)
+    return mean + einsum("...ij,...j->...i", factor, drawn)

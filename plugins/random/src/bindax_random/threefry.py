@@ -1,0 +1,236 @@
+"""The generator ``threefry2x32``, JAX's default in its partitionable form.
+
+The number at a place of an array depends on the key and the place alone, not on the array's size,
+so parts of an array can be made by themselves.
+"""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import LoweringContext, Origin, Primitive, ShapedArray, primitive, rules
+from bindax_lax_basic import (
+    bitwise_or,
+    bitwise_xor,
+    broadcast_in_dim,
+    concatenate,
+    convert_element_type,
+    index_in_dim,
+    iota,
+    optimization_barrier,
+    reshape,
+    shift_left,
+    shift_right_logical,
+)
+from bindax_lax_basic.extend import (
+    align_batch_axes,
+    elementwise_type,
+    moveaxis,
+    shape_argument,
+)
+from bindax_random import _threefry_numbers as numbers
+from bindax_random._prng import PRNG
+from bindax_random._seeds import seed_words
+from bindax_transforms import trace_to_jaxpr
+
+NumPyArray = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+
+_DISCRETE = "its operands and results are integers, so there is no derivative"
+_MANY = 1 << 15
+
+# ------------------------------------------------------------------------------------ the hash
+
+
+def threefry2x32(k1: Any, k2: Any, x1: Any, x2: Any) -> list[Any]:
+    """Hash pairs of words under pairs of key words.
+
+    Args:
+        k1: the first key words, uint32.
+        k2: the second ones.
+        x1: the first words that are hashed, uint32; all operands have one shape.
+        x2: the second ones.
+
+    Returns:
+        The two words of each hash (Threefry2x32 with 20 rounds).
+
+    >>> zero = np.zeros(1, np.uint32)
+    >>> threefry2x32(zero, zero, zero, zero)
+    [Array([1797259609], dtype=uint32), Array([2579123966], dtype=uint32)]
+    """
+    return threefry2x32_p.bind(k1, k2, x1, x2)
+
+
+def _hash_type(*avals: ShapedArray) -> list[ShapedArray]:
+    return [_word_type(*avals)] * 2
+
+
+_word_type = elementwise_type("threefry2x32", *[frozenset({"unsigned integer"})] * 4)
+
+
+def _hash_impl(*words: NumPyArray) -> list[NumPyArray]:
+    return list(numbers.hashed(*np.broadcast_arrays(*words)))
+
+
+def _rotate(x: Any, distance: int) -> Any:
+    left = shift_left(x, np.uint32(distance))
+    return bitwise_or(left, shift_right_logical(x, np.uint32(32 - distance)))
+
+
+def _rounds(k1: Any, k2: Any, x: Any, y: Any) -> list[Any]:
+    """The hash, from primitives."""
+    keys = (k1, k2, bitwise_xor(bitwise_xor(k1, k2), np.uint32(numbers.PARITY)))
+    x, y = x + k1, y + k2
+    for group in range(numbers.GROUPS):
+        for distance in numbers.ROTATIONS[group % 2]:
+            x = x + y
+            y = bitwise_xor(x, _rotate(y, distance))
+        x = x + keys[(group + 1) % 3]
+        y = y + (keys[(group + 2) % 3] + np.uint32(group + 1))
+    return [x, y]
+
+
+def _hash_lowering(ctx: LoweringContext, *words: Any) -> list[Any]:
+    program = trace_to_jaxpr(_rounds, ctx.avals_in, Origin("lowering", _rounds))
+    return ctx.call(program, list(words), "threefry2x32")
+
+
+def _hash_batch(size: int, operands: Sequence[Any], dims: Sequence[Any]) -> Any:
+    aligned, dim = align_batch_axes(size, operands, dims)
+    return threefry2x32_p.bind(*aligned), [dim, dim]
+
+
+threefry2x32_p: Primitive = primitive(
+    "threefry2x32",
+    rules.impl(_hash_impl),
+    rules.abstract_eval(_hash_type),
+    rules.jvp.absent(_DISCRETE),
+    rules.vmap(_hash_batch),
+    rules.transpose.absent(_DISCRETE),
+    rules.lowering["stablehlo"](_hash_lowering),
+    multiple_results=True,
+)
+"""Operands: two key words and two words; results: the two words of the hash."""
+
+# --------------------------------------------------------------------------------- the numbers
+
+
+def _numbers_type(key: ShapedArray, *, shape: Shape, bit_width: int) -> ShapedArray:
+    if key.dtype != np.uint32 or key.shape[-1:] != (2,):
+        raise TypeError(
+            f"threefry2x32_numbers takes the two words of a key, uint32[2], but got "
+            f"{key.str_short()}."
+        )
+    batch = key.shape[:-1]
+    if bit_width == 0:
+        return ShapedArray((*batch, *shape, 2), np.uint32)
+    return ShapedArray((*batch, *shape), f"uint{bit_width}")
+
+
+def _numbers_impl(key: NumPyArray, *, shape: Shape, bit_width: int) -> NumPyArray:
+    batch = key.shape[:-1]
+    pairs = numbers.numbered(key.reshape(-1, 2), math.prod(shape))
+    if bit_width == 0:
+        return pairs.reshape((*batch, *shape, 2))
+    first, second = pairs[..., 0], pairs[..., 1]
+    if bit_width == 64:
+        made = (first.astype(np.uint64) << np.uint64(32)) | second
+    else:
+        made = (first ^ second).astype(f"uint{bit_width}", copy=False)
+    return made.reshape((*batch, *shape))
+
+
+def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
+    """The numbers, from primitives."""
+    # Or a compiler would compute the key anew for each number.
+    key = optimization_barrier(key)
+    batch = key.shape[:-1]
+    size = math.prod(shape)
+    full = (*batch, *shape)
+
+    def spread(i: int) -> Any:
+        return broadcast_in_dim(index_in_dim(key, i, -1, False), full, tuple(range(len(batch))))
+
+    if size > 1 << 32:
+        flat = iota(np.uint64, size)
+        high = convert_element_type(shift_right_logical(flat, np.uint64(32)), np.uint32)
+        low = convert_element_type(flat, np.uint32)
+    else:
+        high, low = broadcast_in_dim(np.uint32(0), (size,), ()), iota(np.uint32, size)
+    places = tuple(range(len(batch), len(full)))
+    counts = [broadcast_in_dim(reshape(x, shape), full, places) for x in (high, low)]
+    first, second = threefry2x32(spread(0), spread(1), *counts)
+    if bit_width == 0:
+        ends = [reshape(x, (*full, 1)) for x in (first, second)]
+        return concatenate(ends, len(full))
+    if bit_width == 64:
+        wide = [convert_element_type(x, np.uint64) for x in (first, second)]
+        return bitwise_or(shift_left(wide[0], np.uint64(32)), wide[1])
+    mixed = bitwise_xor(first, second)
+    return mixed if bit_width == 32 else convert_element_type(mixed, f"uint{bit_width}")
+
+
+def _numbers_lowering(ctx: LoweringContext, key: Any, **params: Any) -> Any:
+    program = trace_to_jaxpr(
+        lambda x: [_numbers(x, **params)], ctx.avals_in, Origin("lowering", _numbers)
+    )
+    return ctx.inline(program, [key])[0]
+
+
+def _numbers_batch(size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
+    return threefry2x32_numbers_p.bind(moveaxis(operands[0], dims[0], 0), **params), 0
+
+
+def _are_many(key: ShapedArray, *, shape: Shape, bit_width: int) -> bool:
+    return key.size * math.prod(shape) >= 2 * _MANY
+
+
+threefry2x32_numbers_p: Primitive = primitive(
+    "threefry2x32_numbers",
+    rules.impl(_numbers_impl, slow=_are_many),
+    rules.abstract_eval(_numbers_type),
+    rules.jvp.absent(_DISCRETE),
+    rules.vmap(_numbers_batch),
+    rules.transpose.absent(_DISCRETE),
+    rules.lowering["stablehlo"](_numbers_lowering),
+)
+"""Operand: keys of two words. Parameters: ``shape``, of the numbers of each key; ``bit_width``,
+theirs, or 0 for both words of each hash, along a last axis."""
+
+# ------------------------------------------------------------------------------- the generator
+
+
+def _seed(seed: Any) -> Any:
+    return seed_words(seed)
+
+
+def _split(key: Any, shape: Shape) -> Any:
+    return threefry2x32_numbers_p.bind(key, shape=shape, bit_width=0)
+
+
+def _fold_in(key: Any, data: Any) -> Any:
+    first, second = [index_in_dim(key, i, 0) for i in (0, 1)]
+    zero = np.zeros(1, np.uint32)
+    return concatenate(threefry2x32(first, second, zero, reshape(data, (1,))), 0)
+
+
+def _random_bits(key: Any, bit_width: int, shape: Shape) -> Any:
+    return threefry2x32_numbers_p.bind(key, shape=shape, bit_width=bit_width)
+
+
+THREEFRY = PRNG(
+    name="threefry2x32",
+    tag="fry",
+    key_shape=shape_argument("threefry2x32", 2),
+    seed=_seed,
+    split=_split,
+    random_bits=_random_bits,
+    fold_in=_fold_in,
+)
+"""Counters hashed under the key; the default."""

@@ -1,0 +1,42 @@
+"""The names of SciPy, with JAX's signatures and semantics; public as ``bindax.scipy``.
+
+The modules are loaded when they are used: ``from bindax_scipy import linalg``.
+
+>>> from bindax_scipy import special
+>>> import bindax_numpy as jnp
+>>> special.erf(jnp.array([0.0, 1.0]))
+Array([0.       , 0.8427008], dtype=float32)
+"""
+
+from importlib import import_module
+from typing import Any
+
+from bindax_core.extend import register_internal
+
+register_internal(__file__)
+
+_MODULES = (
+    "cluster",
+    "fft",
+    "image",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
+    "spatial",
+    "special",
+    "stats",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"bindax_scipy.{name}")
+    raise AttributeError(f"module 'bindax_scipy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

@@ -1,0 +1,92 @@
+"""Operands of functions: promoted to one float dtype."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from ml_dtypes import finfo
+
+import bindax_lax_basic as lax
+import bindax_numpy as jnp
+from bindax_core.extend import typeof
+from bindax_lax_basic.extend import promote_dtypes
+from bindax_numpy.extend import inexact, require_values
+
+
+def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Operands of one float or complex dtype and one shape, weak if all of them are.
+
+    Raises:
+        TypeError: for what is neither array nor scalar.
+    """
+    made = inexact(name, *operands)
+    if all(typeof(x).weak_type for x in made):
+        return made
+    return tuple(
+        lax.convert_element_type(x, typeof(x).dtype) if typeof(x).weak_type else x for x in made
+    )
+
+
+def one_dtype(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Operands of one float or complex dtype, and the shapes that they have.
+
+    Raises:
+        TypeError: for what is neither array nor scalar.
+    """
+    require_values(name, *operands)
+    made = [promoted(name, x)[0] for x in promote_dtypes(*operands)]
+    return tuple(promote_dtypes(*made))
+
+
+def aligned(*operands: Any) -> tuple[Any, ...]:
+    """Operands of one shape, dtypes and weak types unchanged."""
+    shape = lax.broadcast_shapes(*(typeof(x).shape for x in operands))
+    rank = len(shape)
+    return tuple(
+        x
+        if typeof(x).shape == shape
+        else _spread(x, shape, tuple(range(rank - typeof(x).ndim, rank)))
+        for x in operands
+    )
+
+
+def _spread(x: Any, shape: tuple[int, ...], places: tuple[int, ...]) -> Any:
+    sizes = typeof(x).shape
+    kept = [i for i, place in enumerate(places) if sizes[i] == shape[place]]
+    squeezed = lax.reshape(x, tuple(sizes[i] for i in kept))
+    return lax.broadcast_in_dim(squeezed, shape, tuple(places[i] for i in kept))
+
+
+def real(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Operands of one float dtype and one shape; scalars stay scalars.
+
+    Raises:
+        TypeError: for what is neither array nor scalar.
+        ValueError: for complex numbers.
+    """
+    made = promoted(name, *operands)
+    for x in made:
+        aval = typeof(x)
+        if jnp.issubdtype(aval.dtype, np.complexfloating):
+            raise ValueError(
+                f"{name} is not defined for complex numbers, but an operand is {aval.str_short()}."
+            )
+    return made
+
+
+def epsilon(x: Any) -> float:
+    """The distance from 1 to the next number of the dtype of an array."""
+    return float(finfo(typeof(x).dtype).eps)  # type: ignore[no-untyped-call]
+
+
+def largest(x: Any) -> float:
+    """The largest finite number of the dtype of an array."""
+    return float(finfo(typeof(x).dtype).max)  # type: ignore[no-untyped-call]
+
+
+def is_double(x: Any) -> bool:
+    """Tell whether an array has 64 bits for each real number."""
+    return epsilon(x) < 1e-10

@@ -1,0 +1,3 @@
+"""Groups of similar points."""
+
+from bindax_scipy.cluster import vq as vq

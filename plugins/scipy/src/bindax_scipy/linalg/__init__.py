@@ -1,0 +1,88 @@
+"""Linear algebra, with JAX's names and semantics; public as ``bindax.scipy.linalg``.
+
+Matrices are the last two axes of arrays.
+"""
+
+from bindax_scipy.linalg.decompositions import cho_factor as cho_factor
+from bindax_scipy.linalg.decompositions import cholesky as cholesky
+from bindax_scipy.linalg.decompositions import eigh as eigh
+from bindax_scipy.linalg.decompositions import eigh_tridiagonal as eigh_tridiagonal
+from bindax_scipy.linalg.decompositions import hessenberg as hessenberg
+from bindax_scipy.linalg.decompositions import lu as lu
+from bindax_scipy.linalg.decompositions import lu_factor as lu_factor
+from bindax_scipy.linalg.decompositions import polar as polar
+from bindax_scipy.linalg.decompositions import qr as qr
+from bindax_scipy.linalg.decompositions import qr_multiply as qr_multiply
+from bindax_scipy.linalg.decompositions import rsf2csf as rsf2csf
+from bindax_scipy.linalg.decompositions import schur as schur
+from bindax_scipy.linalg.decompositions import svd as svd
+from bindax_scipy.linalg.matrix_functions import expm as expm
+from bindax_scipy.linalg.matrix_functions import expm_frechet as expm_frechet
+from bindax_scipy.linalg.matrix_functions import funm as funm
+from bindax_scipy.linalg.matrix_functions import solve_sylvester as solve_sylvester
+from bindax_scipy.linalg.matrix_functions import sqrtm as sqrtm
+from bindax_scipy.linalg.special_matrices import block_diag as block_diag
+from bindax_scipy.linalg.special_matrices import circulant as circulant
+from bindax_scipy.linalg.special_matrices import companion as companion
+from bindax_scipy.linalg.special_matrices import convolution_matrix as convolution_matrix
+from bindax_scipy.linalg.special_matrices import dft as dft
+from bindax_scipy.linalg.special_matrices import fiedler as fiedler
+from bindax_scipy.linalg.special_matrices import fiedler_companion as fiedler_companion
+from bindax_scipy.linalg.special_matrices import hadamard as hadamard
+from bindax_scipy.linalg.special_matrices import hankel as hankel
+from bindax_scipy.linalg.special_matrices import helmert as helmert
+from bindax_scipy.linalg.special_matrices import hilbert as hilbert
+from bindax_scipy.linalg.special_matrices import invhilbert as invhilbert
+from bindax_scipy.linalg.special_matrices import invpascal as invpascal
+from bindax_scipy.linalg.special_matrices import leslie as leslie
+from bindax_scipy.linalg.special_matrices import pascal as pascal
+from bindax_scipy.linalg.special_matrices import toeplitz as toeplitz
+from bindax_scipy.linalg.systems import cho_solve as cho_solve
+from bindax_scipy.linalg.systems import det as det
+from bindax_scipy.linalg.systems import inv as inv
+from bindax_scipy.linalg.systems import lu_solve as lu_solve
+from bindax_scipy.linalg.systems import solve as solve
+from bindax_scipy.linalg.systems import solve_triangular as solve_triangular
+
+__all__ = [
+    "block_diag",
+    "cho_factor",
+    "cho_solve",
+    "cholesky",
+    "circulant",
+    "companion",
+    "convolution_matrix",
+    "det",
+    "dft",
+    "eigh",
+    "eigh_tridiagonal",
+    "expm",
+    "expm_frechet",
+    "fiedler",
+    "fiedler_companion",
+    "funm",
+    "hadamard",
+    "hankel",
+    "helmert",
+    "hessenberg",
+    "hilbert",
+    "inv",
+    "invhilbert",
+    "invpascal",
+    "leslie",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "pascal",
+    "polar",
+    "qr",
+    "qr_multiply",
+    "rsf2csf",
+    "schur",
+    "solve",
+    "solve_sylvester",
+    "solve_triangular",
+    "sqrtm",
+    "svd",
+    "toeplitz",
+]

@@ -1,0 +1,25 @@
+"""Signals, with JAX's names and semantics; public as ``bindax.scipy.signal``."""
+
+from bindax_scipy.signal.convolution import convolve as convolve
+from bindax_scipy.signal.convolution import convolve2d as convolve2d
+from bindax_scipy.signal.convolution import correlate as correlate
+from bindax_scipy.signal.convolution import correlate2d as correlate2d
+from bindax_scipy.signal.convolution import detrend as detrend
+from bindax_scipy.signal.convolution import fftconvolve as fftconvolve
+from bindax_scipy.signal.spectra import csd as csd
+from bindax_scipy.signal.spectra import istft as istft
+from bindax_scipy.signal.spectra import stft as stft
+from bindax_scipy.signal.spectra import welch as welch
+
+__all__ = [
+    "convolve",
+    "convolve2d",
+    "correlate",
+    "correlate2d",
+    "csd",
+    "detrend",
+    "fftconvolve",
+    "istft",
+    "stft",
+    "welch",
+]

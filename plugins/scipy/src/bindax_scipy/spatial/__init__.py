@@ -1,0 +1,3 @@
+"""Rotations of space."""
+
+from bindax_scipy.spatial import transform as transform

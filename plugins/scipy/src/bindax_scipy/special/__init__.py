@@ -1,0 +1,138 @@
+"""Special functions, with JAX's names and semantics; public as ``bindax.scipy.special``.
+
+>>> import bindax_numpy as jnp
+>>> from bindax_scipy import special
+>>> special.expit(jnp.array([0.0]))
+Array([0.5], dtype=float32)
+"""
+
+from typing import Any
+
+from bindax_core.extend import Array
+from bindax_nn.normalization import log_softmax as _log_softmax
+from bindax_nn.normalization import logsumexp as logsumexp
+from bindax_nn.normalization import softmax as _softmax
+from bindax_scipy.special.bessel import bessel_jn as bessel_jn
+from bindax_scipy.special.bessel import i0 as i0
+from bindax_scipy.special.bessel import i0e as i0e
+from bindax_scipy.special.bessel import i1 as i1
+from bindax_scipy.special.bessel import i1e as i1e
+from bindax_scipy.special.entropy import boxcox as boxcox
+from bindax_scipy.special.entropy import boxcox1p as boxcox1p
+from bindax_scipy.special.entropy import entr as entr
+from bindax_scipy.special.entropy import expit as expit
+from bindax_scipy.special.entropy import kl_div as kl_div
+from bindax_scipy.special.entropy import logit as logit
+from bindax_scipy.special.entropy import rel_entr as rel_entr
+from bindax_scipy.special.entropy import xlog1py as xlog1py
+from bindax_scipy.special.entropy import xlogy as xlogy
+from bindax_scipy.special.error_functions import dawsn as dawsn
+from bindax_scipy.special.error_functions import erf as erf
+from bindax_scipy.special.error_functions import erfc as erfc
+from bindax_scipy.special.error_functions import erfcx as erfcx
+from bindax_scipy.special.error_functions import erfinv as erfinv
+from bindax_scipy.special.error_functions import fresnel as fresnel
+from bindax_scipy.special.error_functions import log_ndtr as log_ndtr
+from bindax_scipy.special.error_functions import ndtr as ndtr
+from bindax_scipy.special.error_functions import ndtri as ndtri
+from bindax_scipy.special.error_functions import owens_t as owens_t
+from bindax_scipy.special.error_functions import wofz as wofz
+from bindax_scipy.special.gamma_functions import bernoulli as bernoulli
+from bindax_scipy.special.gamma_functions import beta as beta
+from bindax_scipy.special.gamma_functions import betainc as betainc
+from bindax_scipy.special.gamma_functions import betaln as betaln
+from bindax_scipy.special.gamma_functions import comb as comb
+from bindax_scipy.special.gamma_functions import digamma as digamma
+from bindax_scipy.special.gamma_functions import factorial as factorial
+from bindax_scipy.special.gamma_functions import gamma as gamma
+from bindax_scipy.special.gamma_functions import gammainc as gammainc
+from bindax_scipy.special.gamma_functions import gammaincc as gammaincc
+from bindax_scipy.special.gamma_functions import gammaln as gammaln
+from bindax_scipy.special.gamma_functions import gammasgn as gammasgn
+from bindax_scipy.special.gamma_functions import loggamma as loggamma
+from bindax_scipy.special.gamma_functions import multigammaln as multigammaln
+from bindax_scipy.special.gamma_functions import poch as poch
+from bindax_scipy.special.gamma_functions import polygamma as polygamma
+from bindax_scipy.special.gamma_functions import zeta as zeta
+from bindax_scipy.special.hypergeometric import hyp1f1 as hyp1f1
+from bindax_scipy.special.hypergeometric import hyp2f1 as hyp2f1
+from bindax_scipy.special.integrals import exp1 as exp1
+from bindax_scipy.special.integrals import expi as expi
+from bindax_scipy.special.integrals import expn as expn
+from bindax_scipy.special.integrals import sici as sici
+from bindax_scipy.special.integrals import spence as spence
+from bindax_scipy.special.spherical import sph_harm_y as sph_harm_y
+
+__all__ = [
+    "bernoulli",
+    "bessel_jn",
+    "beta",
+    "betainc",
+    "betaln",
+    "boxcox",
+    "boxcox1p",
+    "comb",
+    "dawsn",
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfcx",
+    "erfinv",
+    "exp1",
+    "expi",
+    "expit",
+    "expn",
+    "factorial",
+    "fresnel",
+    "gamma",
+    "gammainc",
+    "gammaincc",
+    "gammaln",
+    "gammasgn",
+    "hyp1f1",
+    "hyp2f1",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "kl_div",
+    "log_ndtr",
+    "log_softmax",
+    "loggamma",
+    "logit",
+    "logsumexp",
+    "multigammaln",
+    "ndtr",
+    "ndtri",
+    "owens_t",
+    "poch",
+    "polygamma",
+    "rel_entr",
+    "sici",
+    "softmax",
+    "spence",
+    "sph_harm_y",
+    "wofz",
+    "xlog1py",
+    "xlogy",
+    "zeta",
+]
+
+
+def softmax(x: Any, /, *, axis: Any = None) -> Array:
+    """``exp(x)`` divided by its sum along axes, without overflow.
+
+    >>> softmax(jnp.array([1000.0, 1000.0]))
+    Array([0.5, 0.5], dtype=float32)
+    """
+    return _softmax(x, axis)
+
+
+def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
+    """The logarithm of ``softmax``, also of probabilities too small to represent.
+
+    >>> log_softmax(jnp.array([0.0, -1000.0]))
+    Array([    0., -1000.], dtype=float32)
+    """
+    return _log_softmax(x, axis)

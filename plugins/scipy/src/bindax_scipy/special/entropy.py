@@ -1,0 +1,142 @@
+"""Logarithms with their limits: entropies, logits, powers by Box and Cox."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+import bindax_numpy as jnp
+from bindax_core.extend import Array
+from bindax_scipy._operands import aligned, promoted, real
+from bindax_transforms import custom_jvp
+
+
+@custom_jvp
+def _logit(x: Any) -> Any:
+    return jnp.log(x / (1 - x))
+
+
+_logit.defjvps(lambda t, out, x: t / (x * (1 - x)))
+
+
+def logit(x: Any) -> Array:
+    """``log(x / (1 - x))``, the inverse of ``expit``.
+
+    >>> special.logit(jnp.array([0.5, 0.75]))
+    Array([0.       , 1.0986123], dtype=float32)
+    """
+    return _logit(*promoted("logit", x))
+
+
+def expit(x: Any) -> Array:
+    """``1 / (1 + exp(-x))``, the logistic function.
+
+    >>> special.expit(jnp.array([0.0]))
+    Array([0.5], dtype=float32)
+    """
+    return lax.logistic(*promoted("expit", x))
+
+
+@custom_jvp
+def _xlogy(x: Any, y: Any) -> Any:
+    return jnp.where((x != 0) | jnp.isnan(y), x * jnp.log(y), jnp.zeros_like(x))
+
+
+_xlogy.defjvps(lambda t, out, x, y: t * jnp.log(y), lambda t, out, x, y: t * x / y)
+
+
+def xlogy(x: Any, y: Any) -> Array:
+    """``x log(y)``, 0 where ``x`` is 0, unless ``y`` is nan.
+
+    >>> special.xlogy(jnp.array([0.0, 2.0]), jnp.array([0.0, 1.0]))
+    Array([0., 0.], dtype=float32)
+    """
+    return _xlogy(*aligned(*promoted("xlogy", x, y)))
+
+
+@custom_jvp
+def _xlog1py(x: Any, y: Any) -> Any:
+    return jnp.where((x != 0) | jnp.isnan(y), x * jnp.log1p(y), jnp.zeros_like(x))
+
+
+_xlog1py.defjvps(lambda t, out, x, y: t * jnp.log1p(y), lambda t, out, x, y: t * x / (1 + y))
+
+
+def xlog1py(x: Any, y: Any) -> Array:
+    """``x log(1 + y)``, 0 where ``x`` is 0, unless ``y`` is nan.
+
+    >>> special.xlog1py(jnp.array([0.0, 2.0]), jnp.array([-1.0, 0.0]))
+    Array([0., 0.], dtype=float32)
+    """
+    return _xlog1py(*aligned(*promoted("xlog1py", x, y)))
+
+
+@custom_jvp
+def _xlogx(x: Any) -> Any:
+    return _xlogy(x, x)
+
+
+_xlogx.defjvps(lambda t, out, x: t * (jnp.log(x) + 1))
+
+
+def entr(x: Any) -> Array:
+    """``-x log(x)``, 0 at 0 and ``-inf`` below.
+
+    >>> special.entr(jnp.array([-1.0, 0.0, 1.0]))
+    Array([-inf,  -0.,  -0.], dtype=float32)
+    """
+    (x,) = real("entr", x)
+    return jnp.where(x < 0, -np.inf, -_xlogx(x))
+
+
+def rel_entr(p: Any, q: Any) -> Array:
+    """``p log(p / q)``, 0 where ``p`` is 0, and infinite where it has no value.
+
+    >>> special.rel_entr(jnp.array([0.0, 1.0]), jnp.array([0.5, 0.0]))
+    Array([ 0., inf], dtype=float32)
+    """
+    p, q = aligned(*real("rel_entr", p, q))
+    positive = (p > 0) & (q > 0)
+    safe_p, safe_q = jnp.where(positive, p, 1), jnp.where(positive, q, 1)
+    value = _xlogx(safe_p) - _xlogy(safe_p, safe_q)
+    return jnp.where(positive, value, jnp.where((p == 0) & (q >= 0), 0.0, np.inf))
+
+
+def kl_div(p: Any, q: Any) -> Array:
+    """``p log(p / q) - p + q``, the summands of a Kullback-Leibler divergence.
+
+    >>> special.kl_div(jnp.array([1.0]), 1.0)
+    Array([0.], dtype=float32)
+    """
+    p, q = real("kl_div", p, q)
+    return rel_entr(p, q) - p + q
+
+
+def _power(logarithm: Any, lmbda: Any) -> Any:
+    zero = lmbda == 0
+    safe = jnp.where(zero, 1.0, lmbda)
+    return jnp.where(zero, logarithm, jnp.expm1(safe * logarithm) / safe)
+
+
+def boxcox(x: Any, lmbda: Any) -> Array:
+    """``(x ** lmbda - 1) / lmbda``, and ``log(x)`` where ``lmbda`` is 0.
+
+    >>> special.boxcox(jnp.array([3.0]), 2.0)
+    Array([4.], dtype=float32)
+    """
+    x, lmbda = promoted("boxcox", x, lmbda)
+    return _power(jnp.log(x), lmbda)
+
+
+def boxcox1p(x: Any, lmbda: Any) -> Array:
+    """``boxcox(1 + x, lmbda)``, precise for small ``x``.
+
+    >>> special.boxcox1p(jnp.array([2.0]), 2.0)
+    Array([4.], dtype=float32)
+    """
+    x, lmbda = promoted("boxcox1p", x, lmbda)
+    return _power(jnp.log1p(x), lmbda)

@@ -1,0 +1,401 @@
+"""Gamma functions and what is made of them: factorials, binomial coefficients, beta, zeta."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+import bindax_numpy as jnp
+from bindax_control_flow import while_loop
+from bindax_core.extend import Array, typeof
+from bindax_scipy._operands import aligned, is_double, largest, promoted, real
+from bindax_transforms import custom_jvp, jvp
+
+# ------------------------------------------------------------------------ gamma
+
+
+def gammaln(x: Any) -> Array:
+    """The logarithm of the absolute value of the gamma function.
+
+    >>> jnp.round(special.gammaln(jnp.array([1.0, 5.0])), 3)
+    Array([0.   , 3.178], dtype=float32)
+    """
+    (x,) = real("gammaln", x)
+    return lax.lgamma(x)
+
+
+def gammasgn(x: Any) -> Array:
+    """The sign of the gamma function: nan at its poles but 0, where it is the sign of 0.
+
+    >>> special.gammasgn(jnp.array([-0.5, 0.5]))
+    Array([-1.,  1.], dtype=float32)
+    """
+    (x,) = real("gammasgn", x)
+    below = jnp.floor(x)
+    sign = jnp.where((x < 0) & (below % 2 != 0) | (x == 0) & jnp.signbit(x), -1.0, 1.0)
+    return jnp.where((x < 0) & (x == below) | jnp.isnan(x), np.nan, sign).astype(x.dtype)
+
+
+def gamma(x: Any) -> Array:
+    """The gamma function, of real or complex numbers.
+
+    >>> jnp.round(special.gamma(jnp.array([0.5, 5.0])), 3)
+    Array([ 1.772, 24.   ], dtype=float32)
+    """
+    (x,) = promoted("gamma", x)
+    if jnp.iscomplexobj(x):
+        return jnp.exp(loggamma(x))
+    return gammasgn(x) * jnp.exp(lax.lgamma(x))
+
+
+def loggamma(x: Any) -> Array:
+    """The logarithm of the gamma function, analytic outside the negative real axis.
+
+    Args:
+        x: real numbers, for which the result is nan unless they are positive, or complex ones.
+
+    Complex numbers are moved to real parts above 7 by the recurrence, where Stirling's series holds
+    (Hare, "Computing the principal branch of log-gamma", 1997).
+
+    >>> special.loggamma(jnp.array([-0.5, 5.0]))
+    Array([      nan, 3.1780548], dtype=float32)
+    """
+    (x,) = promoted("loggamma", x)
+    if not jnp.iscomplexobj(x):
+        return jnp.where(x > 0, lax.lgamma(x), np.nan)
+    return _complex_loggamma(x)
+
+
+# Bernoulli numbers B_2k over 2k (2k - 1).
+_STIRLING = [
+    1 / 12,
+    -1 / 360,
+    1 / 1260,
+    -1 / 1680,
+    1 / 1188,
+    -691 / 360360,
+    1 / 156,
+    -3617 / 122400,
+]
+_STIRLING_FROM = 8.0
+
+
+def _stirling(z: Any) -> Any:
+    """Return the remainder of Stirling's formula for the logarithm of gamma, from about 8 on."""
+    return jnp.polyval(jnp.array(_STIRLING[::-1], typeof(z).dtype), 1 / (z * z)) / z
+
+
+@custom_jvp
+def _complex_loggamma(z: Any) -> Any:
+    pole = (jnp.imag(z) == 0) & (jnp.real(z) <= 0) & (jnp.real(z) == jnp.floor(jnp.real(z)))
+    z = jnp.where(pole, np.nan, z)
+    steps = jnp.clip(jnp.ceil(_STIRLING_FROM - jnp.real(z)), 0)
+    steps = jnp.where(jnp.abs(jnp.imag(z)) > 2 * _STIRLING_FROM, 0 * steps, steps)
+
+    def unfinished(state: Any) -> Any:
+        k, _ = state
+        return jnp.any(k < steps)
+
+    def step(state: Any) -> Any:
+        k, total = state
+        term = jnp.log(z + k.astype(z.dtype))
+        return k + 1, total + jnp.where(k < steps, term, 0)
+
+    _, total = while_loop(unfinished, step, (jnp.zeros((), steps.dtype), jnp.zeros_like(z)))
+    w = z + steps.astype(z.dtype)
+    half = 0.5 * math.log(2 * math.pi)
+    return (w - 0.5) * jnp.log(w) - w + half + _stirling(w) - total
+
+
+@_complex_loggamma.defjvp
+def _complex_loggamma_jvp(primals: Any, tangents: Any) -> Any:
+    (z,), (t,) = primals, tangents
+    return _complex_loggamma(z), t * _complex_digamma(z)
+
+
+def _complex_digamma(z: Any) -> Any:
+    """The derivative of ``loggamma``; the reflection formula gives it in the left half-plane."""
+    left = jnp.real(z) < 0
+    value = _right_digamma(jnp.where(left, 1 - z, z))
+    return jnp.where(left, value - math.pi / jnp.tan(math.pi * jnp.where(left, z, 0.5)), value)
+
+
+def _right_digamma(z: Any) -> Any:
+    """Eight steps of the recurrence, then the derivative of Stirling's series."""
+    w = z + _STIRLING_FROM
+    total = sum(1 / (z + k) for k in range(int(_STIRLING_FROM)))
+    terms = [-(2 * k + 1) * c for k, c in enumerate(_STIRLING)]
+    powers = 1 / (w * w)
+    series = jnp.polyval(jnp.array(terms[::-1], typeof(z).dtype), powers) * powers
+    return jnp.log(w) - 0.5 / w + series - total
+
+
+def digamma(x: Any) -> Array:
+    """The derivative of the logarithm of the gamma function.
+
+    >>> jnp.round(special.digamma(jnp.array([1.0, 2.0])), 3)
+    Array([-0.577,  0.423], dtype=float32)
+    """
+    (x,) = real("digamma", x)
+    return lax.digamma(x)
+
+
+def polygamma(n: Any, x: Any) -> Array:
+    """The derivative of order ``n`` of ``digamma``.
+
+    Args:
+        n: integers.
+        x: an array of real numbers.
+
+    Raises:
+        ValueError: when ``n`` are not integers.
+
+    >>> special.polygamma(1, jnp.array([1.0]))
+    Array([1.644934], dtype=float32)
+    """
+    aval = typeof(n)
+    if not jnp.issubdtype(aval.dtype, np.integer):
+        raise ValueError(f"polygamma: n must be integers, but it is {aval.str_short()}.")
+    n, x = aligned(*real("polygamma", n, x))
+    return lax.polygamma(n, x)
+
+
+def multigammaln(a: Any, d: int) -> Array:
+    """The logarithm of the gamma function of ``d`` dimensions.
+
+    Args:
+        a: an array of real numbers above ``(d - 1) / 2``.
+        d: an integer.
+
+    >>> special.multigammaln(jnp.array([2.0]), 2)
+    Array([0.45158303], dtype=float32)
+    """
+    d = operator.index(d)
+    (a,) = real("multigammaln", a)
+    shifts = jnp.arange(d, dtype=a.dtype) / 2
+    total = jnp.sum(lax.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1)
+    return total + d * (d - 1) / 4 * math.log(math.pi)
+
+
+def gammainc(a: Any, x: Any) -> Array:
+    """The regularized lower incomplete gamma function.
+
+    >>> special.gammainc(jnp.array([1.0]), 1.0)
+    Array([0.63212055], dtype=float32)
+    """
+    return lax.igamma(*aligned(*real("gammainc", a, x)))
+
+
+def gammaincc(a: Any, x: Any) -> Array:
+    """The regularized upper incomplete gamma function.
+
+    >>> special.gammaincc(jnp.array([1.0]), 1.0)
+    Array([0.36787945], dtype=float32)
+    """
+    return lax.igammac(*aligned(*real("gammaincc", a, x)))
+
+
+# --------------------------------------------------------------- factorials and powers
+
+
+def factorial(n: Any, exact: bool = False) -> Array:
+    """``n!``, by the gamma function; 0 for negative numbers.
+
+    Args:
+        n: an array of numbers.
+        exact: must be False; integers of any size are no elements of arrays.
+
+    Raises:
+        ValueError: for ``exact=True``.
+
+    >>> jnp.round(special.factorial(jnp.array([0.0, 3.0])), 3)
+    Array([1., 6.], dtype=float32)
+    """
+    if exact:
+        raise ValueError(
+            "factorial: exact must be False, as arrays have no integers of any size; use "
+            "math.factorial for single numbers."
+        )
+    (n,) = real("factorial", n)
+    return jnp.where(n < 0, 0, jnp.exp(lax.lgamma(n + 1)))
+
+
+def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
+    """The number of ways to choose ``k`` of ``N`` things.
+
+    Args:
+        N: how many there are.
+        k: how many are chosen.
+        repetition: things may be chosen more than once.
+
+    >>> jnp.round(special.comb(jnp.array([4]), 2), 3)
+    Array([6.], dtype=float32)
+    """
+    N, k = real("comb", N, k)
+    if repetition:
+        return jnp.where((k == 0) & (N >= 0), 1.0, comb(N + k - 1, k))
+    valid = (k <= N) & (N >= 0) & (k >= 0)
+    n, m = jnp.where(valid, N, 0.0), jnp.where(valid, k, 0.0)
+    ways = jnp.exp(lax.lgamma(n + 1) - lax.lgamma(m + 1) - lax.lgamma(n + 1 - m))
+    return jnp.where(valid, ways, 0.0)
+
+
+@custom_jvp
+def _poch(z: Any, m: Any) -> Any:
+    return jnp.where(m == 0, jnp.ones((), z.dtype), gamma(z + m) / gamma(z))
+
+
+_poch.defjvps(
+    lambda t, out, z, m: (lax.digamma(z + m) - lax.digamma(z)) * out * t,
+    lambda t, out, z, m: lax.digamma(z + m) * out * t,
+)
+
+
+def poch(z: Any, m: Any) -> Array:
+    """Pochhammer's symbol ``gamma(z + m) / gamma(z)``, the rising factorial.
+
+    >>> jnp.round(special.poch(jnp.array([3.0]), 2.0), 3)
+    Array([12.], dtype=float32)
+    """
+    return _poch(*aligned(*real("poch", z, m)))
+
+
+# --------------------------------------------------------------------------- beta
+
+
+@custom_jvp
+def _betaln(a: Any, b: Any) -> Any:
+    # Large logarithms of gamma nearly cancel: Stirling's formula takes them together.
+    p, q = jnp.minimum(a, b), jnp.maximum(a, b)
+    near = lax.lgamma(p) + (lax.lgamma(q) - lax.lgamma(p + q))
+    large = q >= _STIRLING_FROM
+    s = jnp.where(large, q, _STIRLING_FROM)
+    rest = _stirling(s) - _stirling(p + s)
+    one = lax.lgamma(p) + rest + p - p * jnp.log(p + s) - (s - 0.5) * jnp.log1p(p / s)
+    both = p >= _STIRLING_FROM
+    r = jnp.where(both, p, _STIRLING_FROM)
+    half = 0.5 * math.log(2 * math.pi)
+    two = _stirling(r) + rest - 0.5 * jnp.log(s) + half
+    two = two + (r - 0.5) * jnp.log(r / (r + s)) - s * jnp.log1p(r / s)
+    return jnp.where(both, two, jnp.where(large, one, near))
+
+
+_betaln.defjvps(
+    lambda t, out, a, b: (lax.digamma(a) - lax.digamma(a + b)) * t,
+    lambda t, out, a, b: (lax.digamma(b) - lax.digamma(a + b)) * t,
+)
+
+
+def betaln(a: Any, b: Any) -> Array:
+    """The logarithm of the absolute value of the beta function.
+
+    >>> jnp.round(special.betaln(jnp.array([1.0]), 2.0), 3)
+    Array([-0.693], dtype=float32)
+    """
+    return _betaln(*aligned(*real("betaln", a, b)))
+
+
+def beta(a: Any, b: Any) -> Array:
+    """The beta function ``gamma(a) gamma(b) / gamma(a + b)``.
+
+    >>> special.beta(jnp.array([1.0]), 2.0)
+    Array([0.5000001], dtype=float32)
+    """
+    a, b = real("beta", a, b)
+    return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * jnp.exp(betaln(a, b))
+
+
+def betainc(a: Any, b: Any, x: Any) -> Array:
+    """The regularized incomplete beta function, for ``x`` from 0 to 1.
+
+    >>> special.betainc(1.0, 2.0, jnp.array([0.5]))
+    Array([0.75], dtype=float32)
+    """
+    return lax.betainc(*aligned(*real("betainc", a, b, x)))
+
+
+# ------------------------------------------------------------------- zeta and Bernoulli
+
+
+@functools.cache
+def _bernoulli_numbers(n: int) -> tuple[Fraction, ...]:
+    """B_0 to B_n exactly, by their recurrence."""
+    found = [Fraction(1)]
+    for m in range(1, n + 1):
+        total = sum(math.comb(m + 1, k) * found[k] for k in range(m))
+        found.append(-total / (m + 1))
+    return tuple(found)
+
+
+def bernoulli_number(n: int) -> float:
+    """The Bernoulli number of an index."""
+    return float(_bernoulli_numbers(n)[n])
+
+
+def bernoulli(n: int) -> Array:
+    """Bernoulli's numbers from B_0 to B_n, computed exactly and then rounded.
+
+    Raises:
+        ValueError: when ``n`` is negative.
+
+    >>> special.bernoulli(4)
+    Array([ 1.        , -0.5       ,  0.16666667,  0.        , -0.03333334],      dtype=float32)
+    """
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError(f"bernoulli: n must not be negative, but it is {n}.")
+    values = []
+    for b in _bernoulli_numbers(n):
+        try:
+            values.append(float(b))
+        except OverflowError:
+            values.append(math.copysign(math.inf, b))
+    return jnp.array(values, jnp.float_)
+
+
+@custom_jvp
+def _zeta(x: Any, q: Any) -> Any:
+    return lax.zeta(x, q)
+
+
+def _zeta_series(s: Any, a: Any) -> Any:
+    """The formula of Euler and Maclaurin, which can be differentiated.
+
+    Johansson, "Rigorous high-precision computation of the Hurwitz zeta function", 2015.
+    """
+    count = 16 if is_double(a) else 8
+    end = a + count
+    total = sum((a + k) ** -s for k in range(count))
+    numbers = _bernoulli_numbers(2 * count)
+    tail, product = 0.5 + jnp.zeros_like(s), jnp.ones_like(s)
+    for m in range(1, count + 1):
+        product = jnp.clip(product * (s + (2 * m - 2)) / end, max=largest(a))
+        tail = tail + product * float(numbers[2 * m] / math.factorial(2 * m))
+        product = jnp.clip(product * (s + (2 * m - 1)) / end, max=largest(a))
+    return total + end ** (1 - s) / (s - 1) + end**-s * tail
+
+
+@_zeta.defjvp
+def _zeta_jvp(primals: Any, tangents: Any) -> Any:
+    return _zeta(*primals), jvp(_zeta_series, primals, tangents)[1]
+
+
+def zeta(x: Any, q: Any = None) -> Array:
+    """Hurwitz's zeta function, the sum of ``(k + q) ** -x`` for k from 0 on.
+
+    Args:
+        x: real numbers above 1.
+        q: positive real numbers; 1 by default, which gives Riemann's zeta function.
+
+    >>> special.zeta(jnp.array([2.0]), 1.0)
+    Array([1.644934], dtype=float32)
+    """
+    return _zeta(*aligned(*real("zeta", x, 1.0 if q is None else q)))

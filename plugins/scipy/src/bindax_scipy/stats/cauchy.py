@@ -1,0 +1,103 @@
+"""Cauchy's distribution around ``loc``, of width ``scale``."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bindax_numpy as jnp
+from bindax_core.extend import Array
+from bindax_scipy._operands import real
+
+__all__ = [
+    "cdf",
+    "isf",
+    "logcdf",
+    "logpdf",
+    "logsf",
+    "pdf",
+    "ppf",
+    "sf",
+]
+
+
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of the density.
+
+    >>> stats.cauchy.logpdf(jnp.array([0.0, 1.0]))
+    Array([-1.14473  , -1.8378772], dtype=float32)
+    """
+    x, loc, scale = real("cauchy.logpdf", x, loc, scale)
+    z = (x - loc) / scale
+    return -(jnp.log(math.pi * scale) + jnp.log1p(z * z))
+
+
+def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The density.
+
+    >>> stats.cauchy.pdf(jnp.array([0.0, 1.0]))
+    Array([0.31830987, 0.15915494], dtype=float32)
+    """
+    return jnp.exp(logpdf(x, loc, scale))
+
+
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The probability of at most ``x``.
+
+    >>> stats.cauchy.cdf(jnp.array([0.0, 1.0]))
+    Array([0.5 , 0.75], dtype=float32)
+    """
+    x, loc, scale = real("cauchy.cdf", x, loc, scale)
+    return 0.5 + jnp.arctan((x - loc) / scale) / math.pi
+
+
+def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of ``cdf``.
+
+    >>> stats.cauchy.logcdf(jnp.array([0.0, 1.0]))
+    Array([-0.6931472, -0.2876821], dtype=float32)
+    """
+    x, loc, scale = real("cauchy.logcdf", x, loc, scale)
+    return jnp.log(cdf(x, loc, scale))
+
+
+def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The probability of more than ``x``, ``1 - cdf``.
+
+    >>> stats.cauchy.sf(jnp.array([0.0, 1.0]))
+    Array([0.5 , 0.25], dtype=float32)
+    """
+    x, loc, scale = real("cauchy.sf", x, loc, scale)
+    return cdf(-x, -loc, scale)
+
+
+def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of ``sf``.
+
+    >>> stats.cauchy.logsf(jnp.array([0.0, 1.0]))
+    Array([-0.6931472, -1.3862944], dtype=float32)
+    """
+    x, loc, scale = real("cauchy.logsf", x, loc, scale)
+    return jnp.log(sf(x, loc, scale))
+
+
+def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The number below which the probability is ``q``, the inverse of ``cdf``.
+
+    >>> stats.cauchy.ppf(jnp.array([0.25, 0.5]))
+    Array([-1.,  0.], dtype=float32)
+    """
+    q, loc, scale = real("cauchy.ppf", q, loc, scale)
+    return jnp.tan(math.pi * (q - 0.5)) * scale + loc
+
+
+def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The number above which the probability is ``q``, the inverse of ``sf``.
+
+    >>> stats.cauchy.isf(jnp.array([0.25, 0.5]))
+    Array([1., 0.], dtype=float32)
+    """
+    q, loc, scale = real("cauchy.isf", q, loc, scale)
+    return jnp.tan(math.pi * (0.5 - q)) * scale + loc

@@ -1,0 +1,95 @@
+"""The exponential distribution from ``loc`` on, with mean ``loc + scale``."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import bindax_numpy as jnp
+from bindax_core.extend import Array
+from bindax_scipy._operands import real
+
+__all__ = [
+    "cdf",
+    "logcdf",
+    "logpdf",
+    "logsf",
+    "pdf",
+    "ppf",
+    "sf",
+]
+
+
+def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of the density.
+
+    >>> stats.expon.logpdf(jnp.array([0.0, 1.0]))
+    Array([-0., -1.], dtype=float32)
+    """
+    x, loc, scale = real("expon.logpdf", x, loc, scale)
+    z = (x - loc) / scale
+    return jnp.where(x < loc, -np.inf, -z - jnp.log(scale))
+
+
+def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The density.
+
+    >>> stats.expon.pdf(jnp.array([0.0, 1.0]))
+    Array([1.        , 0.36787942], dtype=float32)
+    """
+    return jnp.exp(logpdf(x, loc, scale))
+
+
+def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The probability of at most ``x``.
+
+    >>> stats.expon.cdf(jnp.array([0.0, 1.0]))
+    Array([0.        , 0.63212055], dtype=float32)
+    """
+    x, loc, scale = real("expon.cdf", x, loc, scale)
+    z = (x - loc) / scale
+    return jnp.where(x < loc, 0.0, -jnp.expm1(-z))
+
+
+def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of ``cdf``.
+
+    >>> stats.expon.logcdf(jnp.array([0.0, 1.0]))
+    Array([      -inf, -0.4586751], dtype=float32)
+    """
+    x, loc, scale = real("expon.logcdf", x, loc, scale)
+    return jnp.log1p(-sf(x, loc, scale))
+
+
+def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The probability of more than ``x``, ``1 - cdf``.
+
+    >>> stats.expon.sf(jnp.array([0.0, 1.0]))
+    Array([1.        , 0.36787942], dtype=float32)
+    """
+    x, loc, scale = real("expon.sf", x, loc, scale)
+    return jnp.exp(logsf(x, loc, scale))
+
+
+def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of ``sf``.
+
+    >>> stats.expon.logsf(jnp.array([0.0, 1.0]))
+    Array([-0., -1.], dtype=float32)
+    """
+    x, loc, scale = real("expon.logsf", x, loc, scale)
+    z = (x - loc) / scale
+    return jnp.where(x < loc, 0.0, -z)
+
+
+def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The number below which the probability is ``q``, the inverse of ``cdf``.
+
+    >>> stats.expon.ppf(jnp.array([0.25, 0.5]))
+    Array([0.28768206, 0.6931472 ], dtype=float32)
+    """
+    q, loc, scale = real("expon.ppf", q, loc, scale)
+    return jnp.where((q >= 0) & (q <= 1), loc - scale * jnp.log1p(-q), np.nan)

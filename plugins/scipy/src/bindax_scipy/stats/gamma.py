@@ -1,0 +1,86 @@
+"""The gamma distribution of shape ``a``."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import bindax_numpy as jnp
+from bindax_core.extend import Array
+from bindax_scipy._operands import real
+from bindax_scipy.special import gammainc, gammaincc, gammaln, xlogy
+
+__all__ = [
+    "cdf",
+    "logcdf",
+    "logpdf",
+    "logsf",
+    "pdf",
+    "sf",
+]
+
+
+def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of the density.
+
+    >>> stats.gamma.logpdf(jnp.array([1.0, 2.0]), 2.0)
+    Array([-1.       , -1.3068528], dtype=float32)
+    """
+    x, a, loc, scale = real("gamma.logpdf", x, a, loc, scale)
+    inside = x >= loc
+    z = jnp.where(inside, (x - loc) / scale, 1.0)
+    value = xlogy(a - 1, z) - z - gammaln(a) - jnp.log(scale)
+    return jnp.where(inside, value, -np.inf)
+
+
+def pdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The density.
+
+    >>> stats.gamma.pdf(jnp.array([1.0, 2.0]), 2.0)
+    Array([0.36787942, 0.27067056], dtype=float32)
+    """
+    return jnp.exp(logpdf(x, a, loc, scale))
+
+
+def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The probability of at most ``x``.
+
+    >>> stats.gamma.cdf(jnp.array([1.0, 2.0]), 2.0)
+    Array([0.26424113, 0.59399414], dtype=float32)
+    """
+    x, a, loc, scale = real("gamma.cdf", x, a, loc, scale)
+    return gammainc(a, jnp.clip((x - loc) / scale, 0))
+
+
+def logcdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of ``cdf``.
+
+    >>> stats.gamma.logcdf(jnp.array([1.0, 2.0]), 2.0)
+    Array([-1.3308933, -0.5208858], dtype=float32)
+    """
+    x, a, loc, scale = real("gamma.logcdf", x, a, loc, scale)
+    return jnp.log(cdf(x, a, loc, scale))
+
+
+def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The probability of more than ``x``, ``1 - cdf``.
+
+    >>> stats.gamma.sf(jnp.array([1.0, 2.0]), 2.0)
+    Array([0.7357589 , 0.40600586], dtype=float32)
+    """
+    x, a, loc, scale = real("gamma.sf", x, a, loc, scale)
+    z = (x - loc) / scale
+    return jnp.where(z < 0, 1.0, gammaincc(a, z))
+
+
+def logsf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """The logarithm of ``sf``.
+
+    >>> stats.gamma.logsf(jnp.array([1.0, 2.0]), 2.0)
+    Array([-0.30685282, -0.9013877 ], dtype=float32)
+    """
+    x, a, loc, scale = real("gamma.logsf", x, a, loc, scale)
+    return jnp.log(sf(x, a, loc, scale))

@@ -1,0 +1,130 @@
+"""Programs on arrays of extended dtypes, as programs on the arrays that represent them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bindax_core import extend as kinds
+from bindax_core.extend import (
+    Array,
+    ClosedJaxpr,
+    JaxprEqn,
+    Literal,
+    Origin,
+    Primitive,
+    has_extended_dtypes,
+    is_extended,
+    subjaxprs,
+)
+from bindax_transforms.batching.vmap import AxisData, vmap_flat
+from bindax_transforms.staging.trace import trace_to_jaxpr
+
+_ORIGIN = Origin("physical_jaxpr")
+
+
+def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The program on the arrays that represent a program's operands and results.
+
+    Equations on extended dtypes follow their primitives' ``physical`` rules. Without one, a
+    primitive whose parameters are programs takes the programs that represent those, and any other
+    is applied along each axis of the elements, by its ``vmap`` rule.
+
+    Raises:
+        TypeError: when an operation has no meaning on the arrays that represent its operands.
+    """
+    if not has_extended_dtypes(closed):
+        return closed
+    found = closed.cache.get("physical")
+    if found is None:
+        avals = [aval.physical() for aval in closed.in_avals]
+        found = trace_to_jaxpr(lambda *values: _evaluate(closed, values), avals, _ORIGIN)
+        closed.cache["physical"] = found
+    return found
+
+
+def _evaluate(closed: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
+    jaxpr = closed.jaxpr
+    env: dict[Any, Any] = dict(zip(jaxpr.constvars, map(_physical, closed.consts), strict=True))
+    env.update(zip(jaxpr.invars, values, strict=True))
+
+    def read(atom: Any) -> Any:
+        return _physical(atom.val) if type(atom) is Literal else env[atom]
+
+    for eqn in jaxpr.eqns:
+        outs = _apply(eqn, [read(x) for x in eqn.invars])
+        env.update(zip(eqn.outvars, outs, strict=True))
+    return [read(x) for x in jaxpr.outvars]
+
+
+def _physical(value: Any) -> Any:
+    return value.physical() if isinstance(value, Array) else value
+
+
+def _apply(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
+    avals_in = [x.aval for x in eqn.invars]
+    shapes = {
+        aval.dtype[0].shape
+        for aval in (*avals_in, *[v.aval for v in eqn.outvars])
+        if is_extended(aval.dtype)
+    }
+    programs = subjaxprs(eqn.params)
+    if not shapes and not any(has_extended_dtypes(program) for _, program in programs):
+        return _bind(eqn.primitive, operands, eqn.params)
+    rule = kinds.physical.find(eqn.primitive)
+    if rule is not None:
+        return list(rule(avals_in, *operands, **eqn.params))
+    if programs:
+        params = {name: _physical_parameter(value) for name, value in eqn.params.items()}
+        return _bind(eqn.primitive, operands, params)
+    if len(shapes) != 1:
+        raise _meaningless(eqn, "its operands have elements of several shapes")
+    return _structural(eqn, operands, shapes.pop())
+
+
+def _physical_parameter(value: Any) -> Any:
+    if isinstance(value, ClosedJaxpr):
+        return physical_jaxpr(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_physical_parameter, value))
+    return value
+
+
+def _structural(eqn: JaxprEqn, operands: Sequence[Any], shape: tuple[int, ...]) -> Sequence[Any]:
+    """An operation on elements, along each axis of the arrays that represent them."""
+
+    def along(axes: Sequence[int], values: Sequence[Any]) -> Sequence[Any]:
+        if not axes:
+            return _bind(eqn.primitive, values, eqn.params)
+        size, rest = axes[-1], axes[:-1]
+        ranks = [len(aval.shape) + len(rest) if extended else None for aval, extended in typed]
+        outs, dims = vmap_flat(lambda *xs: along(rest, xs), AxisData(size), values, ranks, _ORIGIN)
+        return [_last(x, d, size, v, eqn) for x, d, v in zip(outs, dims, eqn.outvars, strict=True)]
+
+    typed = [(x.aval, is_extended(x.aval.dtype)) for x in eqn.invars]
+    return along(shape, operands)
+
+
+def _last(x: Any, dim: int | None, size: int, v: Any, eqn: JaxprEqn) -> Any:
+    operations = kinds.operations_for(kinds.typeof(x))
+    if not is_extended(v.aval.dtype):
+        if dim is not None:
+            raise _meaningless(eqn, f"its result {v.aval.str_short()} would differ among the parts")
+        return x
+    last = len(kinds.typeof(x).shape) - (dim is not None)
+    if dim is None:
+        return operations.broadcast_axis(x, size, last)
+    return x if dim == last else operations.move_axis(x, dim, last)
+
+
+def _meaningless(eqn: JaxprEqn, reason: str) -> TypeError:
+    types = ", ".join(x.aval.str_short() for x in eqn.invars)
+    return TypeError(
+        f"{eqn.primitive.name} of ({types}) has no meaning on the arrays that represent its "
+        f"operands: {reason}. If it does mean something, give the primitive a 'physical' rule."
+    )
+
+
+def _bind(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
+    outs = primitive.bind(*operands, **params)
+    return outs if primitive.multiple_results else [outs]

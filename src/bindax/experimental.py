@@ -1,3 +1,0 @@
-"""Names that JAX keeps here; the functions are as stable as the others."""
-
-from bindax_callbacks import io_callback as io_callback

@@ -1,0 +1,37 @@
+"""The names of SciPy: special functions, linear algebra, distributions, signals, optimization.
+
+The modules are loaded when they are used.
+
+>>> import bindax.numpy as jnp
+>>> from bindax.scipy import special
+>>> special.expit(jnp.array([0.0]))
+Array([0.5], dtype=float32)
+"""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+_MODULES = (
+    "cluster",
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
+    "spatial",
+    "special",
+    "stats",
+)
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        return _import_module(f"bindax.scipy.{name}")
+    raise AttributeError(f"module 'bindax.scipy' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

@@ -1,0 +1,3 @@
+"""Vector quantization."""
+
+from bindax_scipy.cluster.vq import vq as vq

@@ -1,0 +1,3 @@
+"""Rotations of space."""
+
+from bindax.scipy.spatial import transform as transform

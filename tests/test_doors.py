@@ -1,0 +1,73 @@
+"""Every public module says in ``__all__`` what it offers, and ``help()`` lists it."""
+
+from __future__ import annotations
+
+import importlib
+import pydoc
+import re
+import subprocess
+import sys
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _modules(package: Path) -> Iterator[str]:
+    """The public modules of a package, files of which no part begins with an underscore."""
+    for file in package.rglob("*.py"):
+        parts = file.relative_to(package.parent).with_suffix("").parts
+        name = ".".join(part for part in parts if part != "__init__")
+        if not re.search(r"\._|\.demo|\.scipy", name):  # scipy's are not complete
+            yield name
+
+
+def _doors() -> Iterator[str]:
+    """The facade's modules, the kernel's doors, the kit, and each plugin's package."""
+    yield from _modules(ROOT / "src/bindax")
+    yield from ("bindax_core", "bindax_core.errors", "bindax_core.extend", "bindax_testing")
+    yield from ("bindax_core.tree", "bindax_core.tree_util", "bindax_callbacks.debug")
+    for package in (ROOT / "plugins").glob("*/src/bindax_*"):
+        if package.name != "bindax_scipy":
+            yield package.name
+        if (package / "extend.py").exists():
+            yield f"{package.name}.extend"
+
+
+DOORS = sorted(_doors())
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_door_lists_its_words(name: str) -> None:
+    if name.startswith("bindax_xla_backend"):
+        pytest.importorskip("jaxlib")
+    door = importlib.import_module(name)
+    words = list(door.__all__)
+    assert len(words) == len({*words})
+    values = {word: getattr(door, word) for word in words}
+    helpers = {"Any": typing.Any, "import_module": importlib.import_module, "TYPE_CHECKING": False}
+    assert not [word for word, x in values.items() if word in helpers and x is helpers[word]]
+    shown = {*re.findall(r"\w+", pydoc.plain(pydoc.render_doc(door)))}
+    # pydoc shows modules only where they are files of the package.
+    assert not [w for w, x in values.items() if w not in shown and not isinstance(x, ModuleType)]
+
+
+def test_the_door_of_bindax_has_what_plugins_bring() -> None:
+    import bindax
+
+    assert {"grad", "jit", "lax", "numpy", "tree", "Array", "pure_callback"} <= {*bindax.__all__}
+    assert {"hookimpl", "primitive", "rules"} <= {*bindax.extend.__all__}
+
+
+def test_listing_the_words_loads_nothing() -> None:
+    code = """
+import sys, bindax
+words = bindax.__all__
+print([m for m in ("bindax_transforms", "bindax_lax_basic", "pluggy") if m in sys.modules])
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

@@ -1,0 +1,97 @@
+"""Pages that follow from the code are what the code says; every public page is on the site."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import bindax
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+
+
+def script(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def pages() -> ModuleType:
+    return script("pages")
+
+
+def test_parts_are_what_the_code_says(pages: ModuleType) -> None:
+    files = [str(path.relative_to(ROOT)) for path in pages.outdated()]
+    assert not files, "run: uv run python scripts/pages.py"
+
+
+def test_every_setting_is_on_the_page() -> None:
+    listed = re.findall(
+        r"^\| `(\w+)` \| `BINDAX_", (DOCS / "settings.md").read_text(), re.MULTILINE
+    )
+    slots = type(bindax.config).__slots__
+    assert sorted(listed) == sorted(name for name in slots if not name.startswith("_"))
+
+
+def test_every_contract_and_every_picture_is_on_the_page(pages: ModuleType) -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    assert all(f"| {contract['name']} |" in text for contract in pages.contracts())
+    shown = set(re.findall(r"\]\(pictures/layers/([\w-]+\.svg)\)", text))
+    assert shown == set(pages.pictures())
+
+
+def test_every_package_is_on_the_map() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    rooms = [path.parent for path in ROOT.glob("plugins/*/pyproject.toml")]
+    missing = [room.name for room in rooms if f"`plugins/{room.name}`" not in text]
+    assert not missing
+
+
+def test_every_decision_is_listed_and_has_its_four_headings() -> None:
+    folder = DOCS / "decisions"
+    records = sorted(folder.glob("[0-9]*.md"))
+    listed = re.findall(r"\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text())
+    assert listed == [record.name for record in records]
+    for record in records:
+        headings = re.findall(r"^## (.*)$", record.read_text(encoding="utf-8"), re.MULTILINE)
+        assert headings == ["Question", "Decision", "Reasons", "Consequences"], record.name
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text()))
+    # The pages of one family of operations, and the records, are reached from their first page.
+    found = {
+        path.relative_to(DOCS).as_posix()
+        for path in DOCS.rglob("*.md")
+        if path.name == "README.md" or path.parent.name not in ("lax", "decisions")
+    }
+    assert listed == found
+
+
+def test_examples_of_docstrings_are_fenced_on_the_site() -> None:
+    pytest.importorskip("griffe", reason="the group docs is not installed")
+    text = "Add one.\n\n>>> f(1)\n2\n\nExample:\n    >>> f(2)\n    3"
+    first, last = "```pycon\n>>> f(1)\n2\n```", "    ```pycon\n    >>> f(2)\n    3\n    ```"
+    fenced = f"Add one.\n\n{first}\n\nExample:\n{last}"
+    assert script("site_docstrings").fenced(text) == fenced
+
+
+def test_links_out_of_the_documentation_lead_to_the_repository() -> None:
+    rewrite = script("site_hooks").rewrite
+    page = DOCS / "guides/primitive.md"
+    text = "[core](../../core) [page](../plugins.md) `[code](../../core)` [web](https://bindax.org)"
+    kept = text.partition(" ")[2]
+    assert rewrite(text, page, DOCS, None) == f"core {kept}"
+    linked = rewrite(text, page, DOCS, "https://example.org/bindax/")
+    assert linked == f"[core](https://example.org/bindax/blob/main/core) {kept}"
