@@ -15,7 +15,7 @@ from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_numpy.creation import asarray
 
 
-def save(file: Any, arr: Any, allow_pickle: bool = False) -> None:
+def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     """Write an array to a file in NumPy's format ``.npy``.
 
     Args:
