@@ -94,7 +94,7 @@ def fromfile(
     ...     jnp.fromfile(file.name)
     Array([0., 1., 2.], dtype=float32)
     """
-    found = np.fromfile(file, canonical_dtype(dtype), count, sep, offset)  # type: ignore[call-overload]
+    found = np.fromfile(file, canonical_dtype(dtype), count, sep, offset)
     return Array.from_numpy(found)
 
 
