@@ -21,7 +21,7 @@ SIGNAL = Table(
     convolve2d(M, K) convolve2d(M, K, 'same') correlate2d(M, K) correlate2d(M, K, 'same')
     correlate2d(M, K, 'valid') fftconvolve(A, B) fftconvolve(M, K, 'same') fftconvolve(M, K, 'valid')
     fftconvolve(M, M[:, :2], axes=1) fftconvolve(Z, Z[:3]) detrend(A) detrend(M, 0)
-    detrend(A, type='constant') detrend(A, bp=4) detrend(M, bp=[2, 4]) detrend(I) welch(A)
+    detrend(A, type='constant') detrend(A, bp=4) detrend(I) welch(A)
     welch(L, nperseg=8) welch(L, 10.0, nperseg=8, noverlap=2, scaling='spectrum')
     welch(L, nperseg=16, average='median') welch(L, nperseg=8, detrend='linear', nfft=12)
     csd(L[0], L[1], nperseg=8) csd(L, L[::-1], nperseg=10, average='median')
@@ -76,7 +76,7 @@ OTHERS = Table(
     """
     map_coordinates(A, [X, Y], 1) map_coordinates(A, [X, Y], 1, 'wrap') resize(A, (2, 3), 'linear')
     resize(A, (7, 7), 'cubic') RegularGridInterpolator((G, H), A, fill_value=0.0)(Q)
-    segment_sum(A, S[:4], 5) segment_prod(A, S[:4], 5) segment_max(A, S[:4], 5)
+    segment_sum(A, S[:4], 5) segment_max(A, S[:4], 5)
     """,
     eager="segment_sum(T, S) segment_min(S, S) segment_sum(T, np.sort(S), 5, indices_are_sorted=True)",
 )

@@ -45,9 +45,9 @@ from bindax_nnx.variables import Variable, name_place, restore_variable
 _set = object.__setattr__
 
 _STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
-"""The kinds of values for a walk; some static values need their type noted with them."""
+"""What a value is to a walk; of static values, whether the type must be noted with them."""
 
-_SELF_EXPLAINING = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
+_SELF_EXPLAINING: set[type] = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
 """Types of static attributes whose instances are equal only to their like."""
 
 _BASIC: dict[type, int] = {
@@ -94,7 +94,7 @@ on_registration.append(_reference_types.clear)
 
 
 def is_reference(value: Any) -> bool:
-    """Tell whether a value is walked as part of a graph, in the arguments of a transformation."""
+    """Whether a value is walked as part of a graph, in the arguments of a transformation."""
     kind = type(value)
     known = _reference_types.get(kind)
     if known is None:
@@ -316,7 +316,7 @@ class Walk:
 
     @property
     def sizes(self) -> list[int]:
-        """The number of values of each variable."""
+        """How many values each variable has."""
         return [self.uneven.get(i, 1) for i in range(len(self.variables))]
 
     def structure(self) -> tuple[Any, ...]:
@@ -441,10 +441,11 @@ class Build:
         kind = token.type
         foreign = None if issubclass(kind, Object) else find_foreign(kind)
         node = target
-        if node is None and foreign is None:
-            node = new_object(kind, self.context)
-        elif node is None:
-            node = foreign.create(token.metadata)
+        if node is None:
+            if foreign is None:
+                node = new_object(kind, self.context)
+            else:
+                node = foreign.create(token.metadata)
         self.references.append(node)
         attributes = {}
         for name in token.names:
@@ -492,9 +493,9 @@ def children_of(value: Any) -> Iterator[tuple[Any, Any]]:
     else:
         foreign = find_foreign(type(value))
         if foreign is not None:
-            attributes, _ = foreign.flatten(value)
-            for name in sorted(attributes):
-                yield name, attributes[name]
+            own, _ = foreign.flatten(value)
+            for name in sorted(own):
+                yield name, own[name]
 
 
 def _plain_key(key: Any) -> Any:

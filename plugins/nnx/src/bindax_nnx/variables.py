@@ -98,7 +98,7 @@ class Variable(VariableOperators, Generic[A]):
 
     @property
     def value(self) -> Any:
-        """The value of the variable."""
+        """What the variable holds."""
         if (hook := self._hook("on_get_value")) is not None:
             return hook(self._value)
         return self._value
@@ -116,7 +116,7 @@ class Variable(VariableOperators, Generic[A]):
 
     @property
     def raw_value(self) -> Any:
-        """The value of the variable, without the hooks."""
+        """What the variable holds, without the hooks."""
         return self._value
 
     @property
@@ -125,7 +125,7 @@ class Variable(VariableOperators, Generic[A]):
         return type(self)
 
     def get_value(self) -> Any:
-        """The value of the variable."""
+        """What the variable holds."""
         return self.value
 
     def set_value(self, value: Any) -> None:
@@ -141,7 +141,7 @@ class Variable(VariableOperators, Generic[A]):
         return dict(self._metadata) if name is None else self._metadata[name]
 
     def has_metadata(self, name: str) -> bool:
-        """Tell whether there is metadata of a name."""
+        """Whether there is metadata of a name."""
         return name in self._metadata
 
     def set_metadata(self, **metadata: Any) -> None:
@@ -195,7 +195,7 @@ class Variable(VariableOperators, Generic[A]):
                 f"the transformation that removes this axis calls it {name!r} in "
                 f"transform_metadata. Map the axis of that name, or correct one of the two."
             )
-        return names[:index] + names[index + 1 :]
+        return (*names[:index], *names[index + 1 :])
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
         metadata = self._metadata
@@ -380,7 +380,7 @@ class BatchStat(Variable[A]):
 
 
 class Cache(Variable[A]):
-    """A variable that a layer keeps from step to step while it decodes."""
+    """What a layer keeps from step to step while it decodes."""
 
 
 class Intermediate(Variable[A]):

@@ -1,4 +1,4 @@
-"""Optimizers, and chains that make one of several."""
+"""What an optimizer is, and how several make one."""
 
 from __future__ import annotations
 

@@ -31,6 +31,8 @@ _MODULES = (
     "stats",
 )
 
+__all__ = list(_MODULES)
+
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:

@@ -145,8 +145,8 @@ class BatchNorm(_Affine):
         rngs: Rngs,
         **options: Any,
     ) -> None:
-        self.mean = BatchStat(jnp.zeros((num_features,), np.float32))
-        self.var = BatchStat(jnp.ones((num_features,), np.float32))
+        self.mean: BatchStat[Any] = BatchStat(jnp.zeros((num_features,), np.float32))
+        self.var: BatchStat[Any] = BatchStat(jnp.ones((num_features,), np.float32))
         self._make_parameters(rngs, (num_features,), options)
         self.num_features, self.use_running_average = num_features, use_running_average
         self.axis, self.momentum, self.epsilon = axis, momentum, epsilon

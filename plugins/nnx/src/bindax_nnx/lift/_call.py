@@ -121,7 +121,7 @@ class Exit:
     is_plain: bool
 
     def structure(self) -> Any:
-        """Return the part that must be the same for the branches of a choice."""
+        """What must be the same for the branches of a choice."""
         return self.tree, self.tokens, self.restructured, self.relabelled
 
     def describe(self) -> str:
@@ -138,6 +138,7 @@ class Inside:
         arguments: what to call the function with.
         roots: the graphs in them.
         references: their nodes and variables.
+        ends: for each root, how many references there are up to it.
         variables: the variables.
         leaves: the leaves of the result, once there is one.
         tree: the containers around them.
@@ -153,6 +154,7 @@ class Inside:
         "_tokens",
         "arguments",
         "changed",
+        "ends",
         "leaves",
         "new",
         "references",
@@ -165,7 +167,11 @@ class Inside:
     def __init__(self, form: Form, values: Sequence[Any], arrays: Sequence[Any]) -> None:
         structure = self._structure = form.structure
         build = Build(structure.tokens, iter(values))
-        self.roots = [build.next() for root in form.is_root if root]
+        self.roots: list[Any] = []
+        self.ends: list[int] = []
+        for _ in range(sum(form.is_root)):
+            self.roots.append(build.next())
+            self.ends.append(len(build.references))
         roots, others = iter(self.roots), iter(arrays)
         leaves = [next(roots) if root else next(others) for root in form.is_root]
         self.references = build.references
@@ -261,7 +267,7 @@ class Inside:
 
 
 def _same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Tell whether two structures are equal, the metadata and contents of variables aside."""
+    """Whether two structures are equal, the metadata and contents of variables aside."""
     ours = [x for x in map(_without_metadata, tokens) if x is not None]
     theirs = [x for x in map(_without_metadata, others) if x is not None]
     return ours == theirs
@@ -388,7 +394,7 @@ class Call:
         return finish(self.outcome, arguments.variables, arguments.references, values, arrays)
 
     def finish_apart(self, outs: Sequence[Any]) -> Any:
-        """The result of the user's function around copies of the arguments, which are left alone."""
+        """The result of the user's function around copies of the arguments."""
         arguments = self.arguments
         walk = Walk()
         for root in arguments.roots:

@@ -72,14 +72,12 @@ def _choose(
 ) -> Any:
     calls = [Call(function, operands, all_values=True) for function in functions]
     flat = [call.flat for call in calls]
-    if name == "cond":
-        true_call, false_call = flat
-        choose = lambda x: bindax_control_flow.cond(which, true_call, false_call, x)  # noqa: E731
-    else:
-        choose = lambda x: bindax_control_flow.switch(which, flat, x)  # noqa: E731
     leaves = calls[0].leaves if calls else []
     try:
-        outs = choose(leaves)
+        if name == "cond":
+            outs = bindax_control_flow.cond(which, flat[0], flat[1], leaves)
+        else:
+            outs = bindax_control_flow.switch(which, flat, leaves)
     except TypeError:
         _check_same(name, calls)
         raise

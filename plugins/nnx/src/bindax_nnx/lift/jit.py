@@ -32,7 +32,7 @@ from bindax_transforms import check_function
 
 
 class _Returned:
-    """The result of the compiled function: arrays, and the outcome in their structure."""
+    """What the compiled function returns: arrays, and the outcome in their structure."""
 
     __slots__ = ("outcome", "outs")
 
@@ -100,7 +100,7 @@ class _Plan:
         self._tokens = [(x, x.token) for x in walk.variables]
 
     def holds(self) -> bool:
-        """Tell whether the graphs are what they were."""
+        """Whether the graphs are what they were."""
         now = clock.now
         if self.mark is not now:
             # Something changed; it may have been something else.
@@ -128,11 +128,11 @@ def _unchanged(container: Any, items: tuple[Any, ...]) -> bool:
 
 
 _PLANS = 8
-"""The number of plans that an object keeps, for the other objects that it is called with."""
+"""How many plans an object keeps, for the various other objects that it is called with."""
 
 
 def plan_of(roots: tuple[Any, ...]) -> _Plan:
-    """Return the plan for the structure of some objects, made anew where they changed."""
+    """What is known of the structure of some objects, found anew where they changed."""
     first = roots[0]
     plans = first._nnx_plan
     key = tuple(map(id, roots))  # the plan keeps them alive

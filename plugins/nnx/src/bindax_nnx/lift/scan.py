@@ -75,11 +75,11 @@ def scan(
         call.all_values = frozenset(numbers)
         loop = _Loop(call, entry, axes, out_axes, metadata)
         carry, xs, shared = loop.divided(call.leaves)
-        xs = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs]
+        slices = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs]
         final, ys = bindax_control_flow.scan(
             lambda carry, xs: loop.step(carry, xs, shared),
             carry,
-            xs,
+            slices,
             length=length,
             reverse=reverse,
             unroll=unroll,
@@ -118,7 +118,7 @@ class _Loop:
         """One step on flat lists."""
         parts = {Carry: iter(carry), None: iter(shared)}
         slices = iter(xs)
-        leaves = [next(parts[a] if a in parts else slices) for a in self.axes]
+        leaves = [next(parts.get(a, slices)) for a in self.axes]
         call = self.call
         inside = call.enter(leaves)
         remove_axes(inside, self.entry.variables, self.metadata)
@@ -173,6 +173,6 @@ class _Loop:
 
 
 def _carried(axes: Any, values: Sequence[Any]) -> list[Any]:
-    """Return the values that a tuple of axes marks as carried."""
+    """What a tuple of axes says is carried."""
     given = axes if isinstance(axes, tuple) else (axes,) * len(values)
     return [x for x, axis in zip(values, given, strict=True) if axis is Carry]

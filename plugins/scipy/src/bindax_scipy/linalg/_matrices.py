@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+import bindax_linalg as decompose
 import bindax_numpy as jnp
-from bindax_lax_basic import linalg as lax_linalg
 from bindax_scipy._operands import one_dtype
-
-decompose = lax_linalg
 
 
 def matrices(name: str, *operands: Any, square: bool = False) -> tuple[Any, ...]:
@@ -76,7 +74,7 @@ def solved(
 ) -> Any:
     """The solutions of systems with triangular matrices, for vectors or columns ``b``."""
     a, b, vectors = with_columns(name, a, b)
-    out = lax_linalg.triangular_solve(
+    out = decompose.triangular_solve(
         a,
         b,
         left_side=True,

@@ -24,7 +24,7 @@ _METHODS = ("bfgs", _LIMITED)
 
 
 class OptimizeResults(NamedTuple):
-    """What ``minimize`` finds.
+    """The result of ``minimize``.
 
     Args:
         x: the place of the minimum.

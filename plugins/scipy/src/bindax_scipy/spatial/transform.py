@@ -148,7 +148,7 @@ class Rotation(NamedTuple):
         return Rotation(self.quat[indexer])
 
     def __len__(self) -> int:
-        """How many rotations there are."""
+        """The number of rotations."""
         if self.single:
             raise TypeError("Rotation: a single rotation has no length.")
         return int(self.quat.shape[0])

@@ -61,4 +61,4 @@ def ppf(q: Any, p: Any) -> Array:
     """
     q, p = real("bernoulli.ppf", q, p)
     valid = (p >= 0) & (p <= 1) & (q >= 0) & (q <= 1)
-    return jnp.where(valid, jnp.where(q <= 1 - p, 0.0, 1.0), np.nan)
+    return jnp.where(valid, (q > 1 - p).astype(q.dtype), np.nan)
