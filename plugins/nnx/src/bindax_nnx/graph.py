@@ -36,10 +36,7 @@ from bindax_nnx.variables import Variable
 _set = object.__setattr__
 
 _STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
-"""The kinds of values for a walk; some static values need their type noted with them."""
-
-_SELF_EXPLAINING: set[type] = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
-"""Types of static attributes whose instances are equal only to their like."""
+"""The role of a value in a walk; of static values, whether the type must be noted with them."""
 
 _BASIC: dict[type, int] = {
     **dict.fromkeys(SELF_EXPLAINING, _STATIC),

@@ -99,7 +99,7 @@ class Variable(VariableOperators, Generic[A]):
 
     @property
     def value(self) -> Any:
-        """The value of the variable."""
+        """The content of the variable."""
         if (hook := self._hook("on_get_value")) is not None:
             return hook(self._value)
         return self._value
@@ -117,7 +117,7 @@ class Variable(VariableOperators, Generic[A]):
 
     @property
     def raw_value(self) -> Any:
-        """The value of the variable, without the hooks."""
+        """The content of the variable, without the hooks."""
         return self._value
 
     @property
@@ -126,7 +126,7 @@ class Variable(VariableOperators, Generic[A]):
         return type(self)
 
     def get_value(self) -> Any:
-        """The value of the variable."""
+        """The content of the variable."""
         return self.value
 
     def set_value(self, value: Any) -> None:
@@ -379,7 +379,7 @@ class BatchStat(Variable[A]):
 
 
 class Cache(Variable[A]):
-    """A variable that a layer keeps from step to step while it decodes."""
+    """State that a layer keeps from step to step while it decodes."""
 
 
 class Intermediate(Variable[A]):

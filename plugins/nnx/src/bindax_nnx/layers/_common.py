@@ -1,4 +1,4 @@
-"""Helpers of layers: dtypes, parameters and checks of their inputs."""
+"""The common parts of layers: dtypes, parameters and checks of their inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks for the transformation of parts of objects: axes, carries, and filters for them."""
+"""Descriptions of how parts of objects are transformed: axes, carries, and filters for them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ByFilter:
         self._predicates = tuple(map(to_predicate, self.filters))
 
     def of(self, path: Path, variable: Variable[Any]) -> Any:
-        """Return the mark of one variable.
+        """The entry for one variable.
 
         Raises:
             ValueError: no filter takes it.

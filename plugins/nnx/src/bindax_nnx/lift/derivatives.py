@@ -108,7 +108,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _arrays_only(call: Call, outs: Sequence[Any]) -> Any:
-    """Return the values that belong to the arrays of a result, in its structure."""
+    """The part of the results that belongs to arrays, in its structure."""
     if call.inside is None:
         raise TypeError("the function was not called.")
     arrays = iter(outs[call.num_values :])

@@ -21,7 +21,7 @@ from bindax_transforms import check_function
 
 @dataclasses.dataclass(frozen=True)
 class DiffState:
-    """A choice of variables of an argument to differentiate with respect to.
+    """Variables of an argument to differentiate with respect to.
 
     Attributes:
         argnum: the position of the argument.
@@ -155,7 +155,7 @@ def _entries(argnums: Argnums, args: Sequence[Any]) -> list[tuple[int, Filter]]:
 
 
 class _Selection:
-    """The leaves of a call to differentiate with respect to, and the argument of each."""
+    """The leaves of a call that are differentiated with respect to, and for which argument."""
 
     def __init__(
         self, call: Call, args: Sequence[Any], entries: Sequence[tuple[int, Filter]]

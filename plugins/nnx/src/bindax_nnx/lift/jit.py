@@ -32,7 +32,7 @@ from bindax_transforms import check_function
 
 
 class _Returned:
-    """The result of the compiled function: arrays, and the outcome in their structure."""
+    """The results of the compiled function: arrays, and the outcome in their structure."""
 
     __slots__ = ("outcome", "outs")
 
@@ -132,7 +132,7 @@ _PLANS = 8
 
 
 def plan_of(roots: tuple[Any, ...]) -> _Plan:
-    """Return the plan for the structure of some objects, made anew where they changed."""
+    """The known structure of some objects, found anew where they changed."""
     first = roots[0]
     plans = first._nnx_plan
     key = tuple(map(id, roots))  # the plan keeps them alive

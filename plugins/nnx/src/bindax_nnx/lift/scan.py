@@ -174,6 +174,6 @@ class _Loop:
 
 
 def _carried(axes: Any, values: Sequence[Any]) -> list[Any]:
-    """Return the values that a tuple of axes marks as carried."""
+    """The values that a tuple of axes says are carried."""
     given = axes if isinstance(axes, tuple) else (axes,) * len(values)
     return [x for x, axis in zip(values, given, strict=True) if axis is Carry]

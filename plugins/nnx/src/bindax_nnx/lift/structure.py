@@ -122,7 +122,7 @@ class Exit:
     is_plain: bool
 
     def structure(self) -> Any:
-        """Return the part that must be the same for the branches of a choice."""
+        """The parts that must be the same for the branches of a choice."""
         return self.tree, self.tokens, self.restructured, self.relabelled
 
     def describe(self) -> str:
