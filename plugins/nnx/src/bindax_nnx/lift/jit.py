@@ -128,7 +128,7 @@ def _unchanged(container: Any, items: tuple[Any, ...]) -> bool:
 
 
 _PLANS = 8
-"""The number of plans that an object keeps, for the various other objects that it is called with."""
+"""The number of plans that an object keeps, for the other objects that it is called with."""
 
 
 def plan_of(roots: tuple[Any, ...]) -> _Plan:
