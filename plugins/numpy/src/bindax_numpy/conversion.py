@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import copy as lax_copy
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
@@ -61,7 +61,7 @@ def copy(a: Any, order: str | None = None) -> Array:
     """
     if order not in (None, "K", "C"):
         raise ValueError(f"copy: order must be None, 'K' or 'C', but it is {order!r}.")
-    return lax_copy(asarray(a))
+    return lax_copy(a if isinstance(a, (Array, Tracer)) else asarray(a))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -172,7 +172,7 @@ def isscalar(element: Any) -> bool:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype of an array, a list of numbers, or the dtype itself is complex.
+    """Tell whether the dtype of an array, a list of numbers, or the dtype itself is complex.
 
     >>> jnp.iscomplexobj(jnp.array([1.0])), jnp.iscomplexobj(1j)
     (False, True)
@@ -194,7 +194,7 @@ def isrealobj(x: Any) -> bool:
 
 
 def iterable(y: Any) -> bool:
-    """Whether something can be iterated over; an array without axes cannot.
+    """Tell whether something can be iterated over; an array without axes cannot.
 
     >>> jnp.iterable(jnp.zeros(2)), jnp.iterable(jnp.zeros(()))
     (True, False)

@@ -1,4 +1,4 @@
-"""The promises of every generator of random bits, for the tests of packages that bring one."""
+"""Checks of generators of random bits, for the tests of packages that bring one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_prng(prng: PRNG, *, count: int = 4096) -> None:
 
 
 def _calls(prng: PRNG) -> dict[str, Callable[[Any], Any]]:
-    """Make words of a key in each way that a generator has."""
+    """Return the words that a generator makes of a key."""
 
     def draw(width: int) -> Callable[[Any], Any]:
         def bits(key: Any) -> Any:
