@@ -22,7 +22,7 @@ def _modules(package: Path) -> Iterator[str]:
     for file in package.rglob("*.py"):
         parts = file.relative_to(package.parent).with_suffix("").parts
         name = ".".join(part for part in parts if part != "__init__")
-        if not re.search(r"\._|\.demo|\.scipy", name):  # scipy's are not complete
+        if not re.search(r"\._|\.demo", name):
             yield name
 
 
@@ -32,8 +32,7 @@ def _doors() -> Iterator[str]:
     yield from ("bindax_core", "bindax_core.errors", "bindax_core.extend", "bindax_testing")
     yield from ("bindax_core.tree", "bindax_core.tree_util", "bindax_callbacks.debug")
     for package in (ROOT / "plugins").glob("*/src/bindax_*"):
-        if package.name != "bindax_scipy":
-            yield package.name
+        yield package.name
         if (package / "extend.py").exists():
             yield f"{package.name}.extend"
 

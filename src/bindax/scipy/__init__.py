@@ -26,6 +26,8 @@ _MODULES = (
     "stats",
 )
 
+__all__ = list(_MODULES)
+
 
 def __getattr__(name: str) -> _Any:
     if name in _MODULES:

@@ -93,7 +93,9 @@ def bindax_array_attributes() -> Mapping[str, Any]:  # type: ignore[empty-body]
 
     Signature: ``bindax_array_attributes() -> Mapping[str, function | property]``
 
-    The plugin must have an entry in the group ``bindax.v1.operations`` of the manifest.
+    The plugin must have an entry in the group ``bindax.v1.operations`` of the manifest. It is named
+    ``array`` if the plugin supplies operators; a plugin of methods alone chooses another name, and
+    is loaded when an attribute is wanted that nothing loaded supplies.
     """
 
 

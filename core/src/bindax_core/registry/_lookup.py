@@ -137,6 +137,9 @@ class Discovery:
     def load_for_operations(self, attribute: str | None = None) -> bool:
         """Load the plugins that offer array operations and operators.
 
+        An entry named ``array`` offers operations and operators; the others offer further
+        attributes, and are loaded when one is wanted that is not there yet.
+
         Args:
             attribute: the array attribute that is wanted, or None for array operations.
 
@@ -147,9 +150,13 @@ class Discovery:
             PluginLoadError: when all that are installed fail.
             PluginConflictError: when two distributions offer the same one and nobody won.
         """
-        entries = self.loader.manifest().entries("operations")
+        offered = self.loader.manifest().entries("operations")
+        entries = [entry for entry in offered if entry.offered_name == "array"]
         loaded = self._answer("operations", lambda: entries)
         claims = self.loader.claims
+        if attribute is not None and claims.held("attribute", attribute) is None:
+            entries = offered
+            loaded = self._answer("attributes", lambda: offered)
         if attribute is not None:
             claims.check("attribute", attribute)
         if not claims.of_kind("operations"):

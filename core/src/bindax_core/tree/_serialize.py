@@ -6,7 +6,6 @@ The text is JSON: the version of the format and the list of the nodes in postord
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +32,8 @@ def serialize(root: PyTreeDef) -> str:
     Raises:
         TreeError: a key or metadata that has no stable written form; names the path.
     """
+    import json  # most programs write no structure
+
     nodes = [_write(root, node) for node in postorder(root)]
     document = {"format": FORMAT, "version": VERSION, "nodes": nodes}
     return json.dumps(document, separators=(",", ":"), allow_nan=False)
@@ -71,6 +72,8 @@ def read(text: str) -> list[Record]:
             f"A serialized tree definition is a str, got {short(text)} of type "
             f"{type(text).__name__}."
         )
+    import json  # as above
+
     try:
         document = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

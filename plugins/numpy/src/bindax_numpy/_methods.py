@@ -75,7 +75,7 @@ def _clip(self: Any, min: Any = None, max: Any = None, out: None = None) -> Any:
 
 
 def _contains(self: Any, item: Any) -> bool:
-    """Whether any element equals a value."""
+    """Tell whether any element equals a value."""
     return bool((self == item).any())
 
 

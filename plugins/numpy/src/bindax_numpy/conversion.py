@@ -176,7 +176,7 @@ def isscalar(element: Any) -> bool:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype of an array, a list of numbers, or the dtype itself is complex.
+    """Tell whether the dtype of an array, a list of numbers, or the dtype itself is complex.
 
     >>> jnp.iscomplexobj(jnp.array([1.0])), jnp.iscomplexobj(1j)
     (False, True)
@@ -198,7 +198,7 @@ def isrealobj(x: Any) -> bool:
 
 
 def iterable(y: Any) -> bool:
-    """Whether something can be iterated over; an array without axes cannot.
+    """Tell whether something can be iterated over; an array without axes cannot.
 
     >>> jnp.iterable(jnp.zeros(2)), jnp.iterable(jnp.zeros(()))
     (True, False)

@@ -299,7 +299,7 @@ def size(a: Any, axis: Any = None) -> int:
 
 
 def _described(name: str, a: Any) -> Any:
-    """What has the shape of an operand, which may be a list or a type of arrays."""
+    """Return something with the shape of an operand, which may be a list or a type of arrays."""
     if is_value(a):
         return typeof(a)
     if hasattr(a, "shape") and hasattr(a, "dtype"):

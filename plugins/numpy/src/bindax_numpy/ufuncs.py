@@ -157,7 +157,7 @@ class ufunc:
         return scan(step, first, (others, where))[0]
 
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-        """What the elements up to and including each one are joined to, along an axis.
+        """Join the elements up to and including each one, along an axis.
 
         >>> jnp.add.accumulate(jnp.array([1, 2, 3]))
         Array([1, 3, 6], dtype=int32)

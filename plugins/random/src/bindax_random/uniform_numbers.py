@@ -239,6 +239,12 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     return _randint(typed, *bounds, shape=sizes, dtype=found)
 
 
+def integers_below(typed: Any, limit: int, shape: Shape) -> Any:
+    """Integers of the default dtype from 0 to below a limit, of one typed key."""
+    bounds = [_integer_bound(x) for x in (0, limit)]
+    return _randint(typed, *bounds, shape=shape, dtype=default_dtype("int"))
+
+
 @compiled
 def _randint(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) -> Any:
     if dtype.itemsize >= 4:
@@ -360,11 +366,12 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     """
     found = canonical_dtype(int if dtype is None else dtype)
     typed = single_key("rademacher", key)
-    return _rademacher(typed, shape=shape_argument("rademacher", shape), dtype=found)
+    return signs_of(typed, shape=shape_argument("rademacher", shape), dtype=found)
 
 
 @compiled
-def _rademacher(key: Any, *, shape: Shape, dtype: DType) -> Any:
+def signs_of(key: Any, *, shape: Shape, dtype: DType) -> Any:
+    """Signs of one typed key."""
     truth = lt(uniform_floats(key, shape, canonical_dtype(float)), 0.5)
     return convert_element_type(truth, dtype) * np.array(2).astype(dtype) - np.array(1).astype(
         dtype

@@ -1,3 +1,5 @@
 """Groups of similar points."""
 
 from bindax.scipy.cluster import vq as vq
+
+__all__ = ["vq"]

@@ -1,3 +1,5 @@
 """Vector quantization."""
 
 from bindax_scipy.cluster.vq import vq as vq
+
+__all__ = ["vq"]

@@ -1,3 +1,5 @@
 """Rotations of space."""
 
 from bindax.scipy.spatial import transform as transform
+
+__all__ = ["transform"]

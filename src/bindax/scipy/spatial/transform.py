@@ -2,3 +2,5 @@
 
 from bindax_scipy.spatial.transform import Rotation as Rotation
 from bindax_scipy.spatial.transform import Slerp as Slerp
+
+__all__ = ["Rotation", "Slerp"]

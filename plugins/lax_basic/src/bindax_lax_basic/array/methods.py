@@ -49,7 +49,7 @@ def _reversed(x: Any) -> Any:
 
 
 def _order_argument(name: str, order: Any) -> bool:
-    """Whether the first axis is counted first, rather than the last."""
+    """Tell whether the first axis is counted first, rather than the last."""
     if order not in ("C", "F", "A", "K", None):
         raise ValueError(f"{name}: order must be 'C' or 'F', but it is {order!r}.")
     return bool(order == "F")

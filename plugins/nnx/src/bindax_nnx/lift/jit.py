@@ -24,8 +24,8 @@ from bindax_core.extend import (
 from bindax_core.tree_util import is_tree_node, register_node, register_static
 from bindax_nnx._context import clock
 from bindax_nnx.graph import Walk, is_reference
-from bindax_nnx.lift._call import Arguments, Exit, Form, Inside, Structure, finish, structure_of
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, Structure, finish, structure_of
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
