@@ -28,7 +28,7 @@ def same(name, *args, tolerance=1e-12):
     np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=1e-14, err_msg=name)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", ANY)
 def test_of_any_numbers(name):
     same(name, X, tolerance=5e-12)
@@ -40,7 +40,7 @@ def test_of_positive_numbers(name):
     same(name, *((P + 1, Q) if name == "zeta" else (P,)), tolerance=2e-12)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", TWO)
 def test_of_two_positive_numbers(name):
     same(name, P, Q)
@@ -114,13 +114,14 @@ def rosenbrock(x):
     return (100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
 
 
-@pytest.mark.parametrize("method", ["BFGS", "l-bfgs-experimental-do-not-rely-on-this"])
+@pytest.mark.every(2)  # Another test finds a minimum by BFGS.
+@pytest.mark.parametrize("method", ["l-bfgs-experimental-do-not-rely-on-this", "BFGS"])
 def test_minima(method):
-    start = np.array([1.3, 0.7, 0.8, 1.9])
+    start = np.array([1.3, 0.7])
     found = optimize.minimize(rosenbrock, start, method=method, options={"maxiter": 500})
     assert bool(found.success)
     assert int(found.status) == 0
-    np.testing.assert_allclose(found.x, np.ones(4), atol=1e-3)
+    np.testing.assert_allclose(found.x, np.ones(2), atol=1e-3)
     few = optimize.minimize(rosenbrock, start, method=method, options={"maxiter": 3})
     assert (bool(few.success), int(few.status), int(few.nit)) == (False, 1, 3)
 
@@ -140,21 +141,20 @@ def test_minimum_in_a_compiled_and_mapped_program():
 
 @pytest.mark.parametrize("name", ["cg", "bicgstab", "gmres"])
 def test_solvers(name):
-    m = RANDOM.normal(size=(6, 6))
-    a = m @ m.T + 6 * np.eye(6) + (0 if name == "cg" else m)
-    b = RANDOM.normal(size=6)
+    m = RANDOM.normal(size=(4, 4))
+    a = m @ m.T + 4 * np.eye(4) + (0 if name == "cg" else m)
+    b = RANDOM.normal(size=4)
     solver = getattr(sparse, name)
 
-    def solve_tree(a, b):
+    def total(b):
         out = solver(lambda x: {"x": jnp.matmul(a, x["x"])}, {"x": b}, tol=1e-12)
-        return out[0]["x"]
+        return out[0]["x"].sum(), out[0]["x"]
 
-    np.testing.assert_allclose(solver(a, b, tol=1e-12)[0], np.linalg.solve(a, b), rtol=1e-8)
     preconditioned = solver(a, b, tol=1e-12, M=np.linalg.inv(a))[0]
     np.testing.assert_allclose(preconditioned, np.linalg.solve(a, b), rtol=1e-8)
-    total, by_b = bindax.value_and_grad(lambda b: solve_tree(a, b).sum())(b)
-    np.testing.assert_allclose(total, np.linalg.solve(a, b).sum(), rtol=1e-8)
-    np.testing.assert_allclose(by_b, np.linalg.solve(a.T, np.ones(6)), rtol=1e-7)
+    by_b, solution = bindax.grad(total, has_aux=True)(b)
+    np.testing.assert_allclose(solution, np.linalg.solve(a, b), rtol=1e-8)
+    np.testing.assert_allclose(by_b, np.linalg.solve(a.T, np.ones(4)), rtol=1e-7)
 
 
 def test_differential_equation():
