@@ -8,6 +8,7 @@ import pytest
 
 import bindax
 import bindax_random as random
+import bindax_transforms
 from bindax_random import _threefry_numbers as numbers
 from bindax_random.threefry import threefry2x32, threefry2x32_numbers_p
 
@@ -84,3 +85,11 @@ def test_seeds():
         np.testing.assert_array_equal(random.PRNGKey(-1), [0xFFFFFFFF, 0xFFFFFFFF])
         np.testing.assert_array_equal(random.PRNGKey(2**32 + 5), [1, 5])
         np.testing.assert_array_equal(random.PRNGKey(np.int32(-1)), [0, 0xFFFFFFFF])
+
+
+def test_a_bound_first_met_in_a_traced_program_serves_outside_of_it():
+    def draw(key):
+        return random.uniform(key, (2,), minval=-0.1234, maxval=0.4321)
+
+    traced = bindax_transforms.jit(draw)(random.key(0))
+    np.testing.assert_array_equal(draw(random.key(0)), traced)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, is_extended, typeof
+from bindax_core.extend import Array, as_array, is_extended, typeof
 from bindax_lax_basic import broadcast_shapes, convert_element_type
 from bindax_lax_basic.dtypes import (
     DType,
@@ -89,7 +89,8 @@ def in_dtype(x: Any, dtype: DType) -> Any:
 
 @lru_cache(maxsize=1024)
 def _number(x: float, dtype: DType) -> Array:
-    return convert_element_type(x, dtype)
+    # No operation makes it: in a program that is traced, it would belong to that program.
+    return as_array(np.asarray(x).astype(dtype))
 
 
 def is_key(x: Any) -> bool:
