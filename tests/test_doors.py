@@ -79,7 +79,7 @@ def test_arrays_of_the_facade_are_traced_ones_too() -> None:
 
     seen = []
 
-    def f(x: Any) -> Any:
+    def f(x: typing.Any) -> typing.Any:
         seen.append(isinstance(x, bindax.Array) and isinstance(x, jnp.ndarray))
         return x * 2.0
 
