@@ -97,7 +97,7 @@ def describe_rule(primitive: Primitive, kind: str) -> str:
 
     >>> from bindax_transforms import jit_p
     >>> describe_rule(jit_p, "vmap")
-    'the vmap rule of jit, from bindax-core ... (...jit.py:...)...'
+    'the vmap rule of jit, from bindax-transforms ... (...jit_primitive.py:...)...'
     """
     rule = rule_of(primitive, kind)
     site = primitive.site if rule is None else rule.site
