@@ -44,6 +44,12 @@ class Config:
             longest ago are dropped first, and compiled again when they are called again
             (``BINDAX_COMPILED_PROGRAMS``). All of them together stay below 1,024 times as many
             bytes, since large programs need more of the memory mappings that a process has.
+        compilation_cache_dir: the directory that compiled programs are kept in for later
+            processes, or None (``BINDAX_COMPILATION_CACHE_DIR``). Loading one runs machine code
+            from the file, so the directory must belong to you, and nobody else may be able to
+            write to it; otherwise it is not used.
+        compilation_cache_bytes: how large the files in it may be together; the oldest are
+            removed first (``BINDAX_COMPILATION_CACHE_BYTES``).
         eager: ``"numpy"`` evaluates operations with NumPy, ``"compile"`` each with the backend, as
             JAX does (``BINDAX_EAGER``). It takes effect where a backend that compiles is installed.
 
@@ -60,6 +66,8 @@ class Config:
         "backend",
         "check_jaxprs",
         "check_rules",
+        "compilation_cache_bytes",
+        "compilation_cache_dir",
         "compiled_programs",
         "default_dtype_bits",
         "derived_rules",
@@ -71,6 +79,8 @@ class Config:
     check_jaxprs: bool
     check_rules: bool
     compiled_programs: int
+    compilation_cache_dir: str | os.PathLike[str] | None
+    compilation_cache_bytes: int
     traceback: Literal["filtered", "full"]
     _observers: dict[str, Callable[[Any], None]]
     backend: str | None
@@ -86,7 +96,7 @@ class Config:
         "eager": ("numpy", "compile"),
     }
 
-    _COUNTS = ("compiled_programs",)
+    _COUNTS = ("compiled_programs", "compilation_cache_bytes")
 
     def __init__(self) -> None:
         object.__setattr__(self, "_observers", {})
@@ -95,6 +105,8 @@ class Config:
         self.check_jaxprs = _flag("BINDAX_CHECK_JAXPRS", False)
         self.check_rules = _flag("BINDAX_CHECK_RULES", False)
         self.compiled_programs = _number("BINDAX_COMPILED_PROGRAMS", 4096)
+        self.compilation_cache_dir = os.environ.get("BINDAX_COMPILATION_CACHE_DIR") or None
+        self.compilation_cache_bytes = _number("BINDAX_COMPILATION_CACHE_BYTES", 1 << 30)
         self.traceback = os.environ.get("BINDAX_TRACEBACK", "filtered")  # type: ignore[assignment]
         self.backend = os.environ.get("BINDAX_BACKEND") or None
         self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
@@ -112,6 +124,11 @@ class Config:
             raise ValueError(
                 f"config.{name} must be a positive integer, but got {value!r}; it is set by "
                 f"assignment or by the environment variable BINDAX_{name.upper()}."
+            )
+        if name == "compilation_cache_dir" and not isinstance(value, str | os.PathLike | None):
+            raise ValueError(
+                f"config.compilation_cache_dir must be the path of a directory or None, but got "
+                f"{value!r}."
             )
         object.__setattr__(self, name, value)
         if name in self._observers:
