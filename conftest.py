@@ -53,9 +53,14 @@ class AnswersOfTest:
         return self.each([key], lambda jax: [function(jax)], x64=x64)[0]
 
     def each(
-        self, keys: Iterable[str], function: Callable[[Any], Sequence[Any]], *, x64: bool = True
+        self,
+        keys: Iterable[str],
+        function: Callable[[Any], Sequence[Any]],
+        *,
+        x64: bool = True,
+        shared: bool = False,
     ) -> list[Any]:
-        """Several answers that one function gives."""
+        """Several answers that one function gives; with shared keys, those of the whole file."""
 
         def compute() -> list[Any]:
             jax: Any = pytest.importorskip("jax")
@@ -63,7 +68,7 @@ class AnswersOfTest:
                 warnings.simplefilter("ignore")
                 return [stored_answers.normalized(one) for one in function(jax)]
 
-        return self.answers.each([f"{self.name}/{key}" for key in keys], compute)
+        return self.answers.each([key if shared else f"{self.name}/{key}" for key in keys], compute)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """What a sample gives: by bindax, and by JAX, in the same words, and how the two are compared."""
 
 import contextlib
+import functools
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -42,6 +43,7 @@ class Subject(NamedTuple):
         return [i for i, x in enumerate(self.operands) if is_differentiable(x.dtype)]
 
 
+@functools.cache
 def subjects() -> list[Subject]:
     """Every sample of the package."""
     found = [

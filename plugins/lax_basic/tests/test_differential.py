@@ -6,6 +6,7 @@ are run on groups of samples, because compiling takes most of the time. A part o
 compared, the first of each function among them; BINDAX_DIFFERENTIAL=all compares all of them.
 """
 
+import collections
 import os
 import re
 import warnings
@@ -36,6 +37,18 @@ def chosen(every):
     return found
 
 
+def keys():
+    """What the answers to the samples are stored under: labels, numbered where they are equal."""
+    numbers, found = collections.Counter(), {}
+    for subject in differential.subjects():
+        found[id(subject)] = f"{subject.label} {numbers[subject.label]}"
+        numbers[subject.label] += 1
+    return found
+
+
+KEYS = keys()
+
+
 def groups(every):
     subjects = chosen(every)
     found = [subjects[i : i + GROUP] for i in range(0, len(subjects), GROUP)]
@@ -61,8 +74,11 @@ def test_evaluated_like_jax(group, jax_answers):
         warnings.simplefilter("ignore")
         ours = [differential.by_bindax(subject) for subject in group]
         inputs = [given for _, given, _ in ours]
-        keys = [f"{number} {subject.label}" for number, subject in enumerate(group)]
-        theirs = jax_answers.each(keys, lambda _: differential.answers_of_jax(group, inputs))
+        theirs = jax_answers.each(
+            [KEYS[id(subject)] for subject in group],
+            lambda _: differential.answers_of_jax(group, inputs),
+            shared=True,
+        )
         found = [
             compare(subject, inputs, got, wanted)
             for subject, (got, inputs, _), wanted in zip(group, ours, theirs, strict=True)

@@ -22,8 +22,8 @@ from _dtype_differences import (
 )
 
 import bindax_core as bx
-import bindax_lax_basic as lax
 import bindax_transforms as bt
+from bindax import lax
 from bindax_core.extend import tree_leaves
 
 ALL = os.environ.get("BINDAX_DIFFERENTIAL") == "all"

@@ -21,8 +21,8 @@ from _dtype_differences import (
 from _known_differences import ROUNDINGS
 
 import bindax_core as bx
-import bindax_lax_basic as lax
 import bindax_transforms as bt
+from bindax import lax
 from bindax_core.extend import tree_leaves
 
 ALL = os.environ.get("BINDAX_DIFFERENTIAL") == "all"

@@ -100,7 +100,7 @@ class Table:
         for space in self.namespaces:
             module = importlib.import_module(f"{root}.{space}")
             names |= {n: getattr(module, n) for n in dir(module) if not n.startswith("_")}
-            names[space.rpartition(".")[2]] = module
+            names.setdefault(space.rpartition(".")[2], module)
         return names
 
     def _staged(self) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def test_variables_behave_like_their_values():
     assert float(x.sum()) == 0
     with pytest.raises(AttributeError, match="has no metadata 'nothing'"):
         _ = x.nothing
-    with pytest.raises(TypeError, match="cannot have metadata of the name 'value'"):
+    with pytest.raises(TypeError, match="cannot have metadata of the name 'type'"):
         nnx.Param(1.0, type="x")
 
 
@@ -150,7 +150,8 @@ def test_paths_and_duplicates(block):
 
 def test_modes_sow_and_perturb(block):
     block.eval()
-    assert block.drop.deterministic and block.norm.use_running_average
+    assert block.drop.deterministic
+    assert block.norm.use_running_average
     training = nnx.train_mode(block)
     assert not training.drop.deterministic
     assert training.linear.kernel is block.linear.kernel
@@ -198,7 +199,7 @@ def test_display_shows_nested_and_shared_parts(block, capsys):
 def test_lists_and_dicts_are_objects():
     layers = nnx.List([nnx.Param(1.0), nnx.Param(2.0)])
     layers.append(nnx.Param(3.0))
-    assert [path for path in nnx.state(layers).flat_state()] == [(0,), (1,), (2,)]
+    assert list(nnx.state(layers).flat_state()) == [(0,), (1,), (2,)]
     assert nnx.jit(lambda ls: ls[-1].value + len(ls))(layers) == 6
     with pytest.raises(IndexError, match="3 items has none at 3"):
         _ = layers[3]

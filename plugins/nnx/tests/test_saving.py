@@ -124,7 +124,7 @@ def test_damaged_files_are_refused(tmp_path):
         nnx.load(path)
     later["__metadata__"]["version"] = "1"
     path.write_bytes(damaged(content, size, later))
-    with pytest.raises(nnx.CheckpointError, match="index of .* is damaged"):
+    with pytest.raises(nnx.CheckpointError, match=r"index of .* is damaged"):
         nnx.load(path)
 
 

@@ -45,7 +45,7 @@ def test_gradients_of_chosen_variables_and_arguments():
     assert list(
         nnx.grad(square, argnums=nnx.DiffState(0, nnx.BatchStat), allow_int=True)(scale, X)
     ) == ["calls"]
-    gradients, aux = nnx.grad(lambda s, x: (square(s, x), "aux"), has_aux=True)(scale, X)
+    _, aux = nnx.grad(lambda s, x: (square(s, x), "aux"), has_aux=True)(scale, X)
     assert aux == "aux"
     trees = nnx.grad(lambda t: square(t["a"][0], t["x"]))({"a": [scale], "x": jnp.asarray(X)})
     assert float(trees["a"][0].factor.value) == 20

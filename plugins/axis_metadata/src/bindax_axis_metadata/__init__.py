@@ -22,6 +22,3 @@ from bindax_axis_metadata.partitioned import Partitioned as Partitioned
 from bindax_axis_metadata.partitioned import PartitionSpec as PartitionSpec
 from bindax_axis_metadata.partitioned import get_partition_spec as get_partition_spec
 from bindax_axis_metadata.partitioned import with_partitioning as with_partitioning
-from bindax_core.extend import public_names as _public_names
-
-vars()["__all__"] = _public_names(vars())

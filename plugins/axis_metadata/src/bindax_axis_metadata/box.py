@@ -21,7 +21,7 @@ class AxisMetadata(abc.ABC):
 
     @abc.abstractmethod
     def unbox(self) -> Any:
-        """Return the value in this box, and if that is a box again, that box."""
+        """The content of this box; if that is a box again, that box."""
 
     @abc.abstractmethod
     def add_axis(self, index: int, params: Mapping[Any, Any]) -> Self:

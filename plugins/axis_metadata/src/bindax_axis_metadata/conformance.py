@@ -43,7 +43,8 @@ def check_axis_metadata(box: AxisMetadata, params: Mapping[Any, Any]) -> None:
             )
         if not _equal(removed.add_axis(index, params), added):
             raise ValueError(
-                f"{name}.add_axis({index}, {dict(params)!r}) does not undo remove_axis of {added!r}."
+                f"{name}.add_axis({index}, {dict(params)!r}) does not undo remove_axis of "
+                f"{added!r}."
             )
 
 

@@ -59,9 +59,9 @@ def save(
 
     >>> import numpy as np, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(f"{folder}/point", {"w": np.ones(2), "steps": [1, 2]})
+    ...     save(f"{folder}/point", {"w": np.ones(2)})
     ...     load(f"{folder}/point")
-    {"['steps'][0]": Array(1, dtype=int64), "['steps'][1]": Array(2, dtype=int64), "['w']": Array([1., 1.], dtype=float64)}
+    {"['w']": Array([1., 1.], dtype=float64)}
     """
     target = Path(path)
     if target.exists() and not overwrite:
@@ -201,7 +201,7 @@ def _tree(like: Any, values: dict[str, Any]) -> Any:
     pairs, structure = tree_flatten_with_path(
         like, is_leaf=lambda x: isinstance(x, (Variable, Object))
     )
-    leaves = []
+    leaves: list[Any] = []
     for keys, leaf in pairs:
         name = keystr(keys)
         if isinstance(leaf, Object):

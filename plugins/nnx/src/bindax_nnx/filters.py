@@ -53,6 +53,7 @@ class Everything:
     """Takes every variable."""
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         return True
 
 
@@ -61,6 +62,7 @@ class Nothing:
     """Takes no variable."""
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         return False
 
 
@@ -71,6 +73,7 @@ class OfType:
     type: type
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         return isinstance(value, self.type)
 
 
@@ -81,6 +84,7 @@ class WithTag:
     tag: str
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         if isinstance(value, Variable):
             return value.has_metadata("tag") and bool(value.get_metadata("tag") == self.tag)
         return bool(getattr(value, "tag", None) == self.tag)
@@ -93,6 +97,7 @@ class PathContains:
     key: AnyValue
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         return self.key in path
 
 
@@ -106,6 +111,7 @@ class PathIn:
         object.__setattr__(self, "paths", frozenset(map(tuple, paths)))
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         return tuple(path) in self.paths
 
 
@@ -116,7 +122,7 @@ class _Combination:
         self.predicates = tuple(map(to_predicate, filters))
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.predicates == other.predicates  # type: ignore[attr-defined]
+        return type(other) is type(self) and self.predicates == other.predicates
 
     def __hash__(self) -> int:
         return hash((type(self), self.predicates))
@@ -129,6 +135,7 @@ class Any(_Combination):
     """Takes what any of some filters takes."""
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         return any(predicate(path, value) for predicate in self.predicates)
 
 
@@ -136,6 +143,7 @@ class All(_Combination):
     """Takes what all of some filters take."""
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         return all(predicate(path, value) for predicate in self.predicates)
 
 
@@ -146,6 +154,7 @@ class Not(_Combination):
         super().__init__(filter)
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
+        """Tell whether the filter takes what is at a path."""
         return not self.predicates[0](path, value)
 
 

@@ -13,7 +13,7 @@ from bindax_nnx.variables import Variable
 
 
 class MetricState(Variable[Any]):
-    """A variable with what a metric has gathered."""
+    """Numbers that a metric has gathered."""
 
 
 class Metric(Object):
@@ -80,7 +80,7 @@ class Average(Metric):
 
 
 class Accuracy(Average):
-    """The frequency with which the largest of several numbers is at the position of the label.
+    """The share of cases in which the largest of several numbers is at the position of the label.
 
     Args:
         threshold: for one number instead of several, from where on it stands for label 1.

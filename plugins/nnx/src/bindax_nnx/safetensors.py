@@ -11,6 +11,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,7 @@ def decode(content: bytes, name: str) -> tuple[dict[str, Array], dict[str, str]]
     data = memoryview(content)[8 + size :]
     arrays = {key: _array(name, key, entry, data) for key, entry in header.items()}
     used = sorted(entry["data_offsets"] for entry in header.values())
-    if any(a[1] > b[0] for a, b in zip(used, used[1:], strict=False)):
+    if any(a[1] > b[0] for a, b in pairwise(used)):
         raise CheckpointError(f"arrays of {name} overlap.")
     return arrays, metadata
 

@@ -1,4 +1,4 @@
-"""What the namespace says about itself, as the Python array API standard asks."""
+"""Facts about the namespace, as the Python array API standard asks for them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ArrayNamespaceInfo:
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:
-    """What the namespace can do, for libraries that adapt to it.
+    """Return the capabilities of the namespace, for libraries that adapt to it.
 
     >>> sorted(jnp.__array_namespace_info__().dtypes(kind="bool"))
     ['bool']

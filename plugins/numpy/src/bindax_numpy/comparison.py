@@ -216,7 +216,7 @@ def isinf(x: Any, /) -> Array:
 
 
 def isposinf(x: Any, /, out: None = None) -> Array:
-    """Whether elements are plus infinity.
+    """Tell whether elements are plus infinity.
 
     >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
     Array([ True, False], dtype=bool)
@@ -229,7 +229,7 @@ def isposinf(x: Any, /, out: None = None) -> Array:
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
-    """Whether elements are minus infinity.
+    """Tell whether elements are minus infinity.
 
     >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
     Array([False,  True], dtype=bool)

@@ -93,7 +93,7 @@ class _Joined:
 
 
 class _IndexExpression:
-    """What is between brackets, as a value."""
+    """An object whose brackets return their contents as a value."""
 
     def __init__(self, name: str, always_tuple: bool) -> None:
         self._name, self._always_tuple = name, always_tuple

@@ -1,4 +1,4 @@
-"""What the registry loads: the methods of arrays that functions of this package supply."""
+"""The plugin that the registry loads: methods of arrays, supplied by this package."""
 
 from __future__ import annotations
 

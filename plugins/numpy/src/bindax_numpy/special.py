@@ -270,7 +270,7 @@ def i0(x: Any) -> Array:
 
 
 def isreal(x: Any) -> Array:
-    """Whether elements have no imaginary part.
+    """Tell whether elements have no imaginary part.
 
     >>> jnp.isreal(jnp.array([1.0, 1j]))
     Array([ True, False], dtype=bool)
@@ -282,7 +282,7 @@ def isreal(x: Any) -> Array:
 
 
 def iscomplex(x: Any) -> Array:
-    """Whether elements have an imaginary part that is not 0.
+    """Tell whether elements have an imaginary part that is not 0.
 
     >>> jnp.iscomplex(jnp.array([1.0, 1j]))
     Array([False,  True], dtype=bool)

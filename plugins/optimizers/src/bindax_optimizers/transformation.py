@@ -1,4 +1,4 @@
-"""Optimizers, and chains that make one of several."""
+"""The protocol of optimizers, and chains of them."""
 
 from __future__ import annotations
 

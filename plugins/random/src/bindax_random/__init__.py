@@ -9,8 +9,10 @@ Array([ 1.0040144 , -0.90633726], dtype=float32)
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_random._prng import PRNG as PRNG
+from bindax_random._prng import find_prng as find_prng
 from bindax_random._prng import prng_key as prng_key
 from bindax_random._prng import register_prng as register_prng
+from bindax_random.checks import check_prng as check_prng
 from bindax_random.count_numbers import binomial as binomial
 from bindax_random.count_numbers import multinomial as multinomial
 from bindax_random.count_numbers import poisson as poisson
@@ -34,6 +36,8 @@ from bindax_random.inverted_numbers import pareto as pareto
 from bindax_random.inverted_numbers import rayleigh as rayleigh
 from bindax_random.inverted_numbers import triangular as triangular
 from bindax_random.inverted_numbers import weibull_min as weibull_min
+from bindax_random.key_reuse import KeyReuseError as KeyReuseError
+from bindax_random.key_reuse import debug_key_reuse as debug_key_reuse
 from bindax_random.keys import PRNGKey as PRNGKey
 from bindax_random.keys import clone as clone
 from bindax_random.keys import fold_in as fold_in

@@ -18,8 +18,8 @@ from bindax_random._operands import Shape, float_dtype
 from bindax_random.gamma_numbers import gamma_floats
 from bindax_random.inverted_numbers import exponential_floats
 from bindax_random.keys import single_key
-from bindax_random.normal_numbers import normal
-from bindax_random.uniform_numbers import rademacher, split_in
+from bindax_random.normal_numbers import normal_program
+from bindax_random.uniform_numbers import signs_of, split_in
 
 
 def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Array:
@@ -58,7 +58,7 @@ def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | No
 @compiled
 def _orthogonal(key: Any, *, rows: int, columns: int, shape: Shape, dtype: DType) -> Any:
     tall = (*shape, max(rows, columns), min(rows, columns))
-    q, r = qr(normal(key, tall, dtype))
+    q, r = qr(normal_program(key, shape=tall, dtype=dtype))
     # Signs make the decomposition unique, without which the matrices were not equally likely.
     q = q * expand_dims(sign(diagonal(r, axis1=-2, axis2=-1)), (len(shape),))
     return q.mT if rows < columns else q
@@ -88,7 +88,7 @@ def _generalized_normal(key: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
     gamma_key, sign_key = split_in(key)
     power = 1 / _settled(p)
     drawn = gamma_floats(gamma_key, power, shape, dtype)
-    return rademacher(sign_key, shape, dtype) * drawn**power
+    return signs_of(sign_key, shape=shape, dtype=dtype) * drawn**power
 
 
 def _settled(p: Any) -> Any:

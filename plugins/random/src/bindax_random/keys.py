@@ -27,6 +27,7 @@ from bindax_lax_basic.extend import batch_first, moveaxis, no_derivative, shape_
 from bindax_random._operands import is_arraylike, is_key
 from bindax_random._prng import PRNG, find_prng, prng_of, register_prng
 from bindax_random._seeds import seed_array
+from bindax_random.key_reuse import note_use, uses
 from bindax_random.rbg import RBG, UNSAFE_RBG
 from bindax_random.threefry import THREEFRY
 from bindax_transforms import vmap
@@ -54,7 +55,14 @@ def _chosen(name: str, impl: Any, dtype: Any) -> PRNG:
 def _seeded(name: str, seed: Any, prng: PRNG) -> Any:
     if is_key(seed):
         raise TypeError(f"{name} takes an integer as seed, but got a random key.")
-    return prng.seed(seed_array(name, seed))
+    return _fresh(prng.seed(seed_array(name, seed)))
+
+
+def _fresh(words: Any) -> Any:
+    """Words of a key that is made, and may be used."""
+    if uses.first is not None:
+        uses.forget(words)
+    return words
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
@@ -111,7 +119,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
     Array((), dtype=key<fry>) overlaying:
     [0 3]
     """
-    return wrap(key_bits_array, _chosen("wrap_key_data", impl, dtype))
+    return wrap(_fresh(key_bits_array), _chosen("wrap_key_data", impl, dtype))
 
 
 def key_data(keys: Any) -> Array:
@@ -155,7 +163,7 @@ def clone(key: Any) -> Array:
     True
     """
     typed = typed_keys("clone", key)
-    return _as_given(key, wrap(unwrap(typed), prng_of(typeof(typed).dtype)))
+    return _as_given(key, wrap(_fresh(unwrap(typed)), prng_of(typeof(typed).dtype)))
 
 
 def split(key: Any, num: Any = 2) -> Array:
@@ -246,6 +254,8 @@ def single_key(name: str, key: Any) -> Any:
             f"{name} takes a single key, but got an array of keys of shape {typed.aval.shape}; use "
             f"vmap for many."
         )
+    if uses.first is not None and name != "fold_in":
+        note_use(name, unwrap(typed))
     return typed
 
 

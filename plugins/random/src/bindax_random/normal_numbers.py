@@ -39,7 +39,7 @@ from bindax_random._operands import (
     shape_of,
 )
 from bindax_random.keys import single_key
-from bindax_random.uniform_numbers import rademacher, split_in, uniform_floats
+from bindax_random.uniform_numbers import signs_of, split_in, uniform_floats
 
 
 def normal(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -199,7 +199,7 @@ def double_sided_maxwell(
 @compiled
 def _double_sided_maxwell(key: Any, loc: Any, scale: Any, *, shape: Shape, dtype: DType) -> Any:
     first, second = split_in(key)
-    signs = rademacher(second, shape, dtype)
+    signs = signs_of(second, shape=shape, dtype=dtype)
     return signs * _maxwell(first, shape=shape, dtype=dtype) * scale + loc
 
 

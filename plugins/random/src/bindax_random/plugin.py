@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from bindax_core.extend import Primitive, hookimpl
 from bindax_random.gamma_numbers import random_gamma_p
@@ -31,3 +32,11 @@ def bindax_primitives() -> Iterable[Primitive]:
         threefry2x32_numbers_p,
         threefry2x32_p,
     )
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """Give the conformance kit calls of the primitives."""
+    from bindax_random._conformance import conformance_samples
+
+    return conformance_samples()

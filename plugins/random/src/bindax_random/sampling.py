@@ -37,7 +37,7 @@ from bindax_numpy import argmax, cumsum, moveaxis, searchsorted, take, where
 from bindax_random._compiled import compiled
 from bindax_random._operands import Shape, float_dtype, result_shape, shape_of
 from bindax_random.keys import single_key
-from bindax_random.uniform_numbers import drawn_bits, randint, split_in, uniform_floats
+from bindax_random.uniform_numbers import drawn_bits, integers_below, split_in, uniform_floats
 
 # ---------------------------------------------------------------------------------- shuffling
 
@@ -58,7 +58,10 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     >>> permutation(key(42), 5)
     Array([4, 2, 3, 0, 1], dtype=int32)
     """
-    typed = single_key("permutation", key)
+    return _permuted(single_key("permutation", key), x, axis, independent)
+
+
+def _permuted(typed: Any, x: Any, axis: int, independent: bool = False) -> Any:
     aval = typeof(x)
     if not aval.shape:
         if not is_integer(aval.dtype):
@@ -140,7 +143,7 @@ def choice(
             f"choice: {draws} elements cannot be drawn from {count} without replacement."
         )
     if p is None and not replace:
-        mixed = permutation(typed, count if not own else a, axis)
+        mixed = _permuted(typed, a if own else count, axis if own else 0)
         out = slice_in_dim(mixed, 0, draws, axis=axis)
     else:
         order = _drawn_places(typed, sizes, count, replace, p, mode)
@@ -152,7 +155,7 @@ def _drawn_places(
     typed: Any, shape: Shape, count: int, replace: bool, p: Any, mode: str | None
 ) -> Any:
     if p is None:
-        return randint(typed, shape, 0, count)
+        return integers_below(typed, count, shape)
     aval = typeof(p)
     dtype = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
     if aval.shape != (count,):
@@ -166,7 +169,7 @@ def _drawn_places(
         drawn = uniform_floats(typed, shape, dtype)
         places = searchsorted(sums, index_in_dim(sums, -1, 0, False) * (1 - drawn))
     else:
-        score = gumbel(typed, (count,), dtype, mode) + log(chances)
+        score = _noise(typed, (count,), dtype, mode) + log(chances)
         _, places = top_k(score, math.prod(shape))
     return convert_element_type(places, int)
 
@@ -192,12 +195,14 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
     Array([0.33409342, 0.9520195 ], dtype=float32)
     """
     typed = single_key("gumbel", key)
-    found = float_dtype("gumbel", dtype)
-    sizes = shape_argument("gumbel", shape)
+    return _noise(typed, shape_argument("gumbel", shape), float_dtype("gumbel", dtype), mode)
+
+
+def _noise(typed: Any, shape: Shape, dtype: DType, mode: str | None) -> Any:
     chosen = "low" if mode is None else mode
     if chosen not in ("low", "high", "highest"):
         raise ValueError(f"gumbel: mode must be 'low', 'high' or 'highest', but got {mode!r}.")
-    return _gumbel(typed, shape=sizes, dtype=found, mode=chosen)
+    return _gumbel(typed, shape=shape, dtype=dtype, mode=chosen)
 
 
 @compiled
@@ -284,7 +289,7 @@ def categorical(
     if replace:
         full_batch = list(sizes[len(lead) :])
         full_batch.insert(axis, own[axis])
-        noise = gumbel(typed, (*lead, *full_batch), dtype, mode)
+        noise = _noise(typed, (*lead, *full_batch), dtype, mode)
         score = noise + expand_dims(weights, tuple(range(len(lead))))
         return argmax(score, axis - len(own))
     count = math.prod(lead)
@@ -292,7 +297,7 @@ def categorical(
         raise ValueError(
             f"categorical: {count} categories cannot be drawn from {own[axis]} without replacement."
         )
-    score = weights + gumbel(typed, own, dtype, mode)
+    score = weights + _noise(typed, own, dtype, mode)
     _, places = top_k(moveaxis(score, axis, -1), count)
     return reshape(moveaxis(places, -1, 0), sizes)
 

@@ -15,7 +15,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import one_dtype
+from bindax_scipy._operands import is_double, one_dtype
 
 __all__ = ["ResizeMethod", "resize", "scale_and_translate"]
 
@@ -106,7 +106,7 @@ _KERNELS: dict[ResizeMethod, tuple[int, Callable[[Any], Any]]] = {
 def _weights(
     size: int, wanted: int, scale: Any, shift: Any, method: ResizeMethod, antialias: bool
 ) -> Any:
-    """How much each of the old pixels counts in each of the new ones, ``[size, wanted]``."""
+    """Return the weight of each old pixel in each new one, ``[size, wanted]``."""
     inverse = 1.0 / scale
     place = (jnp.arange(wanted, dtype=scale.dtype) + 0.5) * inverse - shift * inverse - 0.5
     at_edges = method is ResizeMethod.CUBIC_PYTORCH
@@ -137,7 +137,7 @@ def _method(method: Any, antialias: bool) -> ResizeMethod:
     # With a wider kernel the methods are one.
     if found is ResizeMethod.CUBIC_PYTORCH and antialias:
         return ResizeMethod.CUBIC
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _shape(name: str, image: Any, shape: Any) -> tuple[int, ...]:
@@ -238,10 +238,10 @@ def resize(
             index = np.floor(place / np.float32(max(n, 1))).astype(np.int32)
             image = jnp.take(image, index, axis=axis)
         return image
+    (image,) = one_dtype("resize", image)
     if not axes:
-        return one_dtype("resize", image)[0]
-    scale = np.array([sizes[i] / image.shape[i] if sizes[i] else 1.0 for i in axes], np.float32)
-    if np.dtype(image.dtype) == np.float64:
-        scale = np.array([sizes[i] / image.shape[i] if sizes[i] else 1.0 for i in axes])
+        return image
+    scale = np.array([sizes[i] / image.shape[i] if sizes[i] else 1.0 for i in axes])
+    scale = scale if is_double(jnp.real(image)) else scale.astype(np.float32)
     move = np.zeros_like(scale)
     return scale_and_translate(image, sizes, axes, scale, move, chosen, antialias, precision)

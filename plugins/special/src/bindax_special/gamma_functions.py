@@ -127,8 +127,8 @@ def _zeta_in_q(x: Any, q: Any, out: Any) -> Any:
 
 zeta_p: Primitive = primitive(
     "zeta",
-    *elementwise("zeta", lambda x, q: zeta_p.bind(x, q), evaluation.zeta, FLOAT, FLOAT, slow=True),
-    partials(lambda x, q: zeta_p.bind(x, q), unknown_derivative("zeta", "x"), _zeta_in_q),
+    *elementwise("zeta", zeta, evaluation.zeta, FLOAT, FLOAT, slow=True),
+    partials(zeta, unknown_derivative("zeta", "x"), _zeta_in_q),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](program(zeta_function.zeta, digamma)),
 )
@@ -154,14 +154,14 @@ polygamma_p: Primitive = primitive(
     "polygamma",
     *elementwise(
         "polygamma",
-        lambda m, x: polygamma_p.bind(m, x),
+        polygamma,
         evaluation.polygamma,
         FLOAT,
         FLOAT,
         slow=True,
     ),
     partials(
-        lambda m, x: polygamma_p.bind(m, x),
+        polygamma,
         unknown_derivative("polygamma", "m"),
         lambda m, x, out: polygamma_p.bind(add_p.bind(m, constant(1.0, m)), x),
     ),

@@ -54,11 +54,9 @@ def igamma(a: Any, x: Any) -> Array:
 
 igamma_p: Primitive = primitive(
     "igamma",
-    *elementwise(
-        "igamma", lambda a, x: igamma_p.bind(a, x), evaluation.igamma, FLOAT, FLOAT, slow=True
-    ),
+    *elementwise("igamma", igamma, evaluation.igamma, FLOAT, FLOAT, slow=True),
     partials(
-        lambda a, x: igamma_p.bind(a, x),
+        igamma,
         lambda a, x, out: igamma_grad_a_p.bind(a, x),
         lambda a, x, out: _gamma_density(a, x),
     ),
@@ -81,11 +79,9 @@ def igammac(a: Any, x: Any) -> Array:
 
 igammac_p: Primitive = primitive(
     "igammac",
-    *elementwise(
-        "igammac", lambda a, x: igammac_p.bind(a, x), evaluation.igammac, FLOAT, FLOAT, slow=True
-    ),
+    *elementwise("igammac", igammac, evaluation.igammac, FLOAT, FLOAT, slow=True),
     partials(
-        lambda a, x: igammac_p.bind(a, x),
+        igammac,
         lambda a, x, out: neg_p.bind(igamma_grad_a_p.bind(a, x)),
         lambda a, x, out: neg_p.bind(_gamma_density(a, x)),
     ),
@@ -114,14 +110,14 @@ igamma_grad_a_p: Primitive = primitive(
     "igamma_grad_a",
     *elementwise(
         "igamma_grad_a",
-        lambda a, x: igamma_grad_a_p.bind(a, x),
+        igamma_grad_a,
         evaluation.igamma_grad_a,
         FLOAT,
         FLOAT,
         slow=True,
     ),
     partials(
-        lambda a, x: igamma_grad_a_p.bind(a, x),
+        igamma_grad_a,
         unknown_derivative("igamma_grad_a", "a"),
         _slope_in_x,
     ),
@@ -155,14 +151,14 @@ random_gamma_grad_p: Primitive = primitive(
     "random_gamma_grad",
     *elementwise(
         "random_gamma_grad",
-        lambda a, x: random_gamma_grad_p.bind(a, x),
+        random_gamma_grad,
         evaluation.random_gamma_grad,
         FLOAT,
         FLOAT,
         slow=True,
     ),
     partials(
-        lambda a, x: random_gamma_grad_p.bind(a, x),
+        random_gamma_grad,
         unknown_derivative("random_gamma_grad", "a"),
         _sample_slope_in_x,
     ),
@@ -201,7 +197,7 @@ regularized_incomplete_beta_p: Primitive = primitive(
     "regularized_incomplete_beta",
     *elementwise(
         "regularized_incomplete_beta",
-        lambda a, b, x: regularized_incomplete_beta_p.bind(a, b, x),
+        betainc,
         evaluation.betainc,
         FLOAT,
         FLOAT,
@@ -209,7 +205,7 @@ regularized_incomplete_beta_p: Primitive = primitive(
         slow=True,
     ),
     partials(
-        lambda a, b, x: regularized_incomplete_beta_p.bind(a, b, x),
+        betainc,
         unknown_derivative("betainc", "a"),
         unknown_derivative("betainc", "b"),
         _beta_density,

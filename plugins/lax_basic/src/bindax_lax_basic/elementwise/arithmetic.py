@@ -99,7 +99,7 @@ add_p: Primitive = primitive(
     rules.impl(exact(np.add)),
     rules.abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
     rules.jvp(_add_jvp, symbolic_zeros=True),
-    elementwise_batch(lambda x, y: add_p.bind(x, y)),
+    elementwise_batch(add),
     rules.transpose(_add_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.add")),
 )
@@ -138,7 +138,7 @@ sub_p: Primitive = primitive(
     rules.impl(exact(np.subtract)),
     rules.abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
     rules.jvp(_sub_jvp, symbolic_zeros=True),
-    elementwise_batch(lambda x, y: sub_p.bind(x, y)),
+    elementwise_batch(sub),
     rules.transpose(_sub_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.subtract")),
 )
@@ -167,8 +167,8 @@ mul_p: Primitive = primitive(
     "mul",
     rules.impl(exact(np.multiply)),
     rules.abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
-    multilinear(lambda x, y: mul_p.bind(x, y)),
-    elementwise_batch(lambda x, y: mul_p.bind(x, y)),
+    multilinear(mul),
+    elementwise_batch(mul),
     rules.transpose(_mul_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.multiply")),
 )

@@ -162,7 +162,7 @@ bitcast_convert_type_p: Primitive = primitive(
     "bitcast_convert_type",
     rules.impl(_bitcast_impl),
     rules.abstract_eval(_bitcast_type),
-    no_derivative(lambda x, **params: bitcast_convert_type_p.bind(x, **params)),
+    no_derivative(bitcast_convert_type),
     rules.vmap(_bitcast_vmap),
     rules.transpose.absent("its derivative is zero by definition"),
     rules.lowering["stablehlo"](_bitcast_lowering),

@@ -169,12 +169,12 @@ shift_left_p: Primitive = primitive(
     "shift_left",
     *elementwise(
         "shift_left",
-        lambda x, y: shift_left_p.bind(x, y),
+        shift_left,
         _shifts(_left),
         INTEGER,
         INTEGER,
     ),
-    no_derivative(lambda x, y: shift_left_p.bind(x, y)),
+    no_derivative(shift_left),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.shift_left")),
 )
@@ -195,12 +195,12 @@ shift_right_arithmetic_p: Primitive = primitive(
     "shift_right_arithmetic",
     *elementwise(
         "shift_right_arithmetic",
-        lambda x, y: shift_right_arithmetic_p.bind(x, y),
+        shift_right_arithmetic,
         _shifts(_right_arithmetic),
         INTEGER,
         INTEGER,
     ),
-    no_derivative(lambda x, y: shift_right_arithmetic_p.bind(x, y)),
+    no_derivative(shift_right_arithmetic),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.shift_right_arithmetic")),
 )
@@ -221,12 +221,12 @@ shift_right_logical_p: Primitive = primitive(
     "shift_right_logical",
     *elementwise(
         "shift_right_logical",
-        lambda x, y: shift_right_logical_p.bind(x, y),
+        shift_right_logical,
         _shifts(_right_logical),
         INTEGER,
         INTEGER,
     ),
-    no_derivative(lambda x, y: shift_right_logical_p.bind(x, y)),
+    no_derivative(shift_right_logical),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.shift_right_logical")),
 )
@@ -288,8 +288,8 @@ def _mulhi_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 mulhi_p: Primitive = primitive(
     "mulhi",
-    *elementwise("mulhi", lambda x, y: mulhi_p.bind(x, y), _mulhi, INTEGER, INTEGER),
-    no_derivative(lambda x, y: mulhi_p.bind(x, y)),
+    *elementwise("mulhi", mulhi, _mulhi, INTEGER, INTEGER),
+    no_derivative(mulhi),
     DISCRETE,
     rules.lowering["stablehlo"](_mulhi_lowering),
 )

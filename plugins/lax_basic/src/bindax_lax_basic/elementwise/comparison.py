@@ -130,7 +130,7 @@ def eq(x: Any, y: Any) -> Array:
 eq_p: Primitive = primitive(
     "eq",
     *elementwise("eq", eq, _equal, _COMPARED, _COMPARED, result=dtypes.bool_),
-    no_derivative(lambda x, y: eq_p.bind(x, y)),
+    no_derivative(eq),
     DISCRETE,
     rules.physical(_physical_equal),
     rules.lowering["stablehlo"](_comparison("EQ")),
@@ -149,7 +149,7 @@ def ne(x: Any, y: Any) -> Array:
 ne_p: Primitive = primitive(
     "ne",
     *elementwise("ne", ne, _not_equal, _COMPARED, _COMPARED, result=dtypes.bool_),
-    no_derivative(lambda x, y: ne_p.bind(x, y)),
+    no_derivative(ne),
     DISCRETE,
     rules.physical(_physical_unequal),
     rules.lowering["stablehlo"](_comparison("NE")),
@@ -168,7 +168,7 @@ def lt(x: Any, y: Any) -> Array:
 lt_p: Primitive = primitive(
     "lt",
     *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lambda x, y: lt_p.bind(x, y)),
+    no_derivative(lt),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("LT")),
 )
@@ -186,7 +186,7 @@ def le(x: Any, y: Any) -> Array:
 le_p: Primitive = primitive(
     "le",
     *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lambda x, y: le_p.bind(x, y)),
+    no_derivative(le),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("LE")),
 )
@@ -204,7 +204,7 @@ def gt(x: Any, y: Any) -> Array:
 gt_p: Primitive = primitive(
     "gt",
     *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lambda x, y: gt_p.bind(x, y)),
+    no_derivative(gt),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("GT")),
 )
@@ -222,7 +222,7 @@ def ge(x: Any, y: Any) -> Array:
 ge_p: Primitive = primitive(
     "ge",
     *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lambda x, y: ge_p.bind(x, y)),
+    no_derivative(ge),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("GE")),
 )
@@ -287,7 +287,7 @@ def bitwise_and(x: Any, y: Any) -> Array:
 and_p: Primitive = primitive(
     "and",
     *elementwise("and", bitwise_and, np.bitwise_and, BITS, BITS),
-    no_derivative(lambda x, y: and_p.bind(x, y)),
+    no_derivative(bitwise_and),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.and")),
 )
@@ -305,7 +305,7 @@ def bitwise_or(x: Any, y: Any) -> Array:
 or_p: Primitive = primitive(
     "or",
     *elementwise("or", bitwise_or, np.bitwise_or, BITS, BITS),
-    no_derivative(lambda x, y: or_p.bind(x, y)),
+    no_derivative(bitwise_or),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.or")),
 )
@@ -323,7 +323,7 @@ def bitwise_xor(x: Any, y: Any) -> Array:
 xor_p: Primitive = primitive(
     "xor",
     *elementwise("xor", bitwise_xor, np.bitwise_xor, BITS, BITS),
-    no_derivative(lambda x, y: xor_p.bind(x, y)),
+    no_derivative(bitwise_xor),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.xor")),
 )

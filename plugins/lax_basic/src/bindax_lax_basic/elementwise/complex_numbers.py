@@ -131,7 +131,7 @@ complex_p: Primitive = primitive(
     rules.impl(_complex_impl),
     rules.abstract_eval(_complex_type),
     rules.jvp(_complex_jvp, symbolic_zeros=True),
-    elementwise_batch(lambda x, y: complex_p.bind(x, y)),
+    elementwise_batch(complex),
     rules.transpose(_complex_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.complex")),
 )

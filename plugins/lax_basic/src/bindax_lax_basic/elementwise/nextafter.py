@@ -45,9 +45,9 @@ def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 nextafter_p: Primitive = primitive(
     "nextafter",
-    *elementwise("nextafter", lambda x, y: nextafter_p.bind(x, y), np.nextafter, FLOAT, FLOAT),
+    *elementwise("nextafter", nextafter, np.nextafter, FLOAT, FLOAT),
     partials(
-        lambda x, y: nextafter_p.bind(x, y),
+        nextafter,
         lambda x, y, out: constant(1.0, x),
         None,
     ),

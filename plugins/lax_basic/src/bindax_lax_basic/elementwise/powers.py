@@ -209,8 +209,8 @@ integer_pow_p: Primitive = primitive(
     "integer_pow",
     rules.impl(exact(_integer_pow_impl)),
     rules.abstract_eval(_integer_pow_type),
-    derivative(lambda x, *, y: integer_pow_p.bind(x, y=y), _integer_pow_partial),
-    same_dims(lambda x, *, y: integer_pow_p.bind(x, y=y)),
+    derivative(integer_pow, _integer_pow_partial),
+    same_dims(integer_pow),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](composition(_integer_pow)),
 )

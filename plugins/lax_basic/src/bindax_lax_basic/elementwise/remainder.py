@@ -55,9 +55,9 @@ def _truncated_quotient(x: Any, y: Any) -> Any:
 
 rem_p: Primitive = primitive(
     "rem",
-    *elementwise("rem", lambda x, y: rem_p.bind(x, y), _rem_impl, dtypes.INTEGER | FLOAT, NUMBER),
+    *elementwise("rem", rem, _rem_impl, dtypes.INTEGER | FLOAT, NUMBER),
     partials(
-        lambda x, y: rem_p.bind(x, y),
+        rem,
         lambda x, y, out: constant(1.0, x),
         lambda x, y, out: neg_p.bind(_truncated_quotient(x, y)),
     ),

@@ -115,8 +115,8 @@ round_p: Primitive = primitive(
     "round",
     rules.impl(exact(_round_impl)),
     rules.abstract_eval(elementwise_type("round", FLOAT)),
-    no_derivative(lambda x, **params: round_p.bind(x, **params)),
-    same_dims(lambda x, **params: round_p.bind(x, **params)),
+    no_derivative(round),
+    same_dims(round),
     STEPWISE,
     rules.lowering["stablehlo"](_round_lowering),
 )

@@ -260,9 +260,9 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
 
 max_p: Primitive = primitive(
     "max",
-    *elementwise("max", lambda x, y: max_p.bind(x, y), np.maximum, ANY, ANY),
+    *elementwise("max", max, np.maximum, ANY, ANY),
     partials(
-        lambda x, y: max_p.bind(x, y),
+        max,
         lambda x, y, out: _share(x, y, out),
         lambda x, y, out: _share(y, x, out),
     ),
@@ -271,9 +271,9 @@ max_p: Primitive = primitive(
 )
 min_p: Primitive = primitive(
     "min",
-    *elementwise("min", lambda x, y: min_p.bind(x, y), np.minimum, ANY, ANY),
+    *elementwise("min", min, np.minimum, ANY, ANY),
     partials(
-        lambda x, y: min_p.bind(x, y),
+        min,
         lambda x, y, out: _share(x, y, out),
         lambda x, y, out: _share(y, x, out),
     ),

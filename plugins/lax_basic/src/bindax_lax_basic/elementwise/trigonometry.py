@@ -319,9 +319,9 @@ def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
 
 atan2_p: Primitive = primitive(
     "atan2",
-    *elementwise("atan2", lambda x, y: atan2_p.bind(x, y), _atan2_impl, INEXACT, INEXACT),
+    *elementwise("atan2", atan2, _atan2_impl, INEXACT, INEXACT),
     partials(
-        lambda x, y: atan2_p.bind(x, y),
+        atan2,
         lambda x, y, out: _over_square_norm(y, x, y),
         lambda x, y, out: neg_p.bind(_over_square_norm(x, x, y)),
     ),

@@ -142,8 +142,8 @@ reduce_max_p: Primitive = primitive(
     "reduce_max",
     _reduction_impl(np.maximum, least),
     _reduction_type("reduce_max", ANY),
-    _chooser_jvp(lambda x, *, axes: reduce_max_p.bind(x, axes=axes)),
-    reduction_batch(lambda x, *, axes: reduce_max_p.bind(x, axes=axes)),
+    _chooser_jvp(reduce_max),
+    reduction_batch(reduce_max),
     NOT_LINEAR,
     rules.lowering["stablehlo"](reduction_lowering(extremum("max"), least)),
 )
@@ -151,8 +151,8 @@ reduce_min_p: Primitive = primitive(
     "reduce_min",
     _reduction_impl(np.minimum, greatest),
     _reduction_type("reduce_min", ANY),
-    _chooser_jvp(lambda x, *, axes: reduce_min_p.bind(x, axes=axes)),
-    reduction_batch(lambda x, *, axes: reduce_min_p.bind(x, axes=axes)),
+    _chooser_jvp(reduce_min),
+    reduction_batch(reduce_min),
     NOT_LINEAR,
     rules.lowering["stablehlo"](reduction_lowering(extremum("min"), greatest)),
 )
@@ -235,7 +235,7 @@ reduce_prod_p: Primitive = primitive(
     rules.impl(_prod_impl),
     _reduction_type("reduce_prod", NUMBER),
     rules.jvp(_prod_jvp, symbolic_zeros=True),
-    reduction_batch(lambda x, *, axes: reduce_prod_p.bind(x, axes=axes)),
+    reduction_batch(reduce_prod),
     NOT_LINEAR,
     rules.lowering["stablehlo"](
         in_wider(
@@ -288,8 +288,8 @@ reduce_and_p: Primitive = primitive(
     "reduce_and",
     _reduction_impl(np.bitwise_and, all_ones),
     _reduction_type("reduce_and", BITS),
-    no_derivative(lambda x, *, axes: reduce_and_p.bind(x, axes=axes)),
-    reduction_batch(lambda x, *, axes: reduce_and_p.bind(x, axes=axes)),
+    no_derivative(reduce_and),
+    reduction_batch(reduce_and),
     DISCRETE,
     rules.lowering["stablehlo"](reduction_lowering("stablehlo.and", all_ones)),
 )
@@ -297,8 +297,8 @@ reduce_or_p: Primitive = primitive(
     "reduce_or",
     _reduction_impl(np.bitwise_or, lambda dtype: 0),
     _reduction_type("reduce_or", BITS),
-    no_derivative(lambda x, *, axes: reduce_or_p.bind(x, axes=axes)),
-    reduction_batch(lambda x, *, axes: reduce_or_p.bind(x, axes=axes)),
+    no_derivative(reduce_or),
+    reduction_batch(reduce_or),
     DISCRETE,
     rules.lowering["stablehlo"](reduction_lowering("stablehlo.or", 0)),
 )
@@ -306,8 +306,8 @@ reduce_xor_p: Primitive = primitive(
     "reduce_xor",
     _reduction_impl(np.bitwise_xor, lambda dtype: 0),
     _reduction_type("reduce_xor", BITS),
-    no_derivative(lambda x, *, axes: reduce_xor_p.bind(x, axes=axes)),
-    reduction_batch(lambda x, *, axes: reduce_xor_p.bind(x, axes=axes)),
+    no_derivative(reduce_xor),
+    reduction_batch(reduce_xor),
     DISCRETE,
     rules.lowering["stablehlo"](reduction_lowering("stablehlo.xor", 0)),
 )

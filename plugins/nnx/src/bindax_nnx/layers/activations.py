@@ -25,7 +25,7 @@ class PReLU(Module):
     """
 
     def __init__(self, negative_slope_init: float = 0.01, param_dtype: Any = np.float32) -> None:
-        self.negative_slope = Param(jnp.asarray(negative_slope_init, dtype=param_dtype))
+        self.negative_slope: Param[Any] = Param(jnp.asarray(negative_slope_init, dtype=param_dtype))
         self.param_dtype = param_dtype
 
     def __call__(self, inputs: Any) -> Any:

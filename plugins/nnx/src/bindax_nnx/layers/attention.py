@@ -190,9 +190,9 @@ class MultiHeadAttention(Module):
             dtype: the dtype of the variables.
         """
         shape = (*input_shape[:-1], self.num_heads, self.head_dim)
-        self.cached_key = Cache(jnp.zeros(shape, dtype))
-        self.cached_value = Cache(jnp.zeros(shape, dtype))
-        self.cache_index = Cache(jnp.zeros((), np.int32))
+        self.cached_key: Cache[Any] = Cache(jnp.zeros(shape, dtype))
+        self.cached_value: Cache[Any] = Cache(jnp.zeros(shape, dtype))
+        self.cache_index: Cache[Any] = Cache(jnp.zeros((), np.int32))
 
     def __call__(
         self,

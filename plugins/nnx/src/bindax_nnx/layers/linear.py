@@ -126,8 +126,8 @@ class LinearGeneral(Module):
         ins, outs = math.prod(self.in_features), math.prod(self.out_features)
         flat = kernel_init(rngs.params(), (math.prod(batch) * ins, outs), param_dtype)
         shape = (*batch, *self.in_features, *self.out_features)
-        self.kernel = Param(jnp.reshape(flat, shape))
-        self.bias = None
+        self.kernel: Param[Any] = Param(jnp.reshape(flat, shape))
+        self.bias: Param[Any] | None = None
         if use_bias:
             bias = bias_init(rngs.params(), (math.prod(batch) * outs,), param_dtype)
             self.bias = Param(jnp.reshape(bias, (*batch, *self.out_features)))

@@ -1,4 +1,4 @@
-"""Marks for the transformation of parts of objects: axes, carries, and filters for them."""
+"""Descriptions of how parts of objects are transformed: axes, carries, and filters for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bindax_core.extend import flatten_prefix, tree_flatten, tree_leaves, typeof
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Filter, Path, check_order, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Arguments, Inside
+from bindax_nnx.lift.structure import Arguments, Inside
 from bindax_nnx.variables import PARTITION_NAME, Variable
 
 
@@ -38,7 +38,7 @@ class ByFilter:
         self._predicates = tuple(map(to_predicate, self.filters))
 
     def of(self, path: Path, variable: Variable[Any]) -> Any:
-        """Return the mark of one variable.
+        """The entry for one variable.
 
         Raises:
             ValueError: no filter takes it.
@@ -54,8 +54,8 @@ class ByFilter:
     def __eq__(self, other: object) -> bool:
         return (
             type(other) is type(self)
-            and self.filters == other.filters  # type: ignore[attr-defined]
-            and self.values == other.values  # type: ignore[attr-defined]
+            and self.filters == other.filters
+            and self.values == other.values
         )
 
     def __hash__(self) -> int:
@@ -147,11 +147,24 @@ class Axes:
             for leaf, axis in zip(inside.leaves, flat, strict=True):
                 if is_reference(leaf):
                     add_occurrences(found, leaf, axis)
+        if any(id(x) not in found for x in inside.new):
+            self._add_detached(found, inside)
         arrays = [p for x, p in zip(inside.leaves, flat, strict=True) if not is_reference(x)]
         numbers = [i for i, _ in inside.changed]
         axes = [self.variables[i] for i in numbers] + [found[id(x)][0][1] for x in inside.new]
         sized = zip(axes, inside.sizes, strict=True)
         return [axis for axis, size in sized for _ in range(size)] + arrays
+
+    def _add_detached(self, found: dict[int, list[tuple[Path, Any]]], inside: Inside) -> None:
+        """Note the axes of new variables in objects that were taken out of the arguments."""
+        start = 0
+        for prefix, end in zip(self.prefixes, inside.ends, strict=True):
+            for node in inside.references[start:end]:
+                detached: dict[int, list[tuple[Path, Any]]] = {}
+                add_occurrences(detached, node, prefix)
+                for key, noted in detached.items():
+                    found.setdefault(key, noted)
+            start = end
 
     def _check_results(self, inside: Inside, flat: Sequence[Any]) -> None:
         roots = [(x, p) for x, p in zip(inside.leaves, flat, strict=True) if is_reference(x)]

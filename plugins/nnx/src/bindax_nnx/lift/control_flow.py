@@ -9,7 +9,8 @@ import bindax_control_flow
 from bindax_core.extend import api_boundary, tree_flatten
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import is_reference
-from bindax_nnx.lift._call import Call, Inside
+from bindax_nnx.lift.call import Call
+from bindax_nnx.lift.structure import Inside
 from bindax_transforms import check_function
 
 
@@ -72,14 +73,12 @@ def _choose(
 ) -> Any:
     calls = [Call(function, operands, all_values=True) for function in functions]
     flat = [call.flat for call in calls]
-    if name == "cond":
-        true_call, false_call = flat
-        choose = lambda x: bindax_control_flow.cond(which, true_call, false_call, x)  # noqa: E731
-    else:
-        choose = lambda x: bindax_control_flow.switch(which, flat, x)  # noqa: E731
     leaves = calls[0].leaves if calls else []
     try:
-        outs = choose(leaves)
+        if name == "cond":
+            outs = bindax_control_flow.cond(which, flat[0], flat[1], leaves)
+        else:
+            outs = bindax_control_flow.switch(which, flat, leaves)
     except TypeError:
         _check_same(name, calls)
         raise

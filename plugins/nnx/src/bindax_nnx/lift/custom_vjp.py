@@ -7,11 +7,12 @@ from functools import update_wrapper
 from typing import Any
 
 import bindax_transforms
-from bindax_core.extend import api_boundary, tree_flatten, tree_unflatten
+from bindax_core.extend import api_boundary, tree_unflatten
 from bindax_nnx.graph import is_reference
-from bindax_nnx.lift._call import Arguments, Call, Inside
+from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.derivatives import leaves_like
-from bindax_nnx.lift.gradient import ByLeaf
+from bindax_nnx.lift.gradient import Template
+from bindax_nnx.lift.structure import Arguments, Inside
 from bindax_transforms import check_function
 
 
@@ -97,6 +98,7 @@ class _Run:
         self._forward = forward
         self._backward = backward
         self._residuals: Any = None
+        self._template = Template(call, args)
 
     def forward(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         call = self._call
@@ -118,8 +120,10 @@ class _Run:
         size = self._residuals.structure.size
         residuals = Inside(self._residuals, kept[:size], kept[size:]).arguments
         values, arrays = bars[: call.num_values], iter(bars[call.num_values :])
-        found = ByLeaf(call, [*values[: len(call.arguments.values)], *call.arguments.arrays])
-        inputs = tuple([self._state(x, found) for x in self._args])
+        leaves = [*values[: len(call.arguments.values)], *[None] * len(call.arguments.arrays)]
+        inputs = tuple(
+            [self._template.fill(i, leaves, _everything) for i in range(len(self._args))]
+        )
         result = self._result(arrays)
         cotangents = self._backward(residuals, (inputs, result))
         if not isinstance(cotangents, tuple) or len(cotangents) != len(self._args):
@@ -128,13 +132,6 @@ class _Run:
                 f"{len(self._args)} arguments, but returned {type(cotangents).__name__}."
             )
         return (leaves_like(call, self._args, cotangents, "the cotangent"),)
-
-    def _state(self, argument: Any, found: ByLeaf) -> Any:
-        leaves, tree = tree_flatten(argument, is_leaf=is_reference)
-        if not any(map(is_reference, leaves)):
-            return None
-        parts = [found.state(x, _everything) if is_reference(x) else None for x in leaves]
-        return tree_unflatten(tree, parts)
 
     def _result(self, arrays: Any) -> Any:
         inside = self._call.inside

@@ -15,8 +15,8 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Call
-from bindax_nnx.lift.gradient import ByLeaf
+from bindax_nnx.lift.call import Call
+from bindax_nnx.lift.gradient import Template
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
@@ -108,7 +108,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _arrays_only(call: Call, outs: Sequence[Any]) -> Any:
-    """Return the values that belong to the arrays of a result, in its structure."""
+    """The part of the results that belongs to arrays, in its structure."""
     if call.inside is None:
         raise TypeError("the function was not called.")
     arrays = iter(outs[call.num_values :])
@@ -140,6 +140,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     """
     check_function("vjp", "f", f)
     call = Call(f, primals)
+    template = Template(call, primals)
 
     def flat(leaves: list[Any]) -> tuple[list[Any], list[Any]]:
         inside = call.enter(leaves)
@@ -154,14 +155,6 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         (leaves,) = pull(tree_leaves(cotangent))
-        found = ByLeaf(call, leaves)
-        out = []
-        for primal in primals:
-            parts, tree = tree_flatten(primal, is_leaf=is_reference)
-            bars = [
-                found.state(x, _everything) if is_reference(x) else found.array(x) for x in parts
-            ]
-            out.append(tree_unflatten(tree, bars))
-        return tuple(out)
+        return tuple([template.fill(i, leaves, _everything) for i in range(len(primals))])
 
     return (main, pullback, aux) if has_aux else (main, pullback)

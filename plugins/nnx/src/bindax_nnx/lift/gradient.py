@@ -11,9 +11,9 @@ import bindax_transforms
 from bindax_core.extend import api_boundary, tree_flatten, tree_structure, tree_unflatten
 from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Call
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift.axes import ByFilter, add_occurrences
+from bindax_nnx.lift.call import Call
 from bindax_nnx.state import State
 from bindax_nnx.variables import Param, Variable
 from bindax_transforms import check_function
@@ -21,7 +21,7 @@ from bindax_transforms import check_function
 
 @dataclasses.dataclass(frozen=True)
 class DiffState:
-    """A choice of variables of an argument to differentiate with respect to.
+    """Variables of an argument to differentiate with respect to.
 
     Attributes:
         argnum: the position of the argument.
@@ -144,7 +144,7 @@ def _entries(argnums: Argnums, args: Sequence[Any]) -> list[tuple[int, Filter]]:
     entries = []
     for entry in given:
         number = entry.argnum if isinstance(entry, DiffState) else entry
-        if not isinstance(number, int) or not -len(args) <= number < len(args):
+        if not -len(args) <= number < len(args):
             raise ValueError(
                 f"grad was asked to differentiate with respect to argument {number!r}, but the "
                 f"function was called with {len(args)} positional arguments."
@@ -155,13 +155,13 @@ def _entries(argnums: Argnums, args: Sequence[Any]) -> list[tuple[int, Filter]]:
 
 
 class _Selection:
-    """The leaves of a call to differentiate with respect to, and the argument of each."""
+    """The leaves of a call that are differentiated with respect to, and for which argument."""
 
     def __init__(
         self, call: Call, args: Sequence[Any], entries: Sequence[tuple[int, Filter]]
     ) -> None:
-        self._call = call
-        self._args = [args[number] for number, _ in entries]
+        self._template = Template(call, args)
+        self._numbers = [number for number, _ in entries]
         self._filters = [to_predicate(filter) for _, filter in entries]
         occurrences: dict[int, Any] = {}
         array_flags: list[bool] = []
@@ -199,45 +199,54 @@ class _Selection:
     def states(self, gradients: Sequence[Any]) -> list[Any]:
         """The differentiated arguments, with gradients in them and states for objects."""
         full = self.joined(gradients, [None] * (len(self._flags) - len(gradients)))
-        found = ByLeaf(self._call, full)
-        out = []
-        for argument, takes in zip(self._args, self._filters, strict=True):
-            leaves, tree = tree_flatten(argument, is_leaf=is_reference)
-            parts = [
-                found.state(leaf, takes) if is_reference(leaf) else found.array(leaf)
-                for leaf in leaves
-            ]
-            out.append(tree_unflatten(tree, parts))
-        return out
+        return [
+            self._template.fill(number, full, takes)
+            for number, takes in zip(self._numbers, self._filters, strict=True)
+        ]
 
 
-class ByLeaf:
-    """One array for each leaf of a call, given out as states and arrays."""
+class Template:
+    """The arguments of a call, to be filled with one array for each of its leaves.
 
-    def __init__(self, call: Call, leaves: Sequence[Any]) -> None:
+    It is made before the call, which may change the objects.
+
+    Args:
+        call: the call.
+        args: its positional arguments.
+    """
+
+    def __init__(self, call: Call, args: Sequence[Any]) -> None:
         arguments = call.arguments
-        self._variables: dict[int, Any] = {}
+        places: dict[int, tuple[int, Any]] = {}
         position = 0
         for variable, size in zip(arguments.variables, arguments.sizes, strict=True):
-            part = leaves[position : position + size]
-            tree = tree_structure(variable._value)
-            self._variables[id(variable)] = tree_unflatten(tree, part)
+            places[id(variable)] = position, tree_structure(variable._value)
             position += size
-        self._arrays: dict[int, list[Any]] = {}
-        for x, value in zip(arguments.arrays, leaves[position:], strict=True):
-            self._arrays.setdefault(id(x), []).append(value)
+        self._parts: list[tuple[Any, list[Any]]] = []
+        for argument in args:
+            leaves, tree = tree_flatten(argument, is_leaf=is_reference)
+            parts: list[Any] = []
+            for leaf in leaves:
+                if is_reference(leaf):
+                    found = iter_variables(leaf)
+                    parts.append([(path, x.copy(), *places[id(x)]) for path, x in found])
+                else:
+                    parts.append(position)
+                    position += 1
+            self._parts.append((tree, parts))
 
-    def state(self, root: Any, takes: Callable[[Path, Any], bool]) -> State:
-        """Return the values that belong to the variables of a root that a filter takes."""
+    def fill(self, number: int, leaves: Sequence[Any], takes: Callable[[Path, Any], bool]) -> Any:
+        """One argument, with states of the variables that a filter takes for objects."""
+        tree, parts = self._parts[number]
+        return tree_unflatten(tree, [self._filled(part, leaves, takes) for part in parts])
+
+    def _filled(self, part: Any, leaves: Sequence[Any], takes: Callable[[Path, Any], bool]) -> Any:
+        if isinstance(part, int):
+            return leaves[part]
         return State.from_flat_path(
             {
-                path: variable.replace(self._variables[id(variable)])
-                for path, variable in iter_variables(root)
-                if takes(path, variable)
+                path: x.replace(tree_unflatten(tree, leaves[start : start + tree.num_leaves]))
+                for path, x, start, tree in part
+                if takes(path, x)
             }
         )
-
-    def array(self, x: Any) -> Any:
-        """Return the value that belongs to an array; equal objects come in their order."""
-        values = self._arrays[id(x)]
-        return values.pop(0) if len(values) > 1 else values[0]

@@ -24,15 +24,15 @@ from bindax_core.extend import (
 from bindax_core.tree_util import is_tree_node, register_node, register_static
 from bindax_nnx._context import clock
 from bindax_nnx.graph import Walk, is_reference
-from bindax_nnx.lift._call import Arguments, Exit, Form, Inside, Structure, finish, structure_of
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, Structure, finish, structure_of
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
 
 
 class _Returned:
-    """The result of the compiled function: arrays, and the outcome in their structure."""
+    """The results of the compiled function: arrays, and the outcome in their structure."""
 
     __slots__ = ("outcome", "outs")
 
@@ -132,7 +132,7 @@ _PLANS = 8
 
 
 def plan_of(roots: tuple[Any, ...]) -> _Plan:
-    """Return the plan for the structure of some objects, made anew where they changed."""
+    """The known structure of some objects, found anew where they changed."""
     first = roots[0]
     plans = first._nnx_plan
     key = tuple(map(id, roots))  # the plan keeps them alive

@@ -10,10 +10,11 @@ import bindax_control_flow
 import bindax_numpy as jnp
 from bindax_core.extend import api_boundary
 from bindax_nnx.errors import GraphError
-from bindax_nnx.lift._call import Call, Inside
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift.axes import Axes, Carry, remove_axes, restore_axes, value_axes
+from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects
+from bindax_nnx.lift.structure import Inside
 from bindax_transforms import check_function
 
 
@@ -75,11 +76,11 @@ def scan(
         call.all_values = frozenset(numbers)
         loop = _Loop(call, entry, axes, out_axes, metadata)
         carry, xs, shared = loop.divided(call.leaves)
-        xs = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs]
+        slices = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs]
         final, ys = bindax_control_flow.scan(
             lambda carry, xs: loop.step(carry, xs, shared),
             carry,
-            xs,
+            slices,
             length=length,
             reverse=reverse,
             unroll=unroll,
@@ -118,7 +119,7 @@ class _Loop:
         """One step on flat lists."""
         parts = {Carry: iter(carry), None: iter(shared)}
         slices = iter(xs)
-        leaves = [next(parts[a] if a in parts else slices) for a in self.axes]
+        leaves = [next(parts.get(a, slices)) for a in self.axes]
         call = self.call
         inside = call.enter(leaves)
         remove_axes(inside, self.entry.variables, self.metadata)
@@ -173,6 +174,6 @@ class _Loop:
 
 
 def _carried(axes: Any, values: Sequence[Any]) -> list[Any]:
-    """Return the values that a tuple of axes marks as carried."""
+    """The values that a tuple of axes says are carried."""
     given = axes if isinstance(axes, tuple) else (axes,) * len(values)
     return [x for x, axis in zip(values, given, strict=True) if axis is Carry]

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+import bindax_linalg as lax_linalg
 import bindax_numpy as jnp
-from bindax_lax_basic import linalg as lax_linalg
 from bindax_scipy._operands import one_dtype
-
-decompose = lax_linalg
 
 
 def matrices(name: str, *operands: Any, square: bool = False) -> tuple[Any, ...]:

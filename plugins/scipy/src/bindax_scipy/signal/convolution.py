@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -156,7 +157,14 @@ def correlate(
 
 
 def _two_dimensional(
-    name: str, in1: Any, in2: Any, mode: str, boundary: str, fillvalue: float, precision: Any
+    name: str,
+    in1: Any,
+    in2: Any,
+    mode: str,
+    boundary: str,
+    fillvalue: float,
+    precision: Any,
+    later: int = 0,
 ) -> Any:
     a, b = _operands(name, in1, in2, mode)
     if a.ndim != 2:
@@ -167,9 +175,12 @@ def _two_dimensional(
         raise ValueError(
             f"{name}: boundary must be one of {tuple(_BOUNDARIES)}, but it is {boundary!r:.60}."
         )
-    if mode == "valid" or (boundary == "fill" and fillvalue == 0):
+    if mode == "valid":
         return _direct(name, a, b, mode, precision)
     starts, sizes = _window(name, a, b, mode, (0, 1))
+    if mode == "same":
+        # Of an even size the middle is half an element before the one of a mirror image.
+        starts = [(n - 1 + later) // 2 for n in b.shape]
     widths = [(n - 1, n - 1) for n in b.shape]
     extra = {"constant_values": fillvalue} if boundary == "fill" else {}
     wide = jnp.pad(a, widths, mode=_BOUNDARIES[boundary], **extra)
@@ -218,7 +229,7 @@ def correlate2d(
            [2.]], dtype=float32)
     """
     kernel = jnp.flip(jnp.conj(jnp.asarray(in2)))
-    return _two_dimensional("correlate2d", in1, kernel, mode, boundary, fillvalue, precision)
+    return _two_dimensional("correlate2d", in1, kernel, mode, boundary, fillvalue, precision, 1)
 
 
 def detrend(
@@ -251,7 +262,7 @@ def detrend(
         )
     # The projection that leaves straight lines out is known before the program runs.
     keep = np.zeros((n, n))
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in itertools.pairwise(ends):
         size = int(high - low)
         lines = np.stack([np.ones(size), np.arange(1, size + 1) / size], axis=1)
         keep[low:high, low:high] = np.eye(size) - lines @ np.linalg.pinv(lines)

@@ -7,8 +7,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-import bindax_lax_basic as lax
 import bindax_numpy as jnp
+import bindax_special as base
 from bindax_control_flow import scan
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
@@ -24,7 +24,7 @@ def i0(x: Any) -> Array:
     Array([1.266066], dtype=float32)
     """
     (x,) = real("i0", x)
-    return jnp.exp(jnp.abs(x)) * lax.bessel_i0e(x)
+    return jnp.exp(jnp.abs(x)) * base.bessel_i0e(x)
 
 
 def i0e(x: Any) -> Array:
@@ -33,7 +33,7 @@ def i0e(x: Any) -> Array:
     >>> special.i0e(jnp.array([1.0]))
     Array([0.4657596], dtype=float32)
     """
-    return lax.bessel_i0e(*real("i0e", x))
+    return base.bessel_i0e(*real("i0e", x))
 
 
 def i1(x: Any) -> Array:
@@ -43,7 +43,7 @@ def i1(x: Any) -> Array:
     Array([0.56515914], dtype=float32)
     """
     (x,) = real("i1", x)
-    return jnp.exp(jnp.abs(x)) * lax.bessel_i1e(x)
+    return jnp.exp(jnp.abs(x)) * base.bessel_i1e(x)
 
 
 def i1e(x: Any) -> Array:
@@ -52,7 +52,7 @@ def i1e(x: Any) -> Array:
     >>> special.i1e(jnp.array([1.0]))
     Array([0.20791042], dtype=float32)
     """
-    return lax.bessel_i1e(*real("i1e", x))
+    return base.bessel_i1e(*real("i1e", x))
 
 
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
@@ -70,7 +70,7 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
         An array of shape ``(v + 1, *z.shape)``.
 
     Raises:
-        ValueError: for complex numbers or more than one axis, or when ``n_iter`` is not above ``v``.
+        ValueError: for complex numbers or more than one axis, or when ``n_iter`` is not above it.
 
     >>> special.bessel_jn(jnp.array([1.0]), v=1)
     Array([[nan],

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-import bindax_lax_basic as lax
 import bindax_numpy as jnp
+import bindax_special as base
 from bindax_control_flow import while_loop
 from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import aligned, is_double, largest, promoted, real
@@ -29,7 +29,7 @@ def gammaln(x: Any) -> Array:
     Array([0.   , 3.178], dtype=float32)
     """
     (x,) = real("gammaln", x)
-    return lax.lgamma(x)
+    return base.lgamma(x)
 
 
 def gammasgn(x: Any) -> Array:
@@ -53,7 +53,7 @@ def gamma(x: Any) -> Array:
     (x,) = promoted("gamma", x)
     if jnp.iscomplexobj(x):
         return jnp.exp(loggamma(x))
-    return gammasgn(x) * jnp.exp(lax.lgamma(x))
+    return gammasgn(x) * jnp.exp(base.lgamma(x))
 
 
 def loggamma(x: Any) -> Array:
@@ -70,7 +70,7 @@ def loggamma(x: Any) -> Array:
     """
     (x,) = promoted("loggamma", x)
     if not jnp.iscomplexobj(x):
-        return jnp.where(x > 0, lax.lgamma(x), np.nan)
+        return jnp.where(x > 0, base.lgamma(x), np.nan)
     return _complex_loggamma(x)
 
 
@@ -145,7 +145,7 @@ def digamma(x: Any) -> Array:
     Array([-0.577,  0.423], dtype=float32)
     """
     (x,) = real("digamma", x)
-    return lax.digamma(x)
+    return base.digamma(x)
 
 
 def polygamma(n: Any, x: Any) -> Array:
@@ -165,7 +165,7 @@ def polygamma(n: Any, x: Any) -> Array:
     if not jnp.issubdtype(aval.dtype, np.integer):
         raise ValueError(f"polygamma: n must be integers, but it is {aval.str_short()}.")
     n, x = aligned(*real("polygamma", n, x))
-    return lax.polygamma(n, x)
+    return base.polygamma(n, x)
 
 
 def multigammaln(a: Any, d: int) -> Array:
@@ -181,7 +181,7 @@ def multigammaln(a: Any, d: int) -> Array:
     d = operator.index(d)
     (a,) = real("multigammaln", a)
     shifts = jnp.arange(d, dtype=a.dtype) / 2
-    total = jnp.sum(lax.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1)
+    total = jnp.sum(base.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1)
     return total + d * (d - 1) / 4 * math.log(math.pi)
 
 
@@ -191,7 +191,7 @@ def gammainc(a: Any, x: Any) -> Array:
     >>> special.gammainc(jnp.array([1.0]), 1.0)
     Array([0.63212055], dtype=float32)
     """
-    return lax.igamma(*aligned(*real("gammainc", a, x)))
+    return base.igamma(*aligned(*real("gammainc", a, x)))
 
 
 def gammaincc(a: Any, x: Any) -> Array:
@@ -200,7 +200,7 @@ def gammaincc(a: Any, x: Any) -> Array:
     >>> special.gammaincc(jnp.array([1.0]), 1.0)
     Array([0.36787945], dtype=float32)
     """
-    return lax.igammac(*aligned(*real("gammaincc", a, x)))
+    return base.igammac(*aligned(*real("gammaincc", a, x)))
 
 
 # --------------------------------------------------------------- factorials and powers
@@ -225,7 +225,7 @@ def factorial(n: Any, exact: bool = False) -> Array:
             "math.factorial for single numbers."
         )
     (n,) = real("factorial", n)
-    return jnp.where(n < 0, 0, jnp.exp(lax.lgamma(n + 1)))
+    return jnp.where(n < 0, 0, jnp.exp(base.lgamma(n + 1)))
 
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
@@ -244,7 +244,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
         return jnp.where((k == 0) & (N >= 0), 1.0, comb(N + k - 1, k))
     valid = (k <= N) & (N >= 0) & (k >= 0)
     n, m = jnp.where(valid, N, 0.0), jnp.where(valid, k, 0.0)
-    ways = jnp.exp(lax.lgamma(n + 1) - lax.lgamma(m + 1) - lax.lgamma(n + 1 - m))
+    ways = jnp.exp(base.lgamma(n + 1) - base.lgamma(m + 1) - base.lgamma(n + 1 - m))
     return jnp.where(valid, ways, 0.0)
 
 
@@ -254,8 +254,8 @@ def _poch(z: Any, m: Any) -> Any:
 
 
 _poch.defjvps(
-    lambda t, out, z, m: (lax.digamma(z + m) - lax.digamma(z)) * out * t,
-    lambda t, out, z, m: lax.digamma(z + m) * out * t,
+    lambda t, out, z, m: (base.digamma(z + m) - base.digamma(z)) * out * t,
+    lambda t, out, z, m: base.digamma(z + m) * out * t,
 )
 
 
@@ -275,11 +275,11 @@ def poch(z: Any, m: Any) -> Array:
 def _betaln(a: Any, b: Any) -> Any:
     # Large logarithms of gamma nearly cancel: Stirling's formula takes them together.
     p, q = jnp.minimum(a, b), jnp.maximum(a, b)
-    near = lax.lgamma(p) + (lax.lgamma(q) - lax.lgamma(p + q))
+    near = base.lgamma(p) + (base.lgamma(q) - base.lgamma(p + q))
     large = q >= _STIRLING_FROM
     s = jnp.where(large, q, _STIRLING_FROM)
     rest = _stirling(s) - _stirling(p + s)
-    one = lax.lgamma(p) + rest + p - p * jnp.log(p + s) - (s - 0.5) * jnp.log1p(p / s)
+    one = base.lgamma(p) + rest + p - p * jnp.log(p + s) - (s - 0.5) * jnp.log1p(p / s)
     both = p >= _STIRLING_FROM
     r = jnp.where(both, p, _STIRLING_FROM)
     half = 0.5 * math.log(2 * math.pi)
@@ -289,8 +289,8 @@ def _betaln(a: Any, b: Any) -> Any:
 
 
 _betaln.defjvps(
-    lambda t, out, a, b: (lax.digamma(a) - lax.digamma(a + b)) * t,
-    lambda t, out, a, b: (lax.digamma(b) - lax.digamma(a + b)) * t,
+    lambda t, out, a, b: (base.digamma(a) - base.digamma(a + b)) * t,
+    lambda t, out, a, b: (base.digamma(b) - base.digamma(a + b)) * t,
 )
 
 
@@ -319,7 +319,7 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
     >>> special.betainc(1.0, 2.0, jnp.array([0.5]))
     Array([0.75], dtype=float32)
     """
-    return lax.betainc(*aligned(*real("betainc", a, b, x)))
+    return base.betainc(*aligned(*real("betainc", a, b, x)))
 
 
 # ------------------------------------------------------------------- zeta and Bernoulli
@@ -330,7 +330,7 @@ def _bernoulli_numbers(n: int) -> tuple[Fraction, ...]:
     """B_0 to B_n exactly, by their recurrence."""
     found = [Fraction(1)]
     for m in range(1, n + 1):
-        total = sum(math.comb(m + 1, k) * found[k] for k in range(m))
+        total = sum((math.comb(m + 1, k) * found[k] for k in range(m)), Fraction(0))
         found.append(-total / (m + 1))
     return tuple(found)
 
@@ -352,7 +352,7 @@ def bernoulli(n: int) -> Array:
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"bernoulli: n must not be negative, but it is {n}.")
-    values = []
+    values: list[float] = []
     for b in _bernoulli_numbers(n):
         try:
             values.append(float(b))
@@ -363,7 +363,7 @@ def bernoulli(n: int) -> Array:
 
 @custom_jvp
 def _zeta(x: Any, q: Any) -> Any:
-    return lax.zeta(x, q)
+    return base.zeta(x, q)
 
 
 def _zeta_series(s: Any, a: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
+import bindax_special as base
 from bindax_control_flow import while_loop
 from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import aligned, epsilon, real
@@ -84,8 +85,8 @@ def _expn(n: Any, x: Any) -> Any:
 def _expn_near(n: Any, x: Any) -> Any:
     """The power series; its term of index ``n - 1`` has a logarithm."""
     last = n - 1
-    psi = lax.digamma(n)
-    logarithmic = jnp.exp(last * jnp.log(x) - lax.lgamma(n)) * (psi - jnp.log(x))
+    psi = base.digamma(n)
+    logarithmic = jnp.exp(last * jnp.log(x) - base.lgamma(n)) * (psi - jnp.log(x))
     sign = jnp.where(last % 2 == 0, 1.0, -1.0)
 
     def ratio(k: Any) -> Any:

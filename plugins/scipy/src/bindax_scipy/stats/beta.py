@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
@@ -52,7 +53,7 @@ def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.26171875, 0.6875    ], dtype=float32)
     """
     x, a, b, loc, scale = real("beta.cdf", x, a, b, loc, scale)
-    return betainc(a, b, jnp.clip((x - loc) / scale, 0, 1))
+    return betainc(a, b, lax.clamp(0.0, (x - loc) / scale, 1.0))
 
 
 def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -72,7 +73,7 @@ def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.73828125, 0.3125    ], dtype=float32)
     """
     x, a, b, loc, scale = real("beta.sf", x, a, b, loc, scale)
-    return betainc(b, a, 1 - jnp.clip((x - loc) / scale, 0, 1))
+    return betainc(b, a, 1 - lax.clamp(0.0, (x - loc) / scale, 1.0))
 
 
 def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:

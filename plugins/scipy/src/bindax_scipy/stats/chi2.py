@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
@@ -53,7 +54,7 @@ def cdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.19874804, 0.4275933 ], dtype=float32)
     """
     x, df, loc, scale = real("chi2.cdf", x, df, loc, scale)
-    return gammainc(df / 2, jnp.clip((x - loc) / (2 * scale), 0))
+    return gammainc(df / 2, lax.clamp(0.0, (x - loc) / (2 * scale), np.inf))
 
 
 def logcdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -73,7 +74,7 @@ def sf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.80125195, 0.5724067 ], dtype=float32)
     """
     x, df, loc, scale = real("chi2.sf", x, df, loc, scale)
-    return gammaincc(df / 2, jnp.clip((x - loc) / (2 * scale), 0))
+    return gammaincc(df / 2, lax.clamp(0.0, (x - loc) / (2 * scale), np.inf))
 
 
 def logsf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
@@ -52,7 +53,7 @@ def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.26424113, 0.59399414], dtype=float32)
     """
     x, a, loc, scale = real("gamma.cdf", x, a, loc, scale)
-    return gammainc(a, jnp.clip((x - loc) / scale, 0))
+    return gammainc(a, lax.clamp(0.0, (x - loc) / scale, np.inf))
 
 
 def logcdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:

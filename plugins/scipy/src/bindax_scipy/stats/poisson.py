@@ -65,7 +65,9 @@ def entropy(mu: Any, loc: Any = 0) -> Array:
     mu, loc = one_dtype("poisson.entropy", mu, loc)
     small = mu < 100
     k = jnp.expand_dims(jnp.arange(250, dtype=mu.dtype), tuple(range(1, mu.ndim + 1)))
-    near = jnp.sum(entr(pmf(k, jnp.where(small, mu, 1.0))), axis=0)
+    p = pmf(k, jnp.where(small, mu, 1.0))
+    # What is too small to represent adds nothing, nor has it a derivative.
+    near = jnp.sum(jnp.where(p > 0, entr(jnp.where(p > 0, p, 1.0)), 0.0), axis=0)
     large = jnp.where(small, 100.0, mu)
     far = 0.5 * jnp.log(2 * math.pi * math.e * large) - 1 / (12 * large)
     value = jnp.where(mu == 0, 0.0, jnp.where(small, near, far))

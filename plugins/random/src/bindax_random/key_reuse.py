@@ -1,0 +1,97 @@
+"""Finding keys that are used twice, and so give the same numbers twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from bindax_callbacks import debug
+from bindax_core.extend import Tracer, user_source_info
+
+
+class KeyReuseError(ValueError):
+    """A random key was used twice."""
+
+
+class _Uses:
+    """The keys that were used, by their words, while somebody looks.
+
+    Attributes:
+        first: for the words of each used key where that was; None while nobody looks.
+    """
+
+    def __init__(self) -> None:
+        on = os.environ.get("BINDAX_DEBUG_KEY_REUSE", "").lower() in ("1", "true", "yes", "on")
+        self.first: dict[bytes, str] | None = {} if on else None
+
+    def add(self, words: Any, place: str) -> None:
+        """Note a use of a key.
+
+        Raises:
+            KeyReuseError: when it was used before.
+        """
+        if self.first is None:
+            return
+        found = np.asarray(words)
+        earlier = self.first.setdefault(found.tobytes(), place)
+        if earlier is not place:
+            raise KeyReuseError(
+                f"the random key with the words {found.tolist()} is used by {place}, but it was "
+                f"used by {earlier} before: both give numbers that depend on each other. Split the "
+                f"key, and use each part once; random.clone(key) says that it is meant."
+            )
+
+    def forget(self, words: Any) -> None:
+        """Let a key be used once more."""
+        if self.first is not None and not isinstance(words, Tracer):
+            self.first.pop(np.asarray(words).tobytes(), None)
+
+
+uses = _Uses()
+"""The uses of keys in this process."""
+
+
+def note_use(name: str, words: Any) -> None:
+    """Note that a function uses a key; of a traced key when the program runs."""
+    source = user_source_info(1)
+    place = f"random.{name}" if source is None else f"random.{name} ({source})"
+    # A string of its own for each use, since equal ones may be shared.
+    place = "".join([*place])
+    if isinstance(words, Tracer):
+        debug.callback(lambda x: uses.add(x, "".join([*place])), words)
+    else:
+        uses.add(words, place)
+
+
+@contextmanager
+def debug_key_reuse(enabled: bool = True) -> Iterator[None]:
+    """Raise, inside a ``with`` block, when a key is used twice.
+
+    Drawing numbers and ``split`` use a key; ``fold_in`` does not. A key that is made anew, by
+    ``key``, ``PRNGKey``, ``wrap_key_data`` or ``clone``, may be used once more. Functions that were
+    traced outside the block are not looked at. The environment variable ``BINDAX_DEBUG_KEY_REUSE``
+    does the same for a whole process.
+
+    Args:
+        enabled: False is for a block inside another one that may use keys as it likes.
+
+    Raises:
+        KeyReuseError: a ``ValueError``, when a key is used for the second time.
+
+    >>> from bindax_random import debug_key_reuse, key, normal
+    >>> with debug_key_reuse():
+    ...     one = key(0)
+    ...     x = normal(one) + normal(one)
+    Traceback (most recent call last):
+    bindax_random.key_reuse.KeyReuseError: the random key with the words [0, 0] is used by ...
+    """
+    before = uses.first
+    uses.first = {} if enabled else None
+    try:
+        yield
+    finally:
+        uses.first = before
