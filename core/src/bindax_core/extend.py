@@ -110,6 +110,7 @@ from bindax_core.runtime._programs import recent_programs as recent_programs
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition
+from bindax_core.tree_util import Partial as Partial
 from bindax_core.tree_util import PyTreeDef as PyTreeDef
 from bindax_core.tree_util import keystr as keystr
 from bindax_core.tree_util import tree_flatten as tree_flatten
