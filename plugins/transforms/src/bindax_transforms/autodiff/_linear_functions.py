@@ -32,7 +32,8 @@ from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 def linear_function(kind: type[LinearProgram], jaxpr: ClosedJaxpr, **fields: Any) -> Partial:
     """Make a function of a linear program, whose constants are its leaves."""
     hoisted, residuals = hoist_consts(jaxpr)
-    return Partial(kind(jaxpr=hoisted, **fields), tuple(residuals))
+    program: Any = kind(jaxpr=hoisted, **fields)
+    return Partial(program, tuple(residuals))
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
