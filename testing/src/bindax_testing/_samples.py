@@ -120,7 +120,7 @@ def array(shape: Sequence[int] = (2, 3), dtype: Any = "float32", domain: Any = R
     """An operand for samples.
 
     >>> array((3,), "float64", POSITIVE).aval
-    ShapedArray(float64[3])
+    ShapeDtypeStruct(shape=(3,), dtype=float64)
     """
     return Operand(tuple(shape), np.dtype(dtype), domain)
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from bindax_core.extend import BackendError, JaxprEqn
 
+FORKED = (
+    "this process was forked after XLA had started its threads, which it lacks, so it can compile "
+    "and run nothing with XLA. Functions of jit are interpreted here; start processes with "
+    'multiprocessing.get_context("spawn") or "forkserver" to have them compiled.'
+)
+
 
 class InstallationError(BackendError, ImportError):
     """``jaxlib`` does not import."""
