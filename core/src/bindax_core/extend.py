@@ -48,9 +48,15 @@ from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._primitive import Primitive as Primitive
+from bindax_core.kernel._rule_results import code_of as code_of
+from bindax_core.kernel._rule_results import describe_rule as describe_rule
+from bindax_core.kernel._rule_results import result_aval as result_aval
+from bindax_core.kernel._rule_results import rule_output_error as rule_output_error
+from bindax_core.kernel._rule_results import shown_result as shown_result
 from bindax_core.kernel._rule_tables import Rule as Rule
 from bindax_core.kernel._rule_tables import RuleFamily as RuleFamily
 from bindax_core.kernel._rule_tables import RuleKind as RuleKind
+from bindax_core.kernel._rule_tables import rule_kinds as rule_kinds
 from bindax_core.kernel._source_info import SourceInfo as SourceInfo
 from bindax_core.kernel._source_info import api_boundary as api_boundary
 from bindax_core.kernel._source_info import describe_function as describe_function

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from types import CodeType, TracebackType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bindax_core
 import bindax_transforms
-from bindax_core.extend import Primitive, Rule
-from bindax_core.kernel._rule_tables import rule_kinds
-from bindax_core.registry._provenance import provenance_of
+from bindax_core.extend import Primitive, code_of, rule_kinds
 
 _OURS = tuple(
     str(Path(file).parent) for file in (bindax_core.__file__, bindax_transforms.__file__, __file__)
@@ -26,20 +23,6 @@ class Culprit(NamedTuple):
 
     primitive: Primitive
     kind: str
-
-
-def code_of(function: Any) -> CodeType | None:
-    """The code of a rule's function, or None when it is not written in Python."""
-    while True:
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            break
-    function = getattr(function, "__func__", function)
-    code = getattr(function, "__code__", None)
-    return code if isinstance(code, CodeType) else None
 
 
 def rules_by_code(primitives: Iterable[Primitive]) -> dict[CodeType, list[Culprit]]:
@@ -83,26 +66,3 @@ def own_frames(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     kept = [frame for frame in frames if not frame.filename.startswith(_OURS)] or frames
     return "".join(traceback.format_list(kept[-3:]))
-
-
-def rule_of(primitive: Primitive, kind: str) -> Rule | None:
-    """The rule of a kind, whatever platform it is for."""
-    table = rule_kinds.get(kind)
-    rules = [] if table is None else table.rules_of(primitive)
-    return rules[0] if rules else None
-
-
-def describe_rule(primitive: Primitive, kind: str) -> str:
-    """A rule by name, distribution, file and line.
-
-    >>> from bindax_transforms import jit_p
-    >>> describe_rule(jit_p, "vmap")
-    'the vmap rule of jit, from bindax-core ... (...jit.py:...)...'
-    """
-    rule = rule_of(primitive, kind)
-    site = primitive.site if rule is None else rule.site
-    text = f"the {kind} rule of {primitive.name}, from {provenance_of(site)}"
-    code = None if rule is None else code_of(rule.function)
-    if code is not None and (code.co_filename, code.co_firstlineno) != (site.file, site.line):
-        text += f", function {code.co_name} at {code.co_filename}:{code.co_firstlineno}"
-    return text
