@@ -142,11 +142,14 @@ def import_time(module: str) -> float:
 
 def main() -> None:
     """Print a table and a line of JSON."""
+    theirs: Any = None
+    jax: Any = None
+    optax: Any = None
     try:
         theirs = importlib.import_module("flax.nnx")
         jax, optax = importlib.import_module("jax"), importlib.import_module("optax")
     except ImportError:
-        theirs = jax = optax = None
+        theirs = None
     found: dict[str, float] = {}
     for count in (10, 100, 1000):
         found.update(interleaved(call_cases(count, theirs, jax)))

@@ -20,7 +20,7 @@ TOLERANCE = 1e-4
 
 
 def close(stored: np.ndarray, made: np.ndarray) -> bool:
-    """Whether two arrays agree up to rounding; what has no numbers agrees exactly."""
+    """Tell whether two arrays agree up to rounding; what has no numbers agrees exactly."""
     if (stored.shape, stored.dtype) != (made.shape, made.dtype):
         return False
     if stored.dtype.kind not in "fc":

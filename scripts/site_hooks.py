@@ -86,7 +86,17 @@ def public_names(module: ModuleType) -> list[str]:
         for name, value in values.items()
         if (inspect.isclass(value) or inspect.isroutine(value))
         and value.__module__.partition(".")[0].startswith("bindax")
+        and has_source(value)
     )
+
+
+def has_source(value: Any) -> bool:
+    """Tell whether a class or function is written down somewhere, not made while it is imported."""
+    try:
+        inspect.findsource(inspect.unwrap(value))
+    except (OSError, TypeError):
+        return False
+    return True
 
 
 def reference(path: str) -> str:

@@ -10,7 +10,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/conformance.md"
-PLUGINS = sorted(path.name for path in (ROOT / "plugins").iterdir())
+PLUGINS = sorted(
+    path.parent.name
+    for path in ROOT.glob("plugins/*/pyproject.toml")
+    if "[project.entry-points" in path.read_text(encoding="utf-8")
+)
 SECTION = re.compile(r"^## (\w+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| `([\w.]+)` \|(.*)\|$", re.MULTILINE)
 

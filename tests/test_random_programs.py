@@ -175,7 +175,6 @@ def _primitives(jaxpr: Any) -> Iterator[str]:
 
 
 NOT_DRAWN = {
-    "iterate": "JAX has no function for it",
     "platform_index": "there is one platform",
     "rng_uniform": "implementations draw different numbers",
     "select_and_scatter": "JAX has no function for it",

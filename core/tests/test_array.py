@@ -62,7 +62,10 @@ def test_copies_and_pickles() -> None:
     again = pickle.loads(pickle.dumps(weak))
     assert again.aval is weak.aval
     np.testing.assert_array_equal(again, weak)
-    assert copy.deepcopy(weak) is weak
+    for copied in (copy.deepcopy(weak), copy.copy(weak), weak.copy()):
+        assert copied.aval is weak.aval
+        copied.delete()
+    np.testing.assert_array_equal(again, weak)
     assert np.array(weak, copy=True) is not weak.numpy()
 
 

@@ -40,7 +40,7 @@ def train_step(model, optimizer, x, y):
 @nnx.jit
 @nnx.vmap(in_axes=(0, None))
 def values(model, x):
-    """What each network says."""
+    """The answers of all networks."""
     return model(x)
 
 

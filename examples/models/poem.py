@@ -42,7 +42,7 @@ class Block(nnx.Module):
 
 
 class Writer(nnx.Module):
-    """Says for each character which may be the next one."""
+    """Tells for each character which may be the next one."""
 
     def __init__(self, size, rngs):
         self.letters = nnx.Embed(len(LETTERS), size, rngs=rngs)

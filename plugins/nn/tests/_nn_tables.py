@@ -139,9 +139,10 @@ initializers = Table(
             *(f"initializers.{f}(){args}" for f in SCALED for args in SIZES[1:]),
             *(f"initializers.{f}(){SIZES[0]}" for f in ("normal", "uniform", "truncated_normal")),
             "initializers.constant(7)(None, (2,)) initializers.normal(2.0)(random.key(3), (5,))",
-            "initializers.uniform(3)(random.key(3), (5,)) initializers.he_normal(0, (1, 2))"
-            "(random.key(5), (2, 3, 4)) initializers.lecun_uniform(batch_axis=0)(random.key(5), "
-            "(2, 3, 4)) initializers.truncated_normal(2.0, None, -1.0, 0.5)(random.key(3), (5,))",
+            "initializers.uniform(3)(random.key(3), (5,))",
+            "initializers.he_normal(0, (1, 2))(random.key(5), (2, 3, 4))",
+            "initializers.lecun_uniform(batch_axis=0)(random.key(5), (2, 3, 4))",
+            "initializers.truncated_normal(2.0, None, -1.0, 0.5)(random.key(3), (5,))",
             *(
                 f"initializers.variance_scaling(1.5, '{mode}', '{kind}')(random.key(7), (3, 4))"
                 for mode in ("fan_in", "fan_out", "fan_avg", "fan_geo_avg")
@@ -152,8 +153,9 @@ initializers = Table(
                 "'complex64')"
                 for kind in ("truncated_normal", "normal", "uniform")
             ),
-            "initializers.orthogonal()(random.key(1), (3, 4)) initializers.orthogonal(2.0, 0)"
-            "(random.key(1), (4, 2, 3)) initializers.delta_orthogonal()(random.key(2), (3, 2, 4))",
+            "initializers.orthogonal()(random.key(1), (3, 4))",
+            "initializers.orthogonal(2.0, 0)(random.key(1), (4, 2, 3))",
+            "initializers.delta_orthogonal()(random.key(2), (3, 2, 4))",
             "initializers.delta_orthogonal(0.5)(random.key(2), (3, 2, 2, 4))",
         ]
     ),

@@ -201,6 +201,9 @@ def test_weak_numbers_settle_and_arrays_keep_their_dtype():
     for f in (jnp.asarray, jnp.sum, lambda x: jnp.stack([x]), lambda x: jnp.reshape(x, (1,))):
         assert f(number).dtype == f(2.5).dtype == bt.jit(f)(2.5).dtype == np.float32
         assert bt.jit(f)(number).dtype == f(number).dtype
+    for name in ("sum", "prod", "max", "mean", "var", "cumsum", "ravel", "reshape", "transpose"):
+        args = (1,) if name == "reshape" else ()
+        assert_same(getattr(number, name)(*args), getattr(jnp, name)(number, *args))
     for f in (jnp.asarray, jnp.sum, lambda x: jnp.stack([x]), lambda x: jnp.reshape(x, (2, 1))):
         assert f(wide).dtype == np.float64
     for f in (jnp.asarray, jnp.sum, lambda x: jnp.stack([x]), lambda x: jnp.reshape(x, (3, 1))):

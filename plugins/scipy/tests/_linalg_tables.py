@@ -22,7 +22,8 @@ LINALG = Table(
     """
     cholesky(P) cholesky(P, lower=True) cho_factor(P)[0] cho_solve(cho_factor(P), V)
     cho_solve(cho_factor(P, lower=True), C) abs(svd(T)[1]) svd(A, compute_uv=False) det(A) det(S)
-    det(I.reshape(2, 2)) eigh(P, eigvals_only=True) abs(eigh(P)[1]) lu(A) lu(T) lu(W, permute_l=True)
+    det(I.reshape(2, 2)) eigh(P, eigvals_only=True) abs(eigh(P)[1]) lu(A) lu(T)
+    lu(W, permute_l=True)
     lu_factor(A) lu_solve(lu_factor(A), V) lu_solve(lu_factor(A), C, trans=1)
     lu_solve(lu_factor(Z), Z[0], 2) [abs(x) for x in qr(T)] [abs(x) for x in qr(W, mode='economic')]
     abs(qr(T, mode='r')[0]) abs(qr_multiply(T, W)[0]) abs(qr_multiply(T, W, conjugate=True)[0])
@@ -41,7 +42,8 @@ LINALG = Table(
     convolution_matrix(T, 2) hilbert(3) invhilbert(3)
     invpascal(4) invpascal(3, 'upper') helmert(3) helmert(4, full=True)
     hadamard(4, 'int8') dft(4) dft(3, 'sqrtn') dft(3, scale='n', dtype='complex64')
-    solve_sylvester(A, P, B) solve_sylvester(P, Z.real @ Z.real.T, B[:, :3]) solve_sylvester(Z, Z, Z)
+    solve_sylvester(A, P, B) solve_sylvester(P, Z.real @ Z.real.T, B[:, :3])
+    solve_sylvester(Z, Z, Z)
     solve_sylvester(A, P, B, method='eigen') eigh_tridiagonal(V, D, eigvals_only=True)
     eigh_tridiagonal(V, D, eigvals_only=True, select='i', select_range=(1, 2))
     abs(schur(P)[1]) schur(P)[0] abs(jnp.diagonal(schur(Z)[0]))

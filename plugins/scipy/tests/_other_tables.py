@@ -19,7 +19,8 @@ SIGNAL = Table(
     convolve(M, K, 'same') convolve(A, I) convolve(A, B, method='fft') convolve(Z, Z[:3])
     correlate(A, B) correlate(A, B, 'same') correlate(M, K, 'valid') correlate(Z, Z[:3])
     convolve2d(M, K) convolve2d(M, K, 'same') correlate2d(M, K) correlate2d(M, K, 'same')
-    correlate2d(M, K, 'valid') fftconvolve(A, B) fftconvolve(M, K, 'same') fftconvolve(M, K, 'valid')
+    correlate2d(M, K, 'valid') fftconvolve(A, B) fftconvolve(M, K, 'same')
+    fftconvolve(M, K, 'valid')
     fftconvolve(M, M[:, :2], axes=1) fftconvolve(Z, Z[:3]) detrend(A) detrend(M, 0)
     detrend(A, type='constant') detrend(A, bp=4) detrend(I) welch(A)
     welch(L, nperseg=8) welch(L, 10.0, nperseg=8, noverlap=2, scaling='spectrum')
@@ -29,7 +30,8 @@ SIGNAL = Table(
     stft(L, nperseg=8, boundary='even') stft(L, nperseg=8, boundary='odd', return_onesided=False)
     stft(L.T, nperseg=8, axis=0) istft(stft(L, nperseg=8)[2])[1]
     istft(stft(L[0], nperseg=8, noverlap=6)[2], nperseg=8, noverlap=6) welch(L.T, nperseg=8, axis=0)
-    dct(A) dct(A, norm='ortho') dct(M, axis=0) dct(M, n=8) dct(I) dct(Z) idct(A) idct(B, norm='ortho')
+    dct(A) dct(A, norm='ortho') dct(M, axis=0) dct(M, n=8) dct(I) dct(Z) idct(A)
+    idct(B, norm='ortho')
     idct(M, axis=0) idct(M, n=9) idct(I) dctn(M) dctn(M, norm='ortho') dctn(M, axes=[1])
     dctn(M, s=[7, 8]) idctn(M) idctn(M, norm='ortho') idctn(M, axes=[0])
     """,
@@ -54,7 +56,8 @@ OTHERS = Table(
         "D": np.array([0, 5, -1, 2, 2], np.int32),
     },
     """
-    map_coordinates(A, [X, Y], 1) map_coordinates(A, [X, Y], 0) map_coordinates(A, [X, Y], 1, 'wrap')
+    map_coordinates(A, [X, Y], 1) map_coordinates(A, [X, Y], 0)
+    map_coordinates(A, [X, Y], 1, 'wrap')
     map_coordinates(A, [X, Y], 1, 'nearest') map_coordinates(A, [X, Y], 1, 'mirror')
     map_coordinates(A, [X, Y], 0, 'reflect') map_coordinates(I, [X, Y], 1, cval=7)
     map_coordinates(A, [X, Y], 1, cval=2.5) vq(Q, C) vq(Q[:, 0], C[:, 0])
@@ -62,7 +65,8 @@ OTHERS = Table(
     RegularGridInterpolator((G, H), A, fill_value=None)(Q) RegularGridInterpolator((G,), A)(X)
     RegularGridInterpolator((G, H), A, fill_value=1.0)((X, Y)) trapezoid(A) trapezoid(A, G, axis=0)
     trapezoid(A, dx=0.5) resize(A, (8, 10), 'linear') resize(A, (2, 3), 'linear')
-    resize(A, (2, 3), 'linear', antialias=False) resize(A, (7, 3), 'cubic') resize(A, (4, 9), 'lanczos3')
+    resize(A, (2, 3), 'linear', antialias=False) resize(A, (7, 3), 'cubic')
+    resize(A, (4, 9), 'lanczos3')
     resize(A, (2, 9), 'lanczos5') resize(A, (7, 7), 'cubic-pytorch', antialias=False)
     resize(A, (3, 3), 'bicubic-pytorch') resize(A, (2, 10), 'area') resize(A, (6, 3), 'nearest')
     resize(I, (6, 3), 'nearest') resize(I, (2, 3), 'bilinear') resize(A, (4, 5), 'cubic')
@@ -78,7 +82,8 @@ OTHERS = Table(
     resize(A, (7, 7), 'cubic') RegularGridInterpolator((G, H), A, fill_value=0.0)(Q)
     segment_sum(A, S[:4], 5) segment_max(A, S[:4], 5)
     """,
-    eager="segment_sum(T, S) segment_min(S, S) segment_sum(T, np.sort(S), 5, indices_are_sorted=True)",
+    eager="segment_sum(T, S) segment_min(S, S) "
+    "segment_sum(T, np.sort(S), 5, indices_are_sorted=True)",
 )
 ROTATION = "Rotation.from_quat(Q)"
 TRANSFORM = Table(
@@ -92,14 +97,17 @@ TRANSFORM = Table(
     },
     f"""
     Rotation.from_euler('xyz', A).as_quat() Rotation.from_euler('XYZ', A).as_quat()
-    Rotation.from_euler('zx', A[:, :2], degrees=True).as_quat() Rotation.from_euler('z', V[0]).as_quat()
+    Rotation.from_euler('zx', A[:, :2], degrees=True).as_quat()
+    Rotation.from_euler('z', V[0]).as_quat()
     Rotation.from_rotvec(A).as_quat() Rotation.from_rotvec(A * 1e-5).as_quat()
     Rotation.from_rotvec(A * 20, degrees=True).as_quat() Rotation.from_mrp(A).as_quat()
-    Rotation.from_matrix({ROTATION}.as_matrix()).as_matrix() {ROTATION}.as_matrix() {ROTATION}.as_mrp()
+    Rotation.from_matrix({ROTATION}.as_matrix()).as_matrix() {ROTATION}.as_matrix()
+    {ROTATION}.as_mrp()
     {ROTATION}.as_rotvec() {ROTATION}.as_rotvec(degrees=True) {ROTATION}.as_euler('xyz')
     {ROTATION}.as_euler('XYZ') {ROTATION}.as_euler('zxz') {ROTATION}.as_euler('ZYZ', degrees=True)
     Rotation.from_euler('xyz', E).as_euler('xyz') Rotation.from_euler('XYX', E).as_euler('XYX')
-    {ROTATION}.as_quat(canonical=True) {ROTATION}.as_quat(scalar_first=True) {ROTATION}.inv().as_quat()
+    {ROTATION}.as_quat(canonical=True) {ROTATION}.as_quat(scalar_first=True)
+    {ROTATION}.inv().as_quat()
     {ROTATION}.apply(V) {ROTATION}.apply(A, inverse=True) {ROTATION}.magnitude()
     ({ROTATION} * Rotation.from_rotvec(V)).as_quat() {ROTATION}[1:3].as_quat()
     Rotation.concatenate([{ROTATION}, Rotation.from_rotvec(A)]).as_quat()

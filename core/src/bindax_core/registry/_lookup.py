@@ -151,7 +151,7 @@ class Discovery:
             PluginConflictError: when two distributions offer the same one and nobody won.
         """
         offered = self.loader.manifest().entries("operations")
-        entries = [entry for entry in offered if entry.offered_name == "array"]
+        entries = tuple(entry for entry in offered if entry.offered_name == "array")
         loaded = self._answer("operations", lambda: entries)
         claims = self.loader.claims
         if attribute is not None and claims.held("attribute", attribute) is None:

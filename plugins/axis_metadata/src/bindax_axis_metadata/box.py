@@ -21,7 +21,7 @@ class AxisMetadata(abc.ABC):
 
     @abc.abstractmethod
     def unbox(self) -> Any:
-        """What is in this box, and if that is a box again, that box."""
+        """The content of this box; if that is a box again, that box."""
 
     @abc.abstractmethod
     def add_axis(self, index: int, params: Mapping[Any, Any]) -> Self:
@@ -49,7 +49,7 @@ class AxisMetadata(abc.ABC):
 
 
 def is_axis_metadata(value: Any) -> bool:
-    """Whether a value is a box; to be used as ``is_leaf``."""
+    """Tell whether a value is a box; to be used as ``is_leaf``."""
     return isinstance(value, AxisMetadata)
 
 

@@ -423,6 +423,14 @@ def _dtype_operand(x: Any) -> tuple[DType, bool]:
     return aval.dtype, getattr(aval, "weak_type", False)
 
 
+def settled_dtype(aval: ShapedArray) -> DType:
+    """The dtype that a value has in an array: the default one for a weak number without axes."""
+    if not aval.weak_type or aval.shape:
+        return aval.dtype
+    wanted = default_dtype(_FAMILY_OF_KIND[kind_of(aval.dtype)])
+    return wanted if wanted.itemsize < aval.dtype.itemsize else aval.dtype
+
+
 def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:
     """Test whether a weak operand may adopt a dtype within its family (float to float)."""
     return aval.weak_type and (

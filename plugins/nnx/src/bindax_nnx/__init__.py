@@ -107,8 +107,8 @@ from bindax_nnx.layers.recurrent import (
 from bindax_nnx.layers.sequential import Sequential
 from bindax_nnx.layers.stochastic import Dropout
 from bindax_nnx.layers.weights import SpectralNorm, WeightNorm
-from bindax_nnx.lift._call import lift
 from bindax_nnx.lift.axes import Carry, StateAxes, StateSharding
+from bindax_nnx.lift.call import lift
 from bindax_nnx.lift.control_flow import cond, fori_loop, switch, while_loop
 from bindax_nnx.lift.custom_vjp import custom_vjp
 from bindax_nnx.lift.derivatives import jvp, vjp

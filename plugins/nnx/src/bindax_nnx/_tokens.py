@@ -8,10 +8,21 @@ for themselves, those whose equality is weaker than identity of type in a tuple 
 from __future__ import annotations
 
 from functools import cache
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from bindax_core.extend import PyTreeDef, tree_structure
+
+SELF_EXPLAINING: set[type] = {
+    str,
+    type(None),
+    FunctionType,
+    BuiltinFunctionType,
+    type,
+    bytes,
+}
+"""Types of static attributes whose instances are equal only to their like."""
 
 
 class NodeToken:

@@ -53,7 +53,7 @@ class Everything:
     """Takes every variable."""
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         return True
 
 
@@ -62,7 +62,7 @@ class Nothing:
     """Takes no variable."""
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         return False
 
 
@@ -73,7 +73,7 @@ class OfType:
     type: type
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         return isinstance(value, self.type)
 
 
@@ -84,7 +84,7 @@ class WithTag:
     tag: str
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         if isinstance(value, Variable):
             return value.has_metadata("tag") and bool(value.get_metadata("tag") == self.tag)
         return bool(getattr(value, "tag", None) == self.tag)
@@ -97,7 +97,7 @@ class PathContains:
     key: AnyValue
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         return self.key in path
 
 
@@ -111,7 +111,7 @@ class PathIn:
         object.__setattr__(self, "paths", frozenset(map(tuple, paths)))
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         return tuple(path) in self.paths
 
 
@@ -135,7 +135,7 @@ class Any(_Combination):
     """Takes what any of some filters takes."""
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         return any(predicate(path, value) for predicate in self.predicates)
 
 
@@ -143,7 +143,7 @@ class All(_Combination):
     """Takes what all of some filters take."""
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         return all(predicate(path, value) for predicate in self.predicates)
 
 
@@ -154,7 +154,7 @@ class Not(_Combination):
         super().__init__(filter)
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
-        """Whether the filter takes what is at a path."""
+        """Tell whether the filter takes what is at a path."""
         return not self.predicates[0](path, value)
 
 

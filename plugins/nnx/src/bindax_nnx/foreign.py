@@ -14,7 +14,7 @@ ENTRY_POINTS = "bindax_nnx.v1.graph_nodes"
 
 @dataclasses.dataclass(frozen=True)
 class GraphNodeDefinition:
-    """How instances of one type are taken apart, made and filled.
+    """The way instances of one type are taken apart, made and filled.
 
     Attributes:
         type: the type; its subclasses are not affected.
@@ -32,7 +32,7 @@ class GraphNodeDefinition:
 _definitions: dict[type, GraphNodeDefinition] = {}
 
 on_registration: list[Callable[[], None]] = []
-"""What to call when a type is registered, to forget what was known of types."""
+"""Functions to call when a type is registered, to forget what was known of types."""
 
 
 def register_graph_node(

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 from bindax_nnx._context import clock
 from bindax_nnx._tokens import NodeToken, VariableToken
+from bindax_nnx.build import Build
 from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.graph import Build, Walk, children_of, iter_graph, iter_variables
+from bindax_nnx.graph import Walk, children_of, iter_graph, iter_variables
 from bindax_nnx.object import Object
 from bindax_nnx.state import State, split_flat
 from bindax_nnx.variables import Variable, store_metadata, store_value

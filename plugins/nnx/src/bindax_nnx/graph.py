@@ -1,4 +1,4 @@
-"""Walks over graphs: from objects to tokens and values, and back.
+"""Walks over graphs: from objects to tokens and values.
 
 One walk takes any number of values apart. It writes the structure as tokens (see ``_tokens``) and
 collects what the variables hold; nodes and variables that it meets twice are written as such.
@@ -7,7 +7,6 @@ collects what the variables hold; nodes and variables that it meets twice are wr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,11 @@ from bindax_core.extend import (
     Array,
     is_value,
     tree_flatten,
-    tree_unflatten,
     typeof,
 )
 from bindax_core.tree_util import flatten_one_level_with_keys, is_tree_node
-from bindax_nnx._context import current_trace
 from bindax_nnx._tokens import (
-    Branch,
-    Content,
-    Known,
-    Leaf,
-    NodeToken,
-    Seen,
-    VariableToken,
+    SELF_EXPLAINING,
     branch_token,
     content_token,
     known,
@@ -40,18 +31,15 @@ from bindax_nnx.errors import ArrayOutsideError, GraphError
 from bindax_nnx.foreign import find_foreign, on_registration
 from bindax_nnx.object import List, Object
 from bindax_nnx.state import State
-from bindax_nnx.variables import Variable, name_place, restore_variable
+from bindax_nnx.variables import Variable
 
 _set = object.__setattr__
 
 _STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
-"""What a value is to a walk; of static values, whether the type must be noted with them."""
-
-_SELF_EXPLAINING: set[type] = {str, type(None), FunctionType, BuiltinFunctionType, type, bytes}
-"""Types of static attributes whose instances are equal only to their like."""
+"""The role of a value in a walk; of static values, whether the type must be noted with them."""
 
 _BASIC: dict[type, int] = {
-    **dict.fromkeys(_SELF_EXPLAINING, _STATIC),
+    **dict.fromkeys(SELF_EXPLAINING, _STATIC),
     int: _TYPED,
     bool: _TYPED,
     complex: _TYPED,
@@ -94,7 +82,7 @@ on_registration.append(_reference_types.clear)
 
 
 def is_reference(value: Any) -> bool:
-    """Whether a value is walked as part of a graph, in the arguments of a transformation."""
+    """Tell whether a value is walked as part of a graph, in the arguments of a transformation."""
     kind = type(value)
     known = _reference_types.get(kind)
     if known is None:
@@ -316,7 +304,7 @@ class Walk:
 
     @property
     def sizes(self) -> list[int]:
-        """How many values each variable has."""
+        """The number of values of each variable."""
         return [self.uneven.get(i, 1) for i in range(len(self.variables))]
 
     def structure(self) -> tuple[Any, ...]:
@@ -345,130 +333,6 @@ class Walk:
                             f"hashable value, or hold arrays in variables."
                         )
         return GraphError("a static attribute of a graph cannot be hashed.")
-
-
-class Build:
-    """Put values together from what a walk wrote.
-
-    Args:
-        tokens: the structure.
-        values: what the variables hold.
-        arrays: the arrays outside of variables.
-        originals: the nodes and variables that ``Known`` tokens are about.
-        expand: whether known nodes are written with their attributes, which they then get.
-
-    Attributes:
-        references: the nodes and variables, in order; variables know the current trace.
-    """
-
-    __slots__ = (
-        "arrays",
-        "context",
-        "expand",
-        "originals",
-        "position",
-        "references",
-        "tokens",
-        "values",
-        "variables",
-    )
-
-    def __init__(
-        self,
-        tokens: Sequence[Any],
-        values: Iterator[Any],
-        arrays: Iterator[Any] | None = None,
-        originals: Sequence[Any] = (),
-        expand: bool = False,
-    ) -> None:
-        self.tokens = tokens
-        self.values = values
-        self.arrays: Iterator[Any] = iter(()) if arrays is None else arrays
-        self.originals = originals
-        self.expand = expand
-        self.context = current_trace()
-        self.position = 0
-        self.references: list[Any] = []
-        self.variables: list[Variable[Any]] = []
-
-    def next(self) -> Any:
-        """Build the next value."""
-        token = self.tokens[self.position]
-        self.position += 1
-        kind = type(token)
-        if kind in _SELF_EXPLAINING:
-            return token
-        if kind is VariableToken:
-            return self._variable(token, next(self.values))
-        if kind is tuple:
-            return token[1]
-        if kind is NodeToken:
-            return self._node(token, None)
-        if kind is Seen:
-            return self.references[token.index]
-        if kind is Branch:
-            return tree_unflatten(token.tree, [self.next() for _ in range(token.size)])
-        if kind is Leaf:
-            return next(self.arrays)
-        if kind is Known:
-            return self._known(token.index)
-        if kind is Content:
-            leaves = [next(self.values) for _ in range(token.tree.num_leaves)]
-            value = tree_unflatten(token.tree, leaves)
-            token = self.tokens[self.position]
-            self.position += 1
-            return self._variable(token, value)
-        raise GraphError(f"{token!r} is no word of a structure.")
-
-    def _variable(self, token: VariableToken, value: Any) -> Variable[Any]:
-        variable = restore_variable(token, value, self.context)
-        self.references.append(variable)
-        self.variables.append(variable)
-        return variable
-
-    def _known(self, index: int) -> Any:
-        original = self.originals[index]
-        if not self.expand:
-            return original
-        if isinstance(original, Variable):
-            self.references.append(original)
-            return original
-        token = self.tokens[self.position]
-        self.position += 1
-        return self._node(token, original)
-
-    def _node(self, token: NodeToken, target: Any) -> Any:
-        kind = token.type
-        foreign = None if issubclass(kind, Object) else find_foreign(kind)
-        node = target
-        if node is None:
-            if foreign is None:
-                node = new_object(kind, self.context)
-            else:
-                node = foreign.create(token.metadata)
-        self.references.append(node)
-        attributes = {}
-        for name in token.names:
-            value = attributes[name] = self.next()
-            if isinstance(value, Variable):
-                name_place(value, f"{kind.__name__}.{name}")
-        if foreign is not None:
-            foreign.fill(node, attributes)
-        else:
-            if target is not None:
-                node.__dict__.clear()
-                node._changed()
-            node.__dict__.update(attributes)
-        return node
-
-
-def new_object(kind: type[Object], context: Any) -> Any:
-    """An object of a type without attributes."""
-    node = object.__new__(kind)
-    _set(node, "_nnx_context", context)
-    _set(node, "_nnx_mark", None)
-    _set(node, "_nnx_plan", None)
-    return node
 
 
 # ---------------------------------------------------------------------------- children and paths

@@ -13,7 +13,7 @@ from bindax_nnx.variables import Variable
 
 
 class MetricState(Variable[Any]):
-    """What a metric has gathered."""
+    """Numbers that a metric has gathered."""
 
 
 class Metric(Object):
@@ -80,7 +80,7 @@ class Average(Metric):
 
 
 class Accuracy(Average):
-    """How often the largest of several numbers is at the position of the label.
+    """The share of cases in which the largest of several numbers is at the position of the label.
 
     Args:
         threshold: for one number instead of several, from where on it stands for label 1.
@@ -114,7 +114,7 @@ class Accuracy(Average):
 
 
 class Statistics(NamedTuple):
-    """What ``Welford`` computes."""
+    """The result of ``Welford``."""
 
     mean: Any
     standard_error_of_mean: Any

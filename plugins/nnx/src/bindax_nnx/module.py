@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bindax_core.extend import typeof, zeros_like_aval
+from bindax_nnx.build import Build
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.graph import Build, Walk, iter_graph, iter_variables
+from bindax_nnx.graph import Walk, iter_graph, iter_variables
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Perturbation, Variable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from bindax_nnx._context import clock, current_trace, describe_trace
+from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import NodeToken, node_token
 from bindax_nnx.errors import TraceContextError
 from bindax_nnx.variables import Variable, name_place
@@ -82,9 +83,11 @@ class Object:
         copy.__dict__.update(self.__dict__)
         return copy
 
-    def __repr__(self) -> str:
-        from bindax_nnx.display import describe
+    def _nnx_parts(self) -> Parts:
+        shown = sorted(self.__dict__.items(), key=lambda item: item[0])
+        return Parts(f"{type(self).__name__}(", [(f"{name}=", x) for name, x in shown], ")")
 
+    def __repr__(self) -> str:
         return describe(self)
 
     @classmethod

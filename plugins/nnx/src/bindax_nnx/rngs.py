@@ -25,7 +25,7 @@ class RngKey(RngState):
 
 
 class RngCount(RngState):
-    """How many keys a stream has given."""
+    """The number of keys that a stream has given."""
 
 
 class RngStream(Object):

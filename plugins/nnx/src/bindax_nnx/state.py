@@ -7,6 +7,7 @@ from typing import Any
 
 from bindax_core.extend import NodeDefinition
 from bindax_core.tree_util import DictKey, register_node
+from bindax_nnx._text import Parts, describe
 from bindax_nnx.filters import Filter, Path, check_order, to_predicate
 from bindax_nnx.variables import Variable
 
@@ -72,9 +73,10 @@ class State(MutableMapping[Any, Any]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        from bindax_nnx.display import describe
+    def _nnx_parts(self) -> Parts:
+        return Parts("State({", [(f"{key!r}: ", x) for key, x in self._mapping.items()], "})")
 
+    def __repr__(self) -> str:
         return describe(self)
 
     def __reduce__(self) -> Any:

@@ -68,7 +68,7 @@ def _types(tree: Any) -> str:
 
 
 def _sizes(variables: Sequence[Variable[Any]]) -> str:
-    """How many numbers variables hold, and in how many bytes, for each kind."""
+    """The count of numbers that variables hold, and of their bytes, for each kind."""
     found: dict[str, list[int]] = {}
     for variable in variables:
         counts = found.setdefault(type(variable).__name__, [0, 0])

@@ -9,6 +9,7 @@ from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._context import clock, current_trace, describe_trace
 from bindax_nnx._operators import VariableOperators
+from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import VariableToken, variable_token
 from bindax_nnx.errors import TraceContextError
 
@@ -98,7 +99,7 @@ class Variable(VariableOperators, Generic[A]):
 
     @property
     def value(self) -> Any:
-        """What the variable holds."""
+        """The content of the variable."""
         if (hook := self._hook("on_get_value")) is not None:
             return hook(self._value)
         return self._value
@@ -116,7 +117,7 @@ class Variable(VariableOperators, Generic[A]):
 
     @property
     def raw_value(self) -> Any:
-        """What the variable holds, without the hooks."""
+        """The content of the variable, without the hooks."""
         return self._value
 
     @property
@@ -125,7 +126,7 @@ class Variable(VariableOperators, Generic[A]):
         return type(self)
 
     def get_value(self) -> Any:
-        """What the variable holds."""
+        """The content of the variable."""
         return self.value
 
     def set_value(self, value: Any) -> None:
@@ -141,7 +142,7 @@ class Variable(VariableOperators, Generic[A]):
         return dict(self._metadata) if name is None else self._metadata[name]
 
     def has_metadata(self, name: str) -> bool:
-        """Whether there is metadata of a name."""
+        """Tell whether there is metadata of a name."""
         return name in self._metadata
 
     def set_metadata(self, **metadata: Any) -> None:
@@ -275,10 +276,12 @@ class Variable(VariableOperators, Generic[A]):
             value = value.value
         self.value = value if index is Ellipsis else self.value.at[index].set(value)
 
+    def _nnx_parts(self) -> Parts:
+        shown = [("value=", self._value), *((f"{k}=", v) for k, v in self._metadata.items())]
+        return Parts(f"{type(self).__name__}(", shown, ")")
+
     def __repr__(self) -> str:
-        lines = [f"  value={_indented(self._value)}"]
-        lines += [f"  {name}={_indented(value)}" for name, value in self._metadata.items()]
-        return f"{type(self).__name__}(\n" + ",\n".join(lines) + "\n)"
+        return describe(self)
 
     def __copy__(self: V) -> V:
         return self.copy()
@@ -297,10 +300,6 @@ _AXIS_NAMES = ("sharding", "sharding_names")
 def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
     names = tuple(names) + (None,) * max(0, index - len(names))
     return (*names[:index], name, *names[index:])
-
-
-def _indented(value: Any) -> str:
-    return repr(value).replace("\n", "\n  ")
 
 
 def _fill(variable: Variable[Any], value: Any, metadata: Mapping[str, Any]) -> None:
@@ -380,7 +379,7 @@ class BatchStat(Variable[A]):
 
 
 class Cache(Variable[A]):
-    """What a layer keeps from step to step while it decodes."""
+    """State that a layer keeps from step to step while it decodes."""
 
 
 class Intermediate(Variable[A]):

@@ -109,8 +109,8 @@ def _tolist(self: Any) -> Any:
 
 def _device(self: Any) -> Any:
     """The device of the bytes; the first one for those that are on the host only, or traced."""
-    own = self.devices() if isinstance(self, Array) else ()
-    return next(iter(own), None) or devices()[0]
+    own = self.devices() if isinstance(self, Array) else set()
+    return next(iter(own), devices()[0])
 
 
 def _to_device(self: Any, device: Any, /, *, stream: Any = None) -> Any:

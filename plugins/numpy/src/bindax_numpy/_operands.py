@@ -16,19 +16,13 @@ import numpy as np
 
 from bindax_core import device_put
 from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
-from bindax_core.extend import Array, Tracer, config, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import default_dtype
+from bindax_lax_basic.dtypes import settled_dtype
 from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
 from bindax_lax_basic.rules.scalars import scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
-_FAMILIES = {
-    "signed integer": "int",
-    "unsigned integer": "int",
-    "float": "float",
-    "complex": "complex",
-}
 
 
 def require_values(name: str, *operands: Any) -> None:
@@ -81,11 +75,9 @@ def as_operand(x: Any) -> Any:
 def settled(x: Any) -> Any:
     """An operand as an array; a weak scalar of double precision takes the default dtype."""
     aval = typeof(x)
-    if aval.weak_type and not aval.shape and config.default_dtype_bits == 32:
-        family = _FAMILIES[dtypes.kind_of(aval.dtype)]
-        wanted = default_dtype(family)
-        if wanted.itemsize < aval.dtype.itemsize:
-            return from_scalar(x, wanted) if type(x) in PYTHON_SCALARS else convert(x, wanted, True)
+    wanted = settled_dtype(aval)
+    if wanted != aval.dtype:
+        return from_scalar(x, wanted) if type(x) in PYTHON_SCALARS else convert(x, wanted, True)
     return as_operand(x)
 
 

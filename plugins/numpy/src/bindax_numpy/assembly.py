@@ -245,7 +245,7 @@ def _places_after(at: Any, size: int) -> Any:
     return old.at[target].set(size + lax.iota(np.int32, count), mode="drop")
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Array:
     """An array without the zeros at its ends, which must be known while tracing.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import copy as lax_copy
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
@@ -61,7 +61,7 @@ def copy(a: Any, order: str | None = None) -> Array:
     """
     if order not in (None, "K", "C"):
         raise ValueError(f"copy: order must be None, 'K' or 'C', but it is {order!r}.")
-    return lax_copy(asarray(a))
+    return lax_copy(a if isinstance(a, (Array, Tracer)) else asarray(a))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -85,7 +85,11 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             f"from_dlpack takes an array with __dlpack__ and __dlpack_device__, but got {x!r:.60} "
             f"of type {type(x).__name__}."
         )
-    out = Array.from_numpy(np.array(np.from_dlpack(x)))
+    try:
+        host = np.from_dlpack(x)
+    except BufferError as error:
+        raise TypeError(f"from_dlpack: {x!r:.60} cannot be exchanged: {error}.") from error
+    out = Array.from_numpy(np.array(host))
     return placed("from_dlpack", out, device)
 
 

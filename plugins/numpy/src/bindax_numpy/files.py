@@ -15,7 +15,7 @@ from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_numpy.creation import asarray
 
 
-def save(file: Any, arr: Any, allow_pickle: bool = False) -> None:
+def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     """Write an array to a file in NumPy's format ``.npy``.
 
     Args:
@@ -94,7 +94,7 @@ def fromfile(
     ...     jnp.fromfile(file.name)
     Array([0., 1., 2.], dtype=float32)
     """
-    found = np.fromfile(file, canonical_dtype(dtype), count, sep, offset)  # type: ignore[call-overload]
+    found = np.fromfile(file, canonical_dtype(dtype), count, sep, offset)
     return Array.from_numpy(found)
 
 

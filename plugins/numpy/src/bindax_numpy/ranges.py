@@ -207,7 +207,7 @@ def identity(n: int, dtype: Any = None) -> Array:
     return eye(n, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+def tri(N: int, M: int | None = None, k: Any = 0, dtype: Any = None) -> Array:
     """A matrix with ones on and below a diagonal; arguments as for ``eye``.
 
     >>> jnp.tri(3, dtype=int)
@@ -218,7 +218,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     return convert(_offsets("tri", N, M, lax.le, k), _dtype_or_float(dtype), False)
 
 
-def tril(m: Any, k: int = 0) -> Array:
+def tril(m: Any, k: Any = 0) -> Array:
     """The elements of matrices on and below a diagonal, zeros above it.
 
     Args:
@@ -232,7 +232,7 @@ def tril(m: Any, k: int = 0) -> Array:
     return _triangle("tril", m, lax.le, k)
 
 
-def triu(m: Any, k: int = 0) -> Array:
+def triu(m: Any, k: Any = 0) -> Array:
     """The elements of matrices on and above a diagonal; arguments as for ``tril``.
 
     >>> jnp.triu(jnp.ones((2, 2), int))
@@ -246,7 +246,7 @@ def _dtype_or_float(dtype: Any) -> Any:
     return default_dtype("float") if dtype is None else canonical_dtype(dtype)
 
 
-def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: int) -> Any:
+def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: Any) -> Any:
     """Compare the column minus the row of each element of a matrix with ``k``."""
     shape = static_ints(name, "N and M", (rows, rows if columns is None else columns))
     row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (0, 1))
@@ -262,7 +262,7 @@ def _offset(name: str, k: Any) -> Any:
     return convert(x, np.dtype(np.int32), False)
 
 
-def _triangle(name: str, m: Any, compare: Any, k: int) -> Any:
+def _triangle(name: str, m: Any, compare: Any, k: Any) -> Any:
     x = array_operand(name, m)
     shape = typeof(x).shape
     if len(shape) < 2:

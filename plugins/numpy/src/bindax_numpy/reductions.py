@@ -331,7 +331,9 @@ def running(name: str, function: Callable[..., Any], x: Any, axis: int) -> Any:
     place = axis_argument(name, axis, typeof(x).ndim)
     if typeof(x).dtype != dtypes.bool_:
         return function(x, place)
-    return convert(function(convert(x, dtypes.default_dtype("int"), False), place), "bool", False)
+    return convert(
+        function(convert(x, dtypes.default_dtype("int"), False), place), dtypes.bool_, False
+    )
 
 
 amax = max

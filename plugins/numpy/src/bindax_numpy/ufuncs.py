@@ -53,7 +53,8 @@ class ufunc:
         accumulation: Callable[..., Any] | None = None,
     ) -> None:
         self.nin, self.nout, self.identity = nin, nout, identity
-        self.__name__ = self.__qualname__ = name or getattr(func, "__name__", "ufunc")
+        self.__name__: str = name or str(getattr(func, "__name__", "ufunc"))
+        self.__qualname__ = self.__name__
         self.__doc__, self.__module__ = func.__doc__, "bindax_numpy"
         self._function = func
         self._reduction, self._accumulation = reduction, accumulation
@@ -302,7 +303,7 @@ def _bitwise(name: str, reduce: Callable[..., Any], combine: Callable[..., Any])
     def reduction(
         x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
     ) -> Any:
-        neutral = -1 if name == "bitwise_and" and typeof(x).dtype.kind == "i" else 0
+        neutral: Any = -1 if name == "bitwise_and" and typeof(x).dtype.kind == "i" else 0
         if name == "bitwise_and" and typeof(x).dtype.kind in "ub":
             neutral = lax.bitwise_not(lax.full((), 0, typeof(x).dtype))
         chosen = reductions.selected(name, x, where, neutral)

@@ -6,8 +6,8 @@
 >>> params = {"w": np.ones(2, np.float32)}
 >>> state = optimizer.init(params)
 >>> updates, state = optimizer.update({"w": np.full(2, 3, np.float32)}, state, params)
->>> np.round(optimizers.apply_updates(params, updates)["w"], 3)
-array([0.9, 0.9], dtype=float32)
+>>> optimizers.apply_updates(params, updates)["w"].round(3)
+Array([0.9, 0.9], dtype=float32)
 """
 
 from bindax_core.extend import register_internal

@@ -211,7 +211,7 @@ def clip_by_global_norm(max_norm: float) -> GradientTransformation:
 
 
 class MultiStepsState(NamedTuple):
-    """How many gradients were gathered, their mean so far, and the state of the optimizer."""
+    """The number of gradients gathered, their mean so far, and the state of the optimizer."""
 
     count: Any
     mean: Any

@@ -1,4 +1,4 @@
-"""What an optimizer is, and how several make one."""
+"""The protocol of optimizers, and chains of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every generator of random bits promises, for the tests of packages that bring one."""
+"""Checks of generators of random bits, for the tests of packages that bring one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_prng(prng: PRNG, *, count: int = 4096) -> None:
 
 
 def _calls(prng: PRNG) -> dict[str, Callable[[Any], Any]]:
-    """What a generator does with a key, as words."""
+    """Return the words that a generator makes of a key."""
 
     def draw(width: int) -> Callable[[Any], Any]:
         def bits(key: Any) -> Any:

@@ -18,7 +18,7 @@ class KeyReuseError(ValueError):
 
 
 class _Uses:
-    """Which keys were used, by their words, while somebody looks.
+    """The keys that were used, by their words, while somebody looks.
 
     Attributes:
         first: for the words of each used key where that was; None while nobody looks.

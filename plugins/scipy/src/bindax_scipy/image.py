@@ -137,7 +137,7 @@ def _method(method: Any, antialias: bool) -> ResizeMethod:
     # With a wider kernel the methods are one.
     if found is ResizeMethod.CUBIC_PYTORCH and antialias:
         return ResizeMethod.CUBIC
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _shape(name: str, image: Any, shape: Any) -> tuple[int, ...]:

@@ -60,7 +60,7 @@ class RegularGridInterpolator:
                 f"RegularGridInterpolator: points must be a vector for each of the first axes of "
                 f"values, but their shapes are {shapes}, and that of values {self.values.shape}."
             )
-        self.method, self.bounds_error = method, bounds_error
+        self.method, self.bounds_error = method, False
         self.fill_value = None if fill_value is None else jnp.asarray(fill_value)
 
     def __call__(self, xi: Any, method: str | None = None) -> Array:
@@ -118,7 +118,7 @@ def _check_method(method: str) -> None:
         )
 
 
-def _rebuilt(aux: tuple[str, bool], children: Any) -> RegularGridInterpolator:
+def _rebuilt(aux: Any, children: Any) -> RegularGridInterpolator:
     out = object.__new__(RegularGridInterpolator)
     out.grid, out.values, out.fill_value = children
     out.method, out.bounds_error = aux

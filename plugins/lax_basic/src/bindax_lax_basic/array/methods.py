@@ -37,6 +37,13 @@ from bindax_lax_basic.shape.transpose import transpose_p
 # -------------------------------------------------------------------------------------- shape
 
 
+def _settled(x: Any) -> Any:
+    """A weak number without axes in the default dtype, as functions of NumPy's names have it."""
+    aval = typeof(x)
+    wanted = dtypes.settled_dtype(aval)
+    return x if wanted == aval.dtype else convert(x, wanted, True)
+
+
 def _reversed(x: Any) -> Any:
     return transpose_p.bind(x, permutation=tuple(reversed(range(typeof(x).ndim))))
 
@@ -60,6 +67,7 @@ def reshape(self: Any, *shape: Any, order: str = "C", copy: bool | None = None) 
 
 
 def _reshaped(self: Any, shape: tuple[Any, ...]) -> Any:
+    self = _settled(self)
     sizes = list(static_ints("reshape", "shape", shape[0] if len(shape) == 1 else shape))
     aval = typeof(self)
     if -1 in sizes:
@@ -80,6 +88,7 @@ def _reshaped(self: Any, shape: tuple[Any, ...]) -> Any:
 
 def transpose(self: Any, *axes: Any) -> Any:
     """The axes permuted; without arguments, in reverse order."""
+    self = _settled(self)
     ndim = typeof(self).ndim
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], Sequence)):
         axes = () if axes[0] is None else tuple(axes[0])
@@ -107,7 +116,7 @@ def ravel(self: Any, order: str = "C") -> Any:
 
 def squeeze(self: Any, axis: Any = None) -> Any:
     """Axes of size one removed: those given, or all."""
-    return lax_squeeze(self, axis)
+    return lax_squeeze(_settled(self), axis)
 
 
 def astype(self: Any, dtype: Any, copy: bool = False) -> Any:
@@ -159,6 +168,7 @@ def _numbers(self: Any, dtype: Any, promote_integers: bool = True) -> Any:
     """The operand of a sum or product: of the given dtype, narrow integers in the default one."""
     if dtype is not None:
         return convert(self, dtypes.canonical_dtype(dtype), False)
+    self = _settled(self)
     own = typeof(self).dtype
     wide = dtypes.summed_dtype(own) if promote_integers or own == dtypes.bool_ else own
     return convert(self, wide, False)
@@ -208,6 +218,7 @@ def _extremum(name: str, primitive: Any, combine: Any, neutral: Any) -> Any:
         where: Any = None,
     ) -> Any:
         _refuse_out(name, out)
+        self = _settled(self)
         aval = typeof(self)
         axes = axes_argument(name, axis, aval.ndim, "axis")
         if initial is None and (where is not None or 0 in [aval.shape[i] for i in axes]):
@@ -244,6 +255,7 @@ def mean(
 ) -> Any:
     """The mean over some axes, or all; a float also of integers."""
     _refuse_out("mean", out)
+    self = _settled(self)
     aval = typeof(self)
     wanted = dtypes.inexact_dtype(aval.dtype) if dtype is None else dtypes.canonical_dtype(dtype)
     # Sums of many numbers overflow, or stop growing, in 16 bits.

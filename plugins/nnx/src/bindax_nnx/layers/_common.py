@@ -1,4 +1,4 @@
-"""What layers have in common: dtypes, parameters and checks of their inputs."""
+"""The common parts of layers: dtypes, parameters and checks of their inputs."""
 
 from __future__ import annotations
 
@@ -33,12 +33,23 @@ def promoted(*arrays: Any, dtype: Any = None) -> tuple[Any, ...]:
     """
     values = [array_of(x) for x in arrays]
     common = dtype if dtype is not None else common_dtype(*values)
-    return tuple([None if x is None else jnp.asarray(x, dtype=common) for x in values])
+    return tuple([None if x is None else _converted(x, common) for x in values])
+
+
+def _converted(x: Any, dtype: Any) -> Any:
+    aval = getattr(x, "aval", None)
+    if aval is not None and aval.dtype == dtype and not aval.weak_type:
+        return x  # the usual case, for the speed of tracing
+    return jnp.asarray(x, dtype=dtype)
 
 
 def common_dtype(*arrays: Any) -> Any:
     """The floating dtype that arrays promote to."""
-    dtype = jnp.result_type(*[x for x in arrays if x is not None])
+    given = [x for x in arrays if x is not None]
+    avals = [typeof(x) for x in given]
+    dtype = avals[0].dtype
+    if any(aval.dtype != dtype or aval.weak_type for aval in avals):
+        dtype = jnp.result_type(*given)
     return dtype if is_differentiable(dtype) else jnp.promote_types(dtype, np.float32)
 
 

@@ -201,8 +201,8 @@ class LayerNorm(_Affine):
 
     >>> import numpy as np
     >>> layer = LayerNorm(2, rngs=Rngs(0))
-    >>> np.round(layer(np.array([[0.0, 2.0]], np.float32)), 3)
-    array([[-1.,  1.]], dtype=float32)
+    >>> layer(np.array([[0.0, 2.0]], np.float32)).round(3)
+    Array([[-1.,  1.]], dtype=float32)
     """
 
     _centered = True
@@ -249,8 +249,8 @@ class RMSNorm(LayerNorm):
 
     >>> import numpy as np
     >>> layer = RMSNorm(2, rngs=Rngs(0))
-    >>> np.round(layer(np.array([[3.0, 3.0]], np.float32)), 3)
-    array([[1., 1.]], dtype=float32)
+    >>> layer(np.array([[3.0, 3.0]], np.float32)).round(3)
+    Array([[1., 1.]], dtype=float32)
     """
 
     _centered = False

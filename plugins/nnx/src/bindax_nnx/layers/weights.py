@@ -10,8 +10,9 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 import bindax_random as random
+from bindax_nnx.build import Build
 from bindax_nnx.filters import Filter, PathContains, to_predicate
-from bindax_nnx.graph import Build, Walk, iter_variables
+from bindax_nnx.graph import Walk, iter_variables
 from bindax_nnx.layers._common import Initializer, ones, positive
 from bindax_nnx.module import Module
 from bindax_nnx.object import Dict

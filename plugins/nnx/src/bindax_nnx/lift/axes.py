@@ -1,4 +1,4 @@
-"""What says how parts of objects are transformed: axes, carries, and filters for them."""
+"""Descriptions of how parts of objects are transformed: axes, carries, and filters for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bindax_core.extend import flatten_prefix, tree_flatten, tree_leaves, typeof
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Filter, Path, check_order, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Arguments, Inside
+from bindax_nnx.lift.structure import Arguments, Inside
 from bindax_nnx.variables import PARTITION_NAME, Variable
 
 
@@ -38,7 +38,7 @@ class ByFilter:
         self._predicates = tuple(map(to_predicate, self.filters))
 
     def of(self, path: Path, variable: Variable[Any]) -> Any:
-        """What is said of one variable.
+        """The entry for one variable.
 
         Raises:
             ValueError: no filter takes it.

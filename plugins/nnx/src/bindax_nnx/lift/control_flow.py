@@ -9,7 +9,8 @@ import bindax_control_flow
 from bindax_core.extend import api_boundary, tree_flatten
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import is_reference
-from bindax_nnx.lift._call import Call, Inside
+from bindax_nnx.lift.call import Call
+from bindax_nnx.lift.structure import Inside
 from bindax_transforms import check_function
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import bindax_transforms
 from bindax_core.extend import api_boundary, tree_unflatten
 from bindax_nnx.graph import is_reference
-from bindax_nnx.lift._call import Arguments, Call, Inside
+from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.derivatives import leaves_like
 from bindax_nnx.lift.gradient import Template
+from bindax_nnx.lift.structure import Arguments, Inside
 from bindax_transforms import check_function
 
 

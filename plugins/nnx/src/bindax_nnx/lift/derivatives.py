@@ -15,7 +15,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Call
+from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.gradient import Template
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
@@ -108,7 +108,7 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _arrays_only(call: Call, outs: Sequence[Any]) -> Any:
-    """What belongs to the arrays of a result, in its structure."""
+    """The part of the results that belongs to arrays, in its structure."""
     if call.inside is None:
         raise TypeError("the function was not called.")
     arrays = iter(outs[call.num_values :])

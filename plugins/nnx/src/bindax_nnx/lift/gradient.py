@@ -11,9 +11,9 @@ import bindax_transforms
 from bindax_core.extend import api_boundary, tree_flatten, tree_structure, tree_unflatten
 from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._call import Call
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift.axes import ByFilter, add_occurrences
+from bindax_nnx.lift.call import Call
 from bindax_nnx.state import State
 from bindax_nnx.variables import Param, Variable
 from bindax_transforms import check_function
@@ -21,7 +21,7 @@ from bindax_transforms import check_function
 
 @dataclasses.dataclass(frozen=True)
 class DiffState:
-    """Which variables of an argument to differentiate with respect to.
+    """Variables of an argument to differentiate with respect to.
 
     Attributes:
         argnum: the position of the argument.
@@ -155,7 +155,7 @@ def _entries(argnums: Argnums, args: Sequence[Any]) -> list[tuple[int, Filter]]:
 
 
 class _Selection:
-    """Which leaves of a call are differentiated with respect to, and for which argument."""
+    """The leaves of a call that are differentiated with respect to, and for which argument."""
 
     def __init__(
         self, call: Call, args: Sequence[Any], entries: Sequence[tuple[int, Filter]]

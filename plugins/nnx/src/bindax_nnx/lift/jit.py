@@ -24,15 +24,15 @@ from bindax_core.extend import (
 from bindax_core.tree_util import is_tree_node, register_node, register_static
 from bindax_nnx._context import clock
 from bindax_nnx.graph import Walk, is_reference
-from bindax_nnx.lift._call import Arguments, Exit, Form, Inside, Structure, finish, structure_of
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, Structure, finish, structure_of
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
 
 
 class _Returned:
-    """What the compiled function returns: arrays, and the outcome in their structure."""
+    """The results of the compiled function: arrays, and the outcome in their structure."""
 
     __slots__ = ("outcome", "outs")
 
@@ -100,7 +100,7 @@ class _Plan:
         self._tokens = [(x, x.token) for x in walk.variables]
 
     def holds(self) -> bool:
-        """Whether the graphs are what they were."""
+        """Tell whether the graphs are what they were."""
         now = clock.now
         if self.mark is not now:
             # Something changed; it may have been something else.
@@ -128,11 +128,11 @@ def _unchanged(container: Any, items: tuple[Any, ...]) -> bool:
 
 
 _PLANS = 8
-"""How many plans an object keeps, for the various other objects that it is called with."""
+"""The number of plans that an object keeps, for the other objects that it is called with."""
 
 
 def plan_of(roots: tuple[Any, ...]) -> _Plan:
-    """What is known of the structure of some objects, found anew where they changed."""
+    """The known structure of some objects, found anew where they changed."""
     first = roots[0]
     plans = first._nnx_plan
     key = tuple(map(id, roots))  # the plan keeps them alive

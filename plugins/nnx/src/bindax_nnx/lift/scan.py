@@ -10,10 +10,11 @@ import bindax_control_flow
 import bindax_numpy as jnp
 from bindax_core.extend import api_boundary
 from bindax_nnx.errors import GraphError
-from bindax_nnx.lift._call import Call, Inside
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift.axes import Axes, Carry, remove_axes, restore_axes, value_axes
+from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects
+from bindax_nnx.lift.structure import Inside
 from bindax_transforms import check_function
 
 
@@ -173,6 +174,6 @@ class _Loop:
 
 
 def _carried(axes: Any, values: Sequence[Any]) -> list[Any]:
-    """What a tuple of axes says is carried."""
+    """The values that a tuple of axes says are carried."""
     given = axes if isinstance(axes, tuple) else (axes,) * len(values)
     return [x for x, axis in zip(values, given, strict=True) if axis is Carry]

@@ -8,8 +8,8 @@ from typing import Any
 
 import bindax_transforms
 from bindax_core.extend import api_boundary
-from bindax_nnx.lift._call import Call, Flat, lift
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.call import Call, Flat, lift
 from bindax_transforms import check_function
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import bindax_transforms
 from bindax_core.extend import api_boundary, is_value, typeof
-from bindax_nnx.lift._call import Call
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift.axes import Axes, remove_axes, restore_axes, value_axes
+from bindax_nnx.lift.call import Call
 from bindax_transforms import check_function
 
 

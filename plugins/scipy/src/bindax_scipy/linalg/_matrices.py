@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-import bindax_linalg as decompose
+import bindax_linalg as lax_linalg
 import bindax_numpy as jnp
 from bindax_scipy._operands import one_dtype
 
@@ -74,7 +74,7 @@ def solved(
 ) -> Any:
     """The solutions of systems with triangular matrices, for vectors or columns ``b``."""
     a, b, vectors = with_columns(name, a, b)
-    out = decompose.triangular_solve(
+    out = lax_linalg.triangular_solve(
         a,
         b,
         left_side=True,

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+import bindax_linalg as decompose
 import bindax_numpy as jnp
 from bindax_control_flow import cond, fori_loop, scan
 from bindax_core.extend import Array
 from bindax_scipy._operands import epsilon, is_double
-from bindax_scipy.linalg._matrices import adjoint, decompose, matrices, product, require_one_of
-from bindax_scipy.linalg.decompositions import schur
+from bindax_scipy.linalg._matrices import adjoint, matrices, product, require_one_of
+from bindax_scipy.linalg.condensed_forms import schur
 from bindax_transforms import custom_jvp, jvp
 
 # Up to these norms the Padé approximant of that degree has the precision of the dtype

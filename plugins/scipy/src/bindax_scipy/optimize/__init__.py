@@ -149,7 +149,9 @@ def _run(
         ]
         done = small(kept[2], state.value, kept[1]) & ~found.failed
         evaluations = state.evaluations + found.count
-        return _State(*kept, memory, state.count + 1, evaluations, done, found.failed)
+        x, value, gradient = kept
+        count = state.count + 1
+        return _State(x, value, gradient, memory, count, evaluations, done, found.failed)
 
     value, gradient = function(x)
     no = jnp.zeros((), bool)

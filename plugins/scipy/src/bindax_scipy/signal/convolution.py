@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -261,7 +262,7 @@ def detrend(
         )
     # The projection that leaves straight lines out is known before the program runs.
     keep = np.zeros((n, n))
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in itertools.pairwise(ends):
         size = int(high - low)
         lines = np.stack([np.ones(size), np.arange(1, size + 1) / size], axis=1)
         keep[low:high, low:high] = np.eye(size) - lines @ np.linalg.pinv(lines)

@@ -86,8 +86,8 @@ def _frames(
     transform = size if nfft is None else _integer(name, "nfft", nfft)
     if overlap >= size or transform < size:
         raise ValueError(
-            f"{name}: noverlap must be below nperseg and nfft not below it, but they are {overlap}, "
-            f"{size} and {transform}."
+            f"{name}: noverlap must be below nperseg and nfft not below it, but they are "
+            f"{overlap}, {size} and {transform}."
         )
     return _Frames(factors, size, overlap, transform)
 
@@ -124,11 +124,12 @@ def _trend(name: str, detrend: Any) -> Callable[[Any], Any]:
     if isinstance(detrend, str):
         return lambda x: remove_trend(x, type=detrend)
     if callable(detrend):
-        return detrend  # type: ignore[no-any-return]
+        return detrend
     if not detrend:
         return lambda x: x
     raise ValueError(
-        f"{name}: detrend must be 'linear', 'constant', a function or False, but it is {detrend!r:.60}."
+        f"{name}: detrend must be 'linear', 'constant', a function or False, but it is "
+        f"{detrend!r:.60}."
     )
 
 

@@ -37,7 +37,7 @@ def _size(x: Any) -> Any:
 
 def _as_function(name: str, argument: str, A: Any) -> Operator:
     if callable(A):
-        return A  # type: ignore[no-any-return]
+        return A
     matrix = jnp.asarray(A)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
@@ -232,7 +232,8 @@ def gmres(
     Raises:
         ValueError: for another ``solve_method``.
 
-    >>> jnp.round(sparse_linalg.gmres(jnp.array([[2.0, 1.0], [0.0, 4.0]]), jnp.array([3.0, 4.0]))[0], 3)
+    >>> a = jnp.array([[2.0, 1.0], [0.0, 4.0]])
+    >>> jnp.round(sparse_linalg.gmres(a, jnp.array([3.0, 4.0]))[0], 3)
     Array([1., 1.], dtype=float32)
     """
     if solve_method not in ("batched", "incremental"):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ def _axes(seq: str, lengths: Sequence[int]) -> tuple[list[int], bool]:
             f"Rotation: seq must be {' or '.join(map(str, lengths))} letters of 'xyz' or of 'XYZ', "
             f"but it is {seq!r:.60}."
         )
-    if any(a == b for a, b in zip(seq, seq[1:], strict=False)):
+    if any(a == b for a, b in itertools.pairwise(seq)):
         raise ValueError(f"Rotation: consecutive axes must differ, but seq is {seq!r}.")
     return ["xyz".index(letter) for letter in seq.lower()], seq.isupper()
 
@@ -141,7 +142,7 @@ class Rotation(NamedTuple):
         shape = (4,) if num is None else (num, 4)
         return cls.from_quat(bindax_random.normal(random_key, shape))
 
-    def __getitem__(self, indexer: Any) -> Rotation:  # type: ignore[override]
+    def __getitem__(self, indexer: Any) -> Rotation:
         """Some of several rotations."""
         if self.single:
             raise TypeError("Rotation: a single rotation has no elements.")
@@ -153,7 +154,7 @@ class Rotation(NamedTuple):
             raise TypeError("Rotation: a single rotation has no length.")
         return int(self.quat.shape[0])
 
-    def __mul__(self, other: Any) -> Rotation:  # type: ignore[override]
+    def __mul__(self, other: Any) -> Rotation:
         """The rotation by ``other``, then by this."""
         return Rotation.from_quat(_product(self.quat, other.quat))
 

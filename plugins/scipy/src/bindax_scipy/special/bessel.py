@@ -70,7 +70,7 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
         An array of shape ``(v + 1, *z.shape)``.
 
     Raises:
-        ValueError: for complex numbers or more than one axis, or when ``n_iter`` is not above ``v``.
+        ValueError: for complex numbers or more than one axis, or when ``n_iter`` is not above it.
 
     >>> special.bessel_jn(jnp.array([1.0]), v=1)
     Array([[nan],

@@ -330,7 +330,7 @@ def _bernoulli_numbers(n: int) -> tuple[Fraction, ...]:
     """B_0 to B_n exactly, by their recurrence."""
     found = [Fraction(1)]
     for m in range(1, n + 1):
-        total = sum(math.comb(m + 1, k) * found[k] for k in range(m))
+        total = sum((math.comb(m + 1, k) * found[k] for k in range(m)), Fraction(0))
         found.append(-total / (m + 1))
     return tuple(found)
 
@@ -352,7 +352,7 @@ def bernoulli(n: int) -> Array:
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"bernoulli: n must not be negative, but it is {n}.")
-    values = []
+    values: list[float] = []
     for b in _bernoulli_numbers(n):
         try:
             values.append(float(b))

@@ -57,7 +57,7 @@ def ppf(q: Any, p: Any) -> Array:
     """The number below which the probability is ``q``, the inverse of ``cdf``.
 
     >>> stats.bernoulli.ppf(jnp.array([0.25, 0.5]), 0.25)
-    Array([0., 0.], dtype=float32, weak_type=True)
+    Array([0., 0.], dtype=float32)
     """
     q, p = real("bernoulli.ppf", q, p)
     valid = (p >= 0) & (p <= 1) & (q >= 0) & (q <= 1)

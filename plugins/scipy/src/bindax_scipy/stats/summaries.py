@@ -19,7 +19,7 @@ class ModeResult(NamedTuple):
     """The most frequent elements, and how often they come."""
 
     mode: Array
-    count: Array
+    count: Array  # type: ignore[assignment]
 
 
 def _check_policy(name: str, nan_policy: str, allowed: tuple[str, ...]) -> None:

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from bindax_core.extend import PyTreeDef, api_boundary, tree_flatten, tree_unflatten
+from bindax_core.extend import PyTreeDef, tree_flatten, tree_unflatten
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._context import clock
 from bindax_nnx._tokens import LEAF, Branch, VariableToken
-from bindax_nnx.graph import Build, Walk, is_reference
+from bindax_nnx.build import Build
+from bindax_nnx.graph import Walk, is_reference
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable, store_metadata, store_value
 
@@ -84,8 +84,9 @@ class Arguments:
 
     __slots__ = ("arrays", "form", "references", "roots", "sizes", "values", "variables")
 
-    def __init__(self, arguments: Any) -> None:
-        leaves, tree = tree_flatten(arguments, is_leaf=is_reference)
+    def __init__(self, arguments: Any, is_leaf: Callable[[Any], bool] | None = None) -> None:
+        stop = is_reference if is_leaf is None else lambda x: is_reference(x) or is_leaf(x)
+        leaves, tree = tree_flatten(arguments, is_leaf=stop)
         is_root = tuple(map(is_reference, leaves))
         self.roots = [x for x, root in zip(leaves, is_root, strict=True) if root]
         self.arrays = [x for x, root in zip(leaves, is_root, strict=True) if not root]
@@ -121,7 +122,7 @@ class Exit:
     is_plain: bool
 
     def structure(self) -> Any:
-        """What must be the same for the branches of a choice."""
+        """The parts that must be the same for the branches of a choice."""
         return self.tree, self.tokens, self.restructured, self.relabelled
 
     def describe(self) -> str:
@@ -267,7 +268,7 @@ class Inside:
 
 
 def _same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether two structures are equal, the metadata and contents of variables aside."""
+    """Tell whether two structures are equal, the metadata and contents of variables aside."""
     ours = [x for x in map(_without_metadata, tokens) if x is not None]
     theirs = [x for x in map(_without_metadata, others) if x is not None]
     return ours == theirs
@@ -324,125 +325,3 @@ def finish(
     for _ in range(outcome.restructured or 0):
         build.next()
     return tree_unflatten(outcome.tree, [build.next() for _ in range(outcome.tree.num_leaves)])
-
-
-class Call:
-    """One call of a function under a transformation of functions of flat lists of arrays.
-
-    Args:
-        fun: the user's function.
-        args: its arguments.
-        kwargs: its keyword arguments.
-        all_values: whether the results have the values of all variables, changed or not; or of
-            which, by number.
-
-    Attributes:
-        arguments: the arguments, taken apart.
-        outcome: what is static about the results; set when the function has run.
-        num_values: how many of the results are values of variables; set likewise.
-        inside: the arguments as the function left them; set likewise.
-    """
-
-    def __init__(
-        self,
-        fun: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any] | None = None,
-        *,
-        all_values: bool | frozenset[int] = False,
-    ) -> None:
-        self.fun = fun
-        self.all_values = all_values
-        self.arguments = Arguments((tuple(args), dict(kwargs or {})))
-        self.outcome: Exit | None = None
-        self.num_values = 0
-        self.inside: Inside | None = None
-
-    @property
-    def leaves(self) -> list[Any]:
-        """The values of the variables, then the other arrays."""
-        return [*self.arguments.values, *self.arguments.arrays]
-
-    def enter(self, leaves: Sequence[Any]) -> Inside:
-        """The arguments for the user's function, around what a transformation passes."""
-        size = len(self.arguments.values)
-        return Inside(self.arguments.form, leaves[:size], leaves[size:])
-
-    def run(self, inside: Inside) -> Any:
-        """Call the user's function."""
-        args, kwargs = inside.arguments
-        return self.fun(*args, **kwargs)
-
-    def leave(self, inside: Inside, result: Any) -> list[Any]:
-        """The results as a flat list: values of variables, then the other arrays."""
-        self.outcome, values, arrays = inside.leave(result, self.all_values)
-        self.num_values = len(values)
-        self.inside = inside
-        return [*values, *arrays]
-
-    def flat(self, leaves: Sequence[Any]) -> list[Any]:
-        """The user's function as one of a flat list of arrays; what transformations transform."""
-        inside = self.enter(leaves)
-        return self.leave(inside, self.run(inside))
-
-    def finish(self, outs: Sequence[Any]) -> Any:
-        """Apply the changes to the original objects; gives the result of the user's function."""
-        if self.outcome is None:
-            raise TypeError("a transformation returned without calling the function.")
-        arguments = self.arguments
-        values, arrays = outs[: self.num_values], outs[self.num_values :]
-        return finish(self.outcome, arguments.variables, arguments.references, values, arrays)
-
-    def finish_apart(self, outs: Sequence[Any]) -> Any:
-        """The result of the user's function around copies of the arguments."""
-        arguments = self.arguments
-        walk = Walk()
-        for root in arguments.roots:
-            walk.value(root)
-        copy = Build(walk.tokens, iter(walk.values))
-        for _ in arguments.roots:
-            copy.next()
-        if self.outcome is None:
-            raise TypeError("a transformation returned without calling the function.")
-        values, arrays = outs[: self.num_values], outs[self.num_values :]
-        return finish(self.outcome, copy.variables, copy.references, values, arrays)
-
-
-Flat = Callable[[Sequence[Any]], Any]
-
-
-def lift(transformation: Callable[[Flat], Flat]) -> Callable[[Callable[..., Any]], Any]:
-    """Lift a transformation, so that objects pass through with their identity.
-
-    Args:
-        transformation: from a function of a list of arrays that returns a list of arrays, to
-            another such function.
-
-    Returns:
-        A transformation of functions whose arguments and results hold objects, variables and
-        arrays: what the function changes in its arguments is changed in the originals.
-
-    >>> from bindax_transforms import checkpoint
-    >>> from bindax_nnx import Module, Param
-    >>> class Counter(Module):
-    ...     def __init__(self):
-    ...         self.count = Param(0.0)
-    >>> counter = Counter()
-    >>> @lift(checkpoint)
-    ... def increment(counter):
-    ...     counter.count += 1.0
-    >>> increment(counter)
-    >>> float(counter.count)
-    1.0
-    """
-
-    def lifted(fun: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(fun)
-        @api_boundary
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            call = Call(fun, args, kwargs)
-            return call.finish(transformation(call.flat)(call.leaves))
-
-        return wrapper
-
-    return lifted

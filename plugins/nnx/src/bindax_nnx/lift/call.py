@@ -1,0 +1,140 @@
+"""One call of a lifted function, and the lifting of any transformation of flat functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+from bindax_core.extend import api_boundary
+from bindax_nnx.build import Build
+from bindax_nnx.graph import Walk
+from bindax_nnx.lift.structure import Arguments, Exit, Inside, finish
+
+
+class Call:
+    """One call of a function under a transformation of functions of flat lists of arrays.
+
+    Args:
+        fun: the user's function.
+        args: its arguments.
+        kwargs: its keyword arguments.
+        all_values: whether the results have the values of all variables, changed or not; or of
+            which, by number.
+        is_leaf: which containers in the arguments count as arrays.
+
+    Attributes:
+        arguments: the arguments, taken apart.
+        outcome: what is static about the results; set when the function has run.
+        num_values: how many of the results are values of variables; set likewise.
+        inside: the arguments as the function left them; set likewise.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        all_values: bool | frozenset[int] = False,
+        is_leaf: Callable[[Any], bool] | None = None,
+    ) -> None:
+        self.fun = fun
+        self.all_values = all_values
+        self.arguments = Arguments((tuple(args), dict(kwargs or {})), is_leaf)
+        self.outcome: Exit | None = None
+        self.num_values = 0
+        self.inside: Inside | None = None
+
+    @property
+    def leaves(self) -> list[Any]:
+        """The values of the variables, then the other arrays."""
+        return [*self.arguments.values, *self.arguments.arrays]
+
+    def enter(self, leaves: Sequence[Any]) -> Inside:
+        """The arguments for the user's function, around what a transformation passes."""
+        size = len(self.arguments.values)
+        return Inside(self.arguments.form, leaves[:size], leaves[size:])
+
+    def run(self, inside: Inside) -> Any:
+        """Call the user's function."""
+        args, kwargs = inside.arguments
+        return self.fun(*args, **kwargs)
+
+    def leave(self, inside: Inside, result: Any) -> list[Any]:
+        """The results as a flat list: values of variables, then the other arrays."""
+        self.outcome, values, arrays = inside.leave(result, self.all_values)
+        self.num_values = len(values)
+        self.inside = inside
+        return [*values, *arrays]
+
+    def flat(self, leaves: Sequence[Any]) -> list[Any]:
+        """The user's function as one of a flat list of arrays; what transformations transform."""
+        inside = self.enter(leaves)
+        return self.leave(inside, self.run(inside))
+
+    def finish(self, outs: Sequence[Any]) -> Any:
+        """Apply the changes to the original objects; gives the result of the user's function."""
+        if self.outcome is None:
+            raise TypeError("a transformation returned without calling the function.")
+        arguments = self.arguments
+        values, arrays = outs[: self.num_values], outs[self.num_values :]
+        return finish(self.outcome, arguments.variables, arguments.references, values, arrays)
+
+    def finish_apart(self, outs: Sequence[Any]) -> Any:
+        """The result of the user's function around copies of the arguments."""
+        arguments = self.arguments
+        walk = Walk()
+        for root in arguments.roots:
+            walk.value(root)
+        copy = Build(walk.tokens, iter(walk.values))
+        for _ in arguments.roots:
+            copy.next()
+        if self.outcome is None:
+            raise TypeError("a transformation returned without calling the function.")
+        values, arrays = outs[: self.num_values], outs[self.num_values :]
+        return finish(self.outcome, copy.variables, copy.references, values, arrays)
+
+
+Flat = Callable[[Sequence[Any]], Any]
+
+
+def lift(
+    transformation: Callable[[Flat], Flat], *, is_leaf: Callable[[Any], bool] | None = None
+) -> Callable[[Callable[..., Any]], Any]:
+    """Lift a transformation, so that objects pass through with their identity.
+
+    Args:
+        transformation: from a function of a list of arrays that returns a list of arrays, to
+            another such function.
+        is_leaf: which containers in the arguments count as arrays, because the transformation
+            gives them a meaning.
+
+    Returns:
+        A transformation of functions whose arguments and results hold objects, variables and
+        arrays: what the function changes in its arguments is changed in the originals.
+
+    >>> from bindax_transforms import checkpoint
+    >>> from bindax_nnx import Module, Param
+    >>> class Counter(Module):
+    ...     def __init__(self):
+    ...         self.count = Param(0.0)
+    >>> counter = Counter()
+    >>> @lift(checkpoint)
+    ... def increment(counter):
+    ...     counter.count += 1.0
+    >>> increment(counter)
+    >>> float(counter.count)
+    1.0
+    """
+
+    def lifted(fun: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(fun)
+        @api_boundary
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            call = Call(fun, args, kwargs, is_leaf=is_leaf)
+            return call.finish(transformation(call.flat)(call.leaves))
+
+        return wrapper
+
+    return lifted
