@@ -129,20 +129,31 @@ not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
 if _typing.TYPE_CHECKING:
+    from bindax_core.registry._contents import PluginContents as PluginContents
+    from bindax_core.registry._contents import plugin_contents as plugin_contents
+    from bindax_core.registry._contents import unresolved_conflicts as unresolved_conflicts
     from bindax_core.registry._hooks import hookimpl as hookimpl
+
+_FROM_REGISTRY = {
+    "PluginContents": "_contents",
+    "plugin_contents": "_contents",
+    "unresolved_conflicts": "_contents",
+    "hookimpl": "_hooks",
+}
 
 
 def __getattr__(name: str) -> _typing.Any:
-    # pluggy is needed by plugins that are being loaded, not by programs that compute.
-    if name == "hookimpl":
-        from bindax_core.registry._hooks import hookimpl
+    # The registry is needed by plugins and tools that ask for it, not by programs that compute.
+    if name in _FROM_REGISTRY:
+        from importlib import import_module
 
-        return hookimpl
+        module = import_module(f"bindax_core.registry.{_FROM_REGISTRY[name]}")
+        return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), "hookimpl"]
+    return [*globals(), *_FROM_REGISTRY]
 
 
-vars()["__all__"] = [*public_names(vars()), "hookimpl", "rules"]
+vars()["__all__"] = [*public_names(vars()), *_FROM_REGISTRY, "rules"]
