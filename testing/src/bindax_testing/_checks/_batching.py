@@ -41,14 +41,14 @@ def rows_of(case: Case, mapped: Sequence[bool], size: int = DRAWS) -> list[list[
 def require_loop(what: str, outs: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
     """Raise unless batched results, their axis in front, are those of each element."""
     for i, out in enumerate(outs):
-        wanted = [row[i] for row in rows]
-        aval = typeof(wanted[0])
+        wanted = [host(row[i]) for row in rows]
+        aval = typeof(rows[0][i])
         full = aval.update(shape=(len(rows), *aval.shape))
         require_type(f"{what}: result {i}", typeof(out), full)
         require_same(
             f"{what}: result {i}",
             out,
-            value(np.stack([host(one) for one in wanted]), full),
+            value(np.stack(wanted), full),
             types=False,
         )
 
