@@ -83,6 +83,7 @@ from bindax_core.kernel.rules import typecheck as typecheck
 from bindax_core.kernel.rules import vjp as vjp
 from bindax_core.kernel.rules import vmap as vmap
 from bindax_core.runtime._array import Array as Array
+from bindax_core.runtime._array_type import AnyArray as AnyArray
 from bindax_core.runtime._backend import Backend as Backend
 from bindax_core.runtime._backend import InterpretedProgram as InterpretedProgram
 from bindax_core.runtime._backend import LoweringContext as LoweringContext
