@@ -18,10 +18,7 @@ from bindax_core.extend import (
     rules,
 )
 from bindax_transforms._flat import partition
-from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function, own_value, partition
 from bindax_transforms._rule_checks import check_cotangents
-from bindax_transforms.autodiff.jvp import check_tangent
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
