@@ -183,9 +183,10 @@ def perform(run: Run, python: Path, directory: Path, wheels: Path, full: bool) -
     paths = [ROOT / tests for tests in (run.tests if full else run.tests[:1])]
     paths = [path for tests in paths for path in ([tests] if full else marked(tests))]
     if paths:
-        if full:  # what loads by itself is tested with the kit, and through the facade
-            install = ("uv", "pip", "install", "--quiet", "--no-sources", "--find-links", wheels)
-            call(*install, "--python", python, "bindax", "bindax-testing", cwd=directory)
+        # What loads by itself is tested with the kit, and at night through the facade.
+        install = ("uv", "pip", "install", "--quiet", "--no-sources", "--find-links", wheels)
+        needed_by_tests = ("bindax-testing", "bindax") if full else ("bindax-testing",)
+        call(*install, "--python", python, *needed_by_tests, cwd=directory)
         # The sources are under `src` directories, which nothing here puts on the path.
         chosen = () if full else ("-n0", "-m", "smoke")
         command = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen)
