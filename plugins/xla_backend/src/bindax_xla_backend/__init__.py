@@ -8,3 +8,5 @@ from __future__ import annotations
 from bindax_core.extend import register_internal
 
 register_internal(__file__)
+
+__all__: list[str] = []
