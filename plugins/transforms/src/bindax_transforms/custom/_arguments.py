@@ -209,6 +209,11 @@ class Output:
                 )
         return leaves
 
+    @property
+    def is_known(self) -> bool:
+        """Tell whether the function has run."""
+        return self._avals is not None
+
     def of_vmap_rule(self, result: Any, rule: str) -> list[Any]:
         """The leaves of a vmap rule's output, which has the function's structure."""
         leaves, tree = self._flatten(result, f"the {rule} returned")
