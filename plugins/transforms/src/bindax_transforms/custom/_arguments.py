@@ -16,6 +16,7 @@ from bindax_core.extend import (
     describe_function,
     flatten_prefix,
     float0,
+    is_differentiable,
     is_value,
     operations_for,
     tree_flatten,
@@ -297,7 +298,11 @@ def as_tangent(
     given = typeof(x)
     if given.strip_weak_type() == expected.strip_weak_type():
         return Zero(expected) if expected.dtype == float0 else x
-    yields = given.weak_type and (given.dtype.kind != "c" or expected.dtype.kind == "c")
+    if what == "cotangent" and expected.dtype == float0 and given.shape == expected.shape:
+        return Zero(expected)  # an integer has no cotangent but zero
+    # A cotangent may be computed in a wider or narrower float.
+    either = given.weak_type or (what == "cotangent" and is_differentiable(given.dtype))
+    yields = either and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(x, expected.dtype, expected.weak_type)
     raise TypeError(
