@@ -121,7 +121,8 @@ class Arguments:
             except TypeError as error:
                 raise TypeError(f"the {self.name} was called wrongly: {error}.") from None
             bound.apply_defaults()
-            args, kwargs = bound.args, bound.kwargs
+            # Defaults of arguments without a position, as of a partial, the function fills in.
+            args, kwargs = bound.args, {k: v for k, v in bound.kwargs.items() if k in kwargs}
         if kwargs:
             raise TypeError(
                 f"the {self.name} was called with arguments that have no position: "
