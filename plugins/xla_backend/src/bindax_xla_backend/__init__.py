@@ -7,4 +7,6 @@ from __future__ import annotations
 
 from bindax_core.extend import register_internal
 
+__all__: list[str] = []
+
 register_internal(__file__)
