@@ -105,6 +105,10 @@ class DeletedArrayError(BindaxError, RuntimeError):
     """An array was used whose bytes were deleted, or donated to a compiled function."""
 
 
+class UnhashableMetadataNotice(UserWarning):
+    """Metadata of a pytree node cannot be hashed, so structures are found by comparing them."""
+
+
 class DerivedRuleNotice(UserWarning):
     """A primitive runs on a rule that was derived, which may be slower than one of its own."""
 

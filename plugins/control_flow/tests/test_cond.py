@@ -238,3 +238,18 @@ def test_mapped_branches_that_are_not_taken_have_no_slope(wrap: Any) -> None:
         np.testing.assert_allclose(tangents, expected, rtol=1e-6)
     found = wrap(bt.grad(lambda s: lax.reduce_sum(both(x, s))))(2.0)
     np.testing.assert_allclose(found, 1.0, rtol=1e-6)
+
+
+def test_a_result_that_no_batch_reaches_has_none() -> None:
+    def fun(flag: Any, x: Any, y: Any) -> Any:
+        return cond(flag, lambda x, y: (x, y), lambda x, y: (x * 2, y), x, y)
+
+    flags, x = np.array([True, False]), np.ones(2)
+    for mapped in (
+        bt.vmap(fun, (0, 0, None), (0, None)),
+        bt.jit(bt.vmap(fun, (0, 0, None), (0, None))),
+    ):
+        first, second = mapped(flags, x, 5.0)
+        np.testing.assert_array_equal(first, [1, 2])
+        assert second.shape == ()
+        assert float(second) == 5

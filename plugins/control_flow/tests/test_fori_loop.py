@@ -100,8 +100,10 @@ def test_messages() -> None:
     keep = lambda i, c: c  # noqa: E731
     with pytest.raises(TypeError, match=r"body_fun of fori_loop must be a function, but got 5 of"):
         fori_loop(0, 3, 5, 1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"lower of fori_loop must be an integer scalar, but .*flo"):
-        fori_loop(0.0, 3, keep, 1)
+    with pytest.raises(
+        TypeError, match=r"lower of fori_loop must be an integer scalar or a float, but .*c"
+    ):
+        fori_loop(0j, 3, keep, 1)
     with pytest.raises(
         TypeError, match=r"upper of fori_loop must be an integer scalar.*int64\[2\]"
     ):
@@ -122,3 +124,15 @@ def test_messages() -> None:
         bt.jit(lambda n: fori_loop(0, n, keep, 1.0, unroll=2))(3)
     with pytest.raises(ValueError, match=r"lower and upper are traced"):
         bt.jit(lambda n: fori_loop(n, n, keep, 1.0, unroll=2))(3)
+
+
+def test_bounds_that_are_floats() -> None:
+    for wrap in (lambda f: f, bt.jit):
+        total = wrap(lambda a, b: fori_loop(a, b, lambda i, c: c + i, 0.0))
+        assert float(total(0.5, 3.0)) == 0.5 + 1.5 + 2.5
+        assert float(total(3.0, 0.0)) == 0
+    assert float(fori_loop(0.0, 3.0, lambda i, c: c + i, 0.0)) == 3
+    with pytest.raises(TypeError, match="must have one dtype"):
+        fori_loop(0, 3.0, lambda i, c: c, 0.0)
+    with pytest.raises(TypeError, match="an integer scalar or a float, but it is complex"):
+        fori_loop(0, 3j, lambda i, c: c, 0.0)

@@ -223,8 +223,8 @@ def test_messages_of_map() -> None:
         map(sin, {})
     with pytest.raises(ValueError, match=r"xs\['b'\] has none: it is float64\[\]"):
         map(sin, {"a": np.ones(2), "b": np.float64(1.0)})
-    with pytest.raises(ValueError, match="batch_size of map must be at least 1, but it is 0"):
-        map(sin, np.ones(2), batch_size=0)
+    with pytest.raises(ValueError, match="batch_size of map must not be negative, but it is -1"):
+        map(sin, np.ones(2), batch_size=-1)
     with pytest.raises(TypeError, match="batch_size of map must be an integer or None, but it is"):
         map(sin, np.ones(2), batch_size=1.5)  # type: ignore[arg-type]
 
@@ -305,8 +305,8 @@ def test_messages_about_arguments() -> None:
         scan(keep, 0.0, length=1.5)  # type: ignore[arg-type]
     with pytest.raises(ConcretizationTypeError, match="length of scan must be known while tracing"):
         bt.jit(lambda n: scan(keep, 0.0, length=n))(3)
-    with pytest.raises(ValueError, match="unroll of scan must be at least 1, but it is 0"):
-        scan(keep, 0.0, two, unroll=0)
+    with pytest.raises(ValueError, match="unroll of scan must not be negative, but it is -1"):
+        scan(keep, 0.0, two, unroll=-1)
     with pytest.raises(TypeError, match="unroll of scan must be an integer or a bool, but it is"):
         scan(keep, 0.0, two, unroll="all")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"init\['a'\] of scan: a value of type builtins.str"):
@@ -329,3 +329,10 @@ def test_messages_of_the_primitive() -> None:
         bt.make_jaxpr(
             lambda: scan_p.bind(np.float64(0.0), length=2, **{**params, "jaxpr": wrong})
         )()
+
+
+def test_zero_is_no_unrolling_and_no_batches() -> None:
+    xs = np.arange(3.0)
+    carry, _ = scan(lambda c, x: (c + x, None), 0.0, xs, unroll=0)
+    assert float(carry) == 3
+    np.testing.assert_array_equal(map(lambda x: 2 * x, xs, batch_size=0), 2 * xs)

@@ -107,3 +107,16 @@ def test_integer_division_by_zero():
     np.testing.assert_array_equal(lax.rem(np.array([3, -3]), 0), [3, -3])
     low = np.array([-128], np.int8)
     np.testing.assert_array_equal(lax.div(low, np.int8(-1)), low)
+
+
+def test_start_indices_of_several_types():
+    x, one = np.zeros((3, 3)), np.zeros((1, 1))
+    mixed = np.int32(0), np.uint8(0)
+    for call in (
+        lambda: lax.dynamic_slice(x, mixed, (1, 1)),
+        lambda: lax.dynamic_update_slice(x, one, mixed),
+    ):
+        with pytest.raises(TypeError, match=r"start indices of one dtype, but got int32.*uint8"):
+            call()
+    assert lax.dynamic_slice(x, (np.int32(0), 1), (1, 1)).shape == (1, 1)
+    assert lax.dynamic_slice(x, (np.int32(0), np.int64(1)), (1, 1)).shape == (1, 1)

@@ -386,3 +386,16 @@ def test_rules_die_with_what_was_traced(transform: Any) -> None:
     gc.collect()
     # Executables may die a little later than their programs.
     assert sum(rule() is not None for rule in remaining) < 25
+
+
+def test_partials_with_keywords() -> None:
+    scaled = functools.partial(lambda x, factor: toy.mul(x, factor), factor=2.0)
+    forward = bt.custom_jvp(scaled)
+    forward.defjvp(lambda primals, tangents: (forward(*primals), toy.mul(7.0, *tangents)))
+    backward = bt.custom_vjp(scaled)
+    backward.defvjp(lambda x: (scaled(x), None), lambda _, ct: (toy.mul(7.0, ct),))
+    for function in (forward, backward):
+        assert float(function(3.0)) == 6
+        assert float(bt.grad(function)(3.0)) == 7
+    with pytest.raises(TypeError, match="arguments that have no position: factor"):
+        forward(3.0, factor=3.0)

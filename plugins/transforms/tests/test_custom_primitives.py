@@ -76,8 +76,8 @@ def test_wrong_vjp_rules() -> None:
             "must return one cotangent for each of the 2",
         ),
         (
-            lambda x, y: (x, lambda ct: (np.float32(1.0), None)),
-            "for operand 0, because the primal there is float64[], but it returned float32[].",
+            lambda x, y: (x, lambda ct: (np.complex64(1.0), None)),
+            "for operand 0, because the primal there is float64[], but it returned complex64[].",
         ),
     ]
     for i, (rule, text) in enumerate(cases):

@@ -78,3 +78,39 @@ def test_python_control_flow_on_values() -> None:
     f = bt.custom_vmap(lambda x: x * 2.0 if x > 0.0 else x)
     f.def_vmap(lambda size, batched, x: (x * 2.0, True))
     assert (float(f(2.0)), float(f(-2.0)), float(bt.grad(f)(2.0))) == (4.0, -2.0, 2.0)
+
+
+def counted_product() -> tuple[Any, list[Any]]:
+    seen: list[Any] = []
+
+    @bt.custom_vmap
+    def f(x: Any, y: Any) -> Any:
+        return toy.mul(x, y)
+
+    @f.def_vmap
+    def f_rule(axis_size: int, in_batched: Any, x: Any, y: Any) -> Any:
+        seen.append((in_batched, np.shape(x), np.shape(y)))
+        return toy.mul(x, y), any(in_batched)
+
+    return f, seen
+
+
+def test_a_rule_sees_primals_that_are_the_same_for_all_as_such() -> None:
+    f, seen = counted_product()
+    x = np.arange(3.0)
+
+    def columns(x: Any) -> Any:
+        return bt.vmap(lambda t: bt.jvp(lambda x: f(x, x), (x,), (t,))[1])(np.eye(3))
+
+    np.testing.assert_allclose(columns(x), np.diag(2 * x))
+    assert seen == [([False, False], (3,), (3,))]
+    np.testing.assert_allclose(bt.jit(columns)(x), np.diag(2 * x))
+    both = np.stack([x, -x])
+    np.testing.assert_allclose(bt.vmap(columns)(both), [np.diag(2 * x), np.diag(-2 * x)])
+
+
+def test_a_rule_that_returns_another_structure() -> None:
+    f = bt.custom_vmap(lambda x: toy.sin(x))
+    f.def_vmap(lambda axis_size, in_batched, x: ((x, x), (True, True)))
+    with pytest.raises(TypeError, match=r"must return what the function returns, with the struct"):
+        bt.vmap(f)(np.ones(3))

@@ -249,3 +249,26 @@ def test_an_interpreted_program_has_no_analyses() -> None:
             bx.errors.BackendError, match=f"gives no {what}: it interprets the program"
         ):
             getattr(compiled, what)()
+
+
+def test_positions_that_no_argument_has() -> None:
+    for option in ("static_argnums", "donate_argnums"):
+        for i in (2, -3):
+            with pytest.raises(
+                ValueError, match=rf"{option} of jit names position {i}, but <lambda"
+            ):
+                bt.jit(lambda x, y: x, **{option: i})
+    bt.jit(lambda *xs: xs, static_argnums=5)
+    both = r"argument 1 is both static and donated"
+    with pytest.raises(ValueError, match=both):
+        bt.jit(lambda x, y: x, static_argnums=1, donate_argnums=-1)
+    with pytest.raises(ValueError, match=both):
+        bt.jit(lambda x, y: x, static_argnames="y", donate_argnames="y")
+
+
+def test_what_is_compiled_ahead_of_time_takes_no_static_arguments() -> None:
+    f = bt.jit(lambda x, n: toy.mul(x, float(n)), static_argnums=1)
+    for compiled in (f.lower(1.0, 3).compile(), f.lower(1.0, n=3).compile()):
+        assert float(compiled(2.0)) == 6
+        with pytest.raises(TypeError, match="but for static ones, which are left out"):
+            compiled(2.0, 3)

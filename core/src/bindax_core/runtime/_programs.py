@@ -16,7 +16,7 @@ _BYTES_OF_ONE = 1024
 
 
 class Kept:
-    """What keeps a compiled program; a subclass says how to drop it.
+    """A keeper of a compiled program; a subclass says how to drop it.
 
     Attributes:
         used: ``recent_programs.time`` when the program was last used; users of the program set it.
@@ -96,4 +96,4 @@ class Recent:
 
 
 recent_programs = Recent()
-"""What keeps compiled programs in this process."""
+"""The keepers of compiled programs in this process."""

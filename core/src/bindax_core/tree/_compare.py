@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.errors import BindaxError, TreeError
+from bindax_core.errors import BindaxError, TreeError, UnhashableMetadataNotice
 from bindax_core.tree._definition import short, type_name
 from bindax_core.tree._keys import position
 from bindax_core.tree._nodes import postorder, same_definition
@@ -21,7 +23,8 @@ def treedef_hash(root: PyTreeDef) -> int:
     """Hash a structure and remember the hash.
 
     Raises:
-        TreeError: metadata that cannot be hashed; the message names its path and type.
+        TreeError: metadata that can neither be hashed nor compared; the message names its path and
+            type.
     """
     for node in postorder(root):
         if node._hash is None:
@@ -38,10 +41,43 @@ def _node_hash(root: PyTreeDef, node: PyTreeDef) -> int:
     except BindaxError:
         raise
     except Exception as error:
-        raise _unusable(
-            root, node, f"cannot be hashed ({type(error).__name__}: {error})"
-        ) from error
+        if not _equals_itself(root, node):
+            reason = f"cannot be hashed ({type(error).__name__}: {error})"
+            raise _unusable(root, node, reason) from error
+        _notice(definition.type)
+        data = 0  # comparing decides
     return hash((definition.type, data, tuple([child._hash for child in node._children])))
+
+
+def has_hashable_metadata(root: PyTreeDef) -> bool:
+    """Tell whether all metadata of a structure can be hashed."""
+    try:
+        for node in postorder(root):
+            hash(node._data)
+    except Exception:
+        return False
+    return True
+
+
+def _equals_itself(root: PyTreeDef, node: PyTreeDef) -> bool:
+    """Tell whether metadata can be compared, by comparing it with itself."""
+    try:
+        return _equal_without_identity(root, node, node._data, node._data)
+    except TreeError:
+        return False
+
+
+@functools.cache
+def _notice(node_type: type) -> None:
+    """Say once for each type what metadata without a hash costs."""
+    warnings.warn(
+        f"the metadata of pytree nodes of type {type_name(node_type)} cannot be hashed, so jit "
+        f"finds a program by comparing it with the metadata of each program of that type: the more "
+        f"there are, the longer a call takes. Metadata that is changed in place afterwards is not "
+        f"noticed. Use tuples and other values that can be hashed.",
+        UnhashableMetadataNotice,
+        stacklevel=2,
+    )
 
 
 def treedefs_equal(left: PyTreeDef, right: PyTreeDef) -> bool:
@@ -144,6 +180,6 @@ def _unusable(root: PyTreeDef, node: PyTreeDef, reason: str) -> TreeError:
     return TreeError(
         f"The metadata of the pytree node of type {kind} {position(path_of_node(root, node))} "
         f"{reason}: {short(node._data)}. Metadata is part of the structure, which transformations "
-        f"compare and use as a cache key, so that it must support == and hash. Flatten arrays "
-        f"as children, and keep only hashable values in the metadata."
+        f"compare and use as a cache key, so that it must support ==, and should support hash. "
+        f"Flatten arrays as children, and keep only hashable values in the metadata."
     )

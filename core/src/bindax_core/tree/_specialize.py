@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from bindax_core.errors import TreeError
+from bindax_core.tree._compare import has_hashable_metadata
 from bindax_core.tree._compile import MAX_NODES, compile_flatten
 from bindax_core.tree._nodes import postorder
 from bindax_core.tree._table import SPECIALIZED, lock, version
@@ -53,10 +53,8 @@ def missed(key: Any, entry: Entry | None, structure: PyTreeDef) -> None:
     before = version[0]
     if len(postorder(structure)) > MAX_NODES:
         return
-    try:
-        hash(structure)
-    except TreeError:
-        return  # metadata that cannot be compared cannot be recognized
+    if not has_hashable_metadata(structure):
+        return  # what may change cannot be recognized
     function = compile_flatten(structure)
     with lock:
         if version[0] == before:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from bindax_core.extend import register_internal
 
+__all__: list[str] = []
+
 register_internal(__file__)
 
 __all__: list[str] = []

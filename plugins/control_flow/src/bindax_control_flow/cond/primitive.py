@@ -114,6 +114,7 @@ def _select(
 ) -> tuple[list[Any], list[int | None]]:
     """With a mapped condition, all branches run and each element is taken from its own."""
     del index_dim  # the index is a scalar for each element, so its only axis is the batch axis
+    same = _unreached(operands, dims, branches)
     rows = []
     for i, branch in enumerate(branches):
         check_repeatable(branch, "vmap of cond with a mapped predicate runs all branches")
@@ -124,10 +125,28 @@ def _select(
         rows.append(eval_jaxpr(program.jaxpr, program.consts, *[x for x, _ in guarded]))
     which = convert_element_type(index, np.bool_) if len(branches) == 2 else index
     outs = []
-    for cases in zip(*rows, strict=True):
+    for cases, unreached in zip(zip(*rows, strict=True), same, strict=True):
         spread = _spread(which, typeof(cases[0]).shape)
-        outs.append(select_n(spread, *cases) if len(cases) > 1 else cases[0])
-    return outs, [0] * len(outs)
+        if unreached is not None:
+            outs.append(unreached)
+        else:
+            outs.append(select_n(spread, *cases) if len(cases) > 1 else cases[0])
+    return outs, [0 if unreached is None else None for unreached in same]
+
+
+def _unreached(
+    operands: Sequence[Any], dims: Sequence[int | None], branches: Branches
+) -> list[Any]:
+    """The results that all branches forward from one operand without a batch; None for others."""
+    found = []
+    for atoms in zip(*[branch.jaxpr.outvars for branch in branches], strict=True):
+        places = {
+            branch.jaxpr.invars.index(x) if x in branch.jaxpr.invars else None
+            for x, branch in zip(atoms, branches, strict=True)
+        }
+        place = places.pop() if len(places) == 1 else None
+        found.append(operands[place] if place is not None and dims[place] is None else None)
+    return found
 
 
 def _guarded(axis_size: int, taken: Any, x: Any, dim: int | None) -> tuple[Any, int | None]:

@@ -98,16 +98,16 @@ def checked_unroll(unroll: Any, length: int) -> int:
     """Check how many steps one round of a compiled loop makes.
 
     Raises:
-        ValueError: when it is less than 1.
+        ValueError: when it is negative.
     """
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
     count = as_integer("scan", "unroll", unroll, "an integer or a bool")
-    if count < 1:
+    if count < 0:
         raise ValueError(
-            f"unroll of scan must be at least 1, but it is {count}; unroll=True unrolls all steps."
+            f"unroll of scan must not be negative, but it is {count}; True unrolls all steps."
         )
-    return count
+    return max(count, 1)  # 0 is False
 
 
 def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:

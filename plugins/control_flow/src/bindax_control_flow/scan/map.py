@@ -25,14 +25,14 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     Args:
         f: takes a slice of ``xs``, a tree of arrays; returns a tree of arrays.
         xs: a tree of arrays with first axes of one length.
-        batch_size: how many slices are computed at once.
+        batch_size: how many slices are computed at once; one where it is 0 or None.
 
     Returns:
         What ``f`` returned for the slices, stacked along new first axes.
 
     Raises:
         TypeError: when ``f`` is no function, or ``batch_size`` no integer.
-        ValueError: when ``xs`` holds no arrays or lengths differ, or ``batch_size`` is less than 1.
+        ValueError: when ``xs`` holds no arrays or lengths differ, or ``batch_size`` is negative.
 
     >>> import numpy as np
     >>> from bindax_control_flow import map
@@ -43,9 +43,9 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     length = common_length("map", xs)
     if length is None:
         raise ValueError("map needs an array to run along, but xs holds none.")
-    if batch_size is None:
-        return _one_by_one(f, xs)
     size = _checked_batch_size(batch_size)
+    if not size:
+        return _one_by_one(f, xs)
     whole = length // size * size
     parts = []
     if whole:
@@ -61,9 +61,11 @@ def _one_by_one(f: Callable[[Any], Any], xs: Any) -> Any:
 
 
 def _checked_batch_size(batch_size: Any) -> int:
+    if batch_size is None:
+        return 0
     size = as_integer("map", "batch_size", batch_size, "an integer or None")
-    if size < 1:
-        raise ValueError(f"batch_size of map must be at least 1, but it is {size}.")
+    if size < 0:
+        raise ValueError(f"batch_size of map must not be negative, but it is {size}.")
     return size
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import add, lt
-from bindax_lax_basic.dtypes import is_integer, promote_avals
+from bindax_lax_basic.dtypes import is_complex, is_inexact, is_integer, promote_avals
 from bindax_transforms import check_function, trace_to_jaxpr
 
 __all__ = ["fori_loop"]
@@ -46,8 +47,9 @@ def fori_loop(
     bounds it is a ``while_loop``, differentiable in forward mode.
 
     Args:
-        lower: the first integer.
-        upper: the integer after the last; nothing is done unless it is greater than ``lower``.
+        lower: the first integer, or float.
+        upper: the integer after the last; nothing is done unless it is greater than ``lower``. Of
+            floats, those from ``lower`` on in steps of 1 that are less.
         body_fun: takes the integer and the carry, returns the next carry: of the same structure,
             shapes and dtypes.
         init_val: the carry to begin with, a tree of arrays. Python numbers in it take the types
@@ -59,7 +61,7 @@ def fori_loop(
         The last carry.
 
     Raises:
-        TypeError: when a bound is no integer scalar, the bounds have different dtypes, or the carry
+        TypeError: when a bound is no real scalar, the bounds have different dtypes, or the carry
             changes its structure or types; the message names the component.
         ValueError: when ``unroll`` is given and a bound is traced.
 
@@ -72,7 +74,7 @@ def fori_loop(
     carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
     traced = [name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, Tracer)]
     if not traced:
-        leaves = _with_known_bounds(index, int(lower), int(upper), body, carry, unroll)
+        leaves = _with_known_bounds(index, lower, upper, body, carry, unroll)
     elif unroll is None:
         leaves = _with_traced_bounds(index, lower, upper, body, carry)
     else:
@@ -88,7 +90,7 @@ def _index_type(lower: Any, upper: Any) -> ShapedArray:
     """The type of the loop's integer: that of the bounds, of which Python integers yield."""
     avals = [_bound_type("lower", lower), _bound_type("upper", upper)]
     strong = {aval.dtype for aval in avals if not aval.weak_type}
-    if len(strong) == 2:
+    if len(strong) == 2 or is_integer(avals[0].dtype) != is_integer(avals[1].dtype):
         raise TypeError(
             f"lower and upper of fori_loop must have one dtype, but they are "
             f"{avals[0].str_short()} and {avals[1].str_short()}; convert one with .astype."
@@ -101,24 +103,26 @@ def _index_type(lower: Any, upper: Any) -> ShapedArray:
 def _bound_type(name: str, bound: Any) -> Any:
     check_values("fori_loop", name, bound)
     aval = typeof(bound)
-    if aval.shape != () or not is_integer(aval.dtype):
+    is_number = is_integer(aval.dtype) or is_inexact(aval.dtype)
+    if aval.shape != () or not is_number or is_complex(aval.dtype):
         raise TypeError(
-            f"{name} of fori_loop must be an integer scalar, but it is {aval.str_short()}."
+            f"{name} of fori_loop must be an integer scalar or a float, but it is "
+            f"{aval.str_short()}."
         )
     return aval
 
 
 def _of_type(index: ShapedArray, x: Any) -> Any:
-    """An integer of the index's type."""
+    """A number of the index's type."""
     if not isinstance(x, Tracer):
-        return Array(index, np.asarray(int(x), index.dtype))
+        return Array(index, np.asarray(x, index.dtype))
     return operations_for(index).convert(x, index.dtype, index.weak_type)
 
 
 def _with_known_bounds(
     index: ShapedArray,
-    lower: int,
-    upper: int,
+    lower: Any,
+    upper: Any,
     body: ClosedJaxpr,
     carry: Carry,
     unroll: int | bool | None,
@@ -131,7 +135,8 @@ def _with_known_bounds(
         return (add(i, one), outs), None
 
     start = (_of_type(index, lower), carry.operands())
-    length = max(0, upper - lower)
+    number: Any = int if is_integer(index.dtype) else float
+    length = max(0, math.ceil(number(upper) - number(lower)))
     (_, leaves), _ = scan(step, start, None, length=length, unroll=1 if unroll is None else unroll)
     return list(leaves)
 

@@ -79,6 +79,13 @@ def _positions(name: str, shape: Dims, indices: Sequence[Any]) -> list[Any]:
             raise TypeError(
                 f"{name} takes scalar integers as start indices, but got {aval.str_short()}."
             )
+    # int32 beside int64 is one type in two widths: which one a position has is no mistake.
+    strong = {(a.dtype.kind, min(a.dtype.itemsize, 4)) for a in traced if not a.weak_type}
+    if len(strong) > 1:
+        raise TypeError(
+            f"{name} takes start indices of one dtype, but got {describe(traced)}; convert them "
+            f"with .astype."
+        )
     wide = any(aval.dtype.itemsize == 8 and not aval.weak_type for aval in traced)
     dtype = np.dtype(np.int64 if wide else np.int32)
     return [

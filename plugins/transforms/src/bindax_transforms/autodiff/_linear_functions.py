@@ -65,7 +65,7 @@ class LinearProgram:
 
 
 class Pushforward(LinearProgram):
-    """What ``linearize`` returns."""
+    """The result of ``linearize``: a map of tangents."""
 
     @api_boundary
     def __call__(self, residuals: Sequence[Any], *tangents: Any) -> Any:
@@ -90,7 +90,7 @@ class Pushforward(LinearProgram):
 
 
 class Pullback(LinearProgram):
-    """What ``vjp`` and ``linear_transpose`` return."""
+    """The result of ``vjp`` and ``linear_transpose``: a map of cotangents."""
 
     @api_boundary
     def __call__(self, residuals: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:

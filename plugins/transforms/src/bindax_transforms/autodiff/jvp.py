@@ -186,9 +186,13 @@ def check_tangent(
     expected, given = aval.tangent_aval(), typeof(tangent)
     if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:
         return Zero(expected)
+    counts = given.dtype.kind in "biu" and what == "cotangent"
+    if expected.dtype == float0 and counts and given.shape == expected.shape:
+        return Zero(expected)  # an integer has no cotangent but zero
     if given.strip_weak_type() == expected.strip_weak_type():
         return tangent
-    yields = given.weak_type and (given.dtype.kind != "c" or expected.dtype.kind == "c")
+    either_weak = given.weak_type or (aval.weak_type and is_differentiable(given.dtype))
+    yields = either_weak and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
     place = argument_names(tree(), root)[index]

@@ -1,4 +1,4 @@
-"""What ``jit`` keeps: traced functions by the types of arguments, the oldest dropped."""
+"""The cache of ``jit``: traced functions by the types of arguments, the oldest dropped."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from bindax_core.extend import (
     BackendError,
     Tracer,
     api_boundary,
+    trace_state,
     tree_flatten,
     tree_unflatten,
 )
@@ -66,18 +67,28 @@ class Compiled:
 
     @api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        entry, leaves, traced = self._function._lookup(args, kwargs)
-        if entry is not self._entry:
-            expected = ", ".join(a.str_short() for a in self._entry.jaxpr.in_avals)
-            given = ", ".join(a.str_short() for a in entry.jaxpr.in_avals)
-            raise TypeError(
-                f"{self._function!r} was compiled for arguments ({expected}), but was called with "
-                f"({given}). Compile again for these, or call the jitted function itself."
-            )
-        if traced:
+        """Run the program. Static arguments are part of it, and are left out."""
+        entry = self._entry
+        leaves, tree = tree_flatten((args, kwargs))
+        if trace_state.dynamic is not None or any(isinstance(x, Tracer) for x in leaves):
             raise TypeError(
                 f"{self._function!r} compiled ahead of time takes no traced values; call the "
                 f"jitted function itself inside transformations."
+            )
+        if tree != entry.tree:
+            raise TypeError(
+                f"{self._function!r} was compiled for arguments of the structure {entry.tree}, but "
+                f"was called with {tree}; arguments and keyword arguments are passed as to lower, "
+                f"but for static ones, which are left out: they are part of the program."
+            )
+        expected = entry.jaxpr.in_avals[len(entry.consts) :]
+        given = [self._function._operand_aval(x, args, kwargs) for x in leaves]
+        if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
+            raise TypeError(
+                f"{self._function!r} was compiled for arguments "
+                f"({', '.join(a.str_short() for a in expected)}), but was called with "
+                f"({', '.join(a.str_short() for a in given)}). Compile again for these, or call "
+                f"the jitted function itself."
             )
         outs = self._executable(*entry.consts, *leaves)
         return tree_unflatten(entry.out_tree, outs)

@@ -40,6 +40,7 @@ from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
     argument_paths,
+    check_positions,
     complete,
     donated_leaves,
     positions,
@@ -363,6 +364,8 @@ def jit(
 
     Raises:
         TypeError: when an argument is neither an array nor static; the message names it.
+        ValueError: when a position or name belongs to no parameter, or one argument is both static
+            and donated.
 
     >>> from bindax_transforms import jit
     >>> @jit
@@ -389,5 +392,6 @@ def jit(
     check_function("jit", "fun", fun)
     statics = complete(fun, positions(static_argnums), words(static_argnames))
     donated = complete(fun, positions(donate_argnums), words(donate_argnames))
+    check_positions(fun, statics[0], donated[0])
     options = JitOptions(*statics, *donated, keep_unused, inline, backend)
     return JittedFunction(fun, options)

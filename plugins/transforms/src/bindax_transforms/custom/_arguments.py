@@ -16,6 +16,7 @@ from bindax_core.extend import (
     describe_function,
     flatten_prefix,
     float0,
+    is_differentiable,
     is_value,
     operations_for,
     tree_flatten,
@@ -120,7 +121,8 @@ class Arguments:
             except TypeError as error:
                 raise TypeError(f"the {self.name} was called wrongly: {error}.") from None
             bound.apply_defaults()
-            args, kwargs = bound.args, bound.kwargs
+            # Defaults of arguments without a position, as of a partial, the function fills in.
+            args, kwargs = bound.args, {k: v for k, v in bound.kwargs.items() if k in kwargs}
         if kwargs:
             raise TypeError(
                 f"the {self.name} was called with arguments that have no position: "
@@ -209,6 +211,11 @@ class Output:
                 )
         return leaves
 
+    @property
+    def is_known(self) -> bool:
+        """Tell whether the function has run."""
+        return self._avals is not None
+
     def of_vmap_rule(self, result: Any, rule: str) -> list[Any]:
         """The leaves of a vmap rule's output, which has the function's structure."""
         leaves, tree = self._flatten(result, f"the {rule} returned")
@@ -292,7 +299,11 @@ def as_tangent(
     given = typeof(x)
     if given.strip_weak_type() == expected.strip_weak_type():
         return Zero(expected) if expected.dtype == float0 else x
-    yields = given.weak_type and (given.dtype.kind != "c" or expected.dtype.kind == "c")
+    if what == "cotangent" and expected.dtype == float0 and given.shape == expected.shape:
+        return Zero(expected)  # an integer has no cotangent but zero
+    # A cotangent may be computed in a wider or narrower float.
+    either = given.weak_type or (what == "cotangent" and is_differentiable(given.dtype))
+    yields = either and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(x, expected.dtype, expected.weak_type)
     raise TypeError(

@@ -10,6 +10,7 @@ import attrs
 
 from bindax_core.extend import (
     MainTrace,
+    Origin,
     Primitive,
     Zero,
     api_boundary,
@@ -24,7 +25,14 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, split
 from bindax_transforms.autodiff.jvp import JVPTracer
-from bindax_transforms.batching.vmap import BatchDim, BatchTracer, move_batch_axis
+from bindax_transforms.batching.vmap import (
+    AxisData,
+    BatchDim,
+    BatchTracer,
+    mapped_aval,
+    move_batch_axis,
+    vmap_flat,
+)
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
@@ -40,6 +48,7 @@ from bindax_transforms.custom._calls import (
     call_rules,
     reenter,
 )
+from bindax_transforms.staging.trace import trace_to_jaxpr
 
 R = TypeVar("R")
 FlatVmapRule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[Sequence[Any], Sequence[bool]]]
@@ -117,6 +126,10 @@ class _Derivative:
         count = self.call.num_consts
         nonzeros = self.nonzeros[count:]
         primal_flags, rest = split(batched, len(nonzeros))
+        if not any(primal_flags):
+            found = self._of_tangents(axis_size, batched, operands, nonzeros)
+            if found is not None:
+                return found
         tangent_flags = iter(rest)
         flags = [
             p or (nonzero and next(tangent_flags))
@@ -133,6 +146,37 @@ class _Derivative:
             results = self._unboxed([full_raise(trace, x) for x in outs])
         pairs = zip(out_flags, self.outs_differentiable, strict=True)
         return results, [*out_flags, *(flag for flag, present in pairs if present)]
+
+    def _of_tangents(
+        self,
+        axis_size: int,
+        batched: Sequence[bool],
+        operands: Sequence[Any],
+        nonzeros: Sequence[bool],
+    ) -> Any:
+        """The derivative along a batch of tangents: to the rule, no primal is batched.
+
+        None where the rule gives batches all the same.
+        """
+        flags: list[bool] = []
+
+        def of_one(*operands: Any) -> list[Any]:
+            with reenter(self.main) as trace:
+                boxed = self._boxed(trace, operands, nonzeros)
+                outs, out_flags = self.call.rule(axis_size, [False] * len(nonzeros), boxed)
+                flags[:] = out_flags
+                return self._unboxed([full_raise(trace, x) for x in outs])
+
+        dims = [0 if flag else None for flag in batched]
+        axis, origin = AxisData(axis_size), Origin("custom_vmap")
+        outs, out_dims = vmap_flat(of_one, axis, operands, dims, origin)
+        if any(flags):
+            return None
+        moved = [
+            x if d is None else move_batch_axis(axis_size, d, 0, x)
+            for x, d in zip(outs, out_dims, strict=True)
+        ]
+        return moved, [d is not None for d in out_dims]
 
     def _boxed(self, trace: Any, operands: Sequence[Any], nonzeros: Sequence[bool]) -> list[Any]:
         primals, rest = split(operands, len(nonzeros))
@@ -225,6 +269,10 @@ class custom_vmap(Generic[R]):
             return output.of_function(self.fun(*tree_unflatten(tree, operands)))
 
         def rule(axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
+            if not output.is_known:  # of one element, for the structure of what the rule returns
+                pairs = zip(batched, operands, strict=True)
+                avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
+                trace_to_jaxpr(function, avals, Origin("custom_vmap", self.fun))
             in_batched = list(tree_unflatten(tree, batched))
             return self._apply_rule(axis_size, in_batched, tree_unflatten(tree, operands), output)
 

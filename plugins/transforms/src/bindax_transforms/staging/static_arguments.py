@@ -92,6 +92,42 @@ def complete(
     return tuple(dict.fromkeys(given + more)), tuple(dict.fromkeys(names + other))
 
 
+def _positional_count(fun: Callable[..., Any]) -> int | None:
+    """The number of arguments that a function takes by position; None where there is no bound."""
+    try:
+        parameters = inspect.signature(fun).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return None
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+def check_positions(
+    fun: Callable[..., Any], static: tuple[int, ...], donated: tuple[int, ...]
+) -> None:
+    """Raise when a position names no parameter, or one argument is both static and donated."""
+    if not static and not donated:
+        return
+    count = _positional_count(fun)
+    for name, given in (("static_argnums", static), ("donate_argnums", donated)):
+        for i in given:
+            if count is not None and not -count <= i < count:
+                raise ValueError(
+                    f"{name} of jit names position {i}, but {describe_function(fun)} takes {count} "
+                    f"positional arguments."
+                )
+    places = range(count or 0)
+    both = {places[i] if count else i for i in static} & {
+        places[i] if count else i for i in donated
+    }
+    if both:
+        raise ValueError(
+            f"jit of {describe_function(fun)}: argument {min(both)} is both static and donated; a "
+            f"static argument is part of the program, and has no memory to give."
+        )
+
+
 def _present(positions: Sequence[int], args: Any) -> set[int]:
     """Positions counted from the front, without those that a call does not reach."""
     return {i % len(args) for i in positions if -len(args) <= i < len(args)}

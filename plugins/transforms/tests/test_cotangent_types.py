@@ -1,0 +1,51 @@
+"""Types of tangents and cotangents that fit without being the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import toy
+
+import bindax_transforms as bt
+from bindax_core import float0
+
+pytestmark = pytest.mark.usefixtures("toy_operations")
+
+
+@pytest.mark.parametrize("zero", [0, np.int32(5), np.zeros((), float0), True])
+def test_cotangents_of_integers_are_zero(zero: Any) -> None:
+    _, f_vjp = bt.vjp(lambda x: (toy.sin(x), np.int32(3)), 0.0)
+    assert float(f_vjp((1.0, zero))[0]) == 1
+
+
+def test_cotangents_of_integers_have_their_shape() -> None:
+    _, f_vjp = bt.vjp(lambda x: (toy.sin(x), np.int32(3)), 0.0)
+    with pytest.raises(TypeError, match=r"the cotangent for output\[1\] must have the type float0"):
+        f_vjp((1.0, np.zeros(2, np.int32)))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, ml_dtypes.bfloat16])
+def test_backward_rules_may_compute_in_another_width(dtype: Any) -> None:
+    @bt.custom_vjp
+    def f(x: Any, i: Any) -> Any:
+        return toy.sin(x)
+
+    f.defvjp(lambda x, i: (toy.sin(x), None), lambda _, ct: (np.full(2, 3, dtype), i_zero))
+    i_zero = np.int32(0)
+    x = np.ones(2, np.float32)
+    _, f_vjp = bt.vjp(lambda x: f(x, 1), x)
+    (found,) = f_vjp(x)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, [3, 3])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16])
+def test_weak_primals_take_tangents_of_any_float(dtype: Any) -> None:
+    _, tangent = bt.jvp(lambda x: toy.sin(x), (0.0,), (np.ones((), dtype),))
+    assert tangent.dtype == np.float64
+    assert float(bt.vjp(lambda x: toy.sin(x), 0.0)[1](np.ones((), dtype))[0]) == 1
+    with pytest.raises(TypeError, match="must have the type float64"):
+        bt.jvp(lambda x: toy.sin(x), (0.0,), (np.complex64(1),))
