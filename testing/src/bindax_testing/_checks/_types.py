@@ -17,7 +17,7 @@ from bindax_transforms import make_jaxpr
 def host_operands(case: Case) -> list[Any]:
     """The operands as ``impl`` receives them, as copies."""
     if case.primitive.takes_values:
-        return list(case.operands)
+        return [x.copy() if type(x) is np.ndarray else x for x in case.operands]
     return [
         np.asarray(x, aval.dtype).copy() for x, aval in zip(case.operands, case.avals, strict=True)
     ]
