@@ -74,3 +74,15 @@ def test_a_damaged_manifest(site: Any, damage: str) -> None:
 
     problems = Manifest([str(site.directory)]).problems
     assert any("is damaged: it should be a group" in one.text for one in problems)
+
+
+def test_an_import_that_is_not_declared(site: Any, tables: Any) -> None:
+    site.plugin("mine", "import bindax_core\nimport bindax_lax_basic\n", "")
+    metadata = site.directory / "mine_dist-1.0.dist-info" / "METADATA"
+    metadata.write_text(metadata.read_text() + "Requires-Dist: bindax-core\n")
+    site.distribution("bindax-lax-basic", "")
+
+    found = texts(tables)
+    assert "imports bindax-lax-basic" in found
+    assert "mine.py:3" in found
+    assert "imports bindax-core" not in found

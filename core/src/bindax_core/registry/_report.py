@@ -10,6 +10,7 @@ from typing import Any
 
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
 from bindax_core.registry._claims import offers
+from bindax_core.registry._imports import undeclared_imports
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin, described
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
@@ -259,6 +260,11 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
             _problem(plugin.label, note, "correct its pyproject.toml, and install it again")
             for note in plugin.notes
         )
+        if plugin.status == LOADED:
+            for name, place in undeclared_imports(plugin.entry).items():
+                text = f"imports {name} ({place}), which its metadata does not require"
+                remedy = f"add {name!r} to the dependencies in its pyproject.toml"
+                records.append(_problem(plugin.label, text, remedy, severity="notice"))
     for conflict in discovery.conflicts():
         severity = "problem" if conflict.winner is None else "notice"
         remedy = conflict.remedy if conflict.winner is None else "none is needed"
