@@ -175,8 +175,8 @@ class Tracer(ArrayOperators):
         value = self._require_concrete(
             TracerBoolConversionError,
             "a traced value was used as a truth value (in if, while, and, or, not)",
-            "Use bindax.lax.cond, bindax.lax.while_loop or bindax.numpy.where, or make the argument "
-            "static with static_argnums.",
+            "Use bindax.lax.cond, bindax.lax.while_loop or bindax.numpy.where, or make the "
+            "argument static with static_argnums.",
         )
         return bool(value)
 
