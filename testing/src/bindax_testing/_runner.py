@@ -162,7 +162,7 @@ class Group:
         result.test = as_test(case, self.check.name, self.plan.subject.name)
 
     def _reason_anew(self, case: Case, reason: str) -> str:
-        """What the check says about a smaller case."""
+        """The text of the check about a smaller case."""
         try:
             self._run(case)
         except Mismatch as error:

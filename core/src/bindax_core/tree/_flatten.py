@@ -126,11 +126,12 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     >>> tree_unflatten(structure, [leaf * 2.0 for leaf in leaves])
     [2.0, (4.0, 6.0)]
     """
-    if not isinstance(treedef, PyTreeDef):
+    structure: Any = treedef
+    if not isinstance(structure, PyTreeDef):
         swapped = " Structure and leaves are swapped." if isinstance(leaves, PyTreeDef) else ""
         raise TypeError(
-            f"tree_unflatten takes the structure first, a PyTreeDef, but got {treedef!r:.60} of "
-            f"type {type(treedef).__name__}.{swapped}"
+            f"tree_unflatten takes the structure first, a PyTreeDef, but got {structure!r:.60} of "
+            f"type {type(structure).__name__}.{swapped}"
         )
     return treedef.unflatten(leaves)
 
