@@ -100,6 +100,7 @@ from bindax_core.runtime._backend import lower_program as lower_program
 from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
+from bindax_core.runtime._fork import compiler_started as compiler_started
 from bindax_core.runtime._operands import as_array as as_array
 from bindax_core.runtime._operations import ArrayOperations as ArrayOperations
 from bindax_core.runtime._operations import UndefPrimal as UndefPrimal
@@ -110,9 +111,12 @@ from bindax_core.runtime._operations import is_undef_primal as is_undef_primal
 from bindax_core.runtime._operations import operations_for as operations_for
 from bindax_core.runtime._operations import zeros_like_aval as zeros_like_aval
 from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dtypes
+from bindax_core.runtime._programs import Kept as Kept
+from bindax_core.runtime._programs import recent_programs as recent_programs
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition
+from bindax_core.tree_util import Partial as Partial
 from bindax_core.tree_util import PyTreeDef as PyTreeDef
 from bindax_core.tree_util import keystr as keystr
 from bindax_core.tree_util import tree_flatten as tree_flatten

@@ -6,6 +6,12 @@ from typing import Any
 
 from bindax_core.extend import BackendError, JaxprEqn, describe_rule
 
+FORKED = (
+    "this process was forked after XLA had started its threads, which it lacks, so it can compile "
+    "and run nothing with XLA. Functions of jit are interpreted here; start processes with "
+    'multiprocessing.get_context("spawn") or "forkserver" to have them compiled.'
+)
+
 
 class InstallationError(BackendError, ImportError):
     """``jaxlib`` does not import."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import (
@@ -45,11 +45,21 @@ not_mapped = None
 _rules = rules.vmap.functions
 
 
-class AxisData(NamedTuple):
-    """The mapped axis of a ``vmap``: its size, and its name if it has one."""
+class AxisData:
+    """The mapped axis of a ``vmap``.
 
-    size: int
-    name: Any = None
+    Attributes:
+        size: its number of elements.
+        name: its name, or None.
+        index: the tracer of the position of each element, once something asked for it.
+    """
+
+    __slots__ = ("index", "name", "size")
+
+    def __init__(self, size: int, name: Any = None) -> None:
+        self.size = size
+        self.name = name
+        self.index: BatchTracer | None = None
 
 
 class BatchTracer(Tracer):
@@ -175,7 +185,7 @@ def vmap(
             elements", or a tuple of these and of trees that are prefixes of the arguments.
             Keyword arguments are mapped along axis 0.
         out_axes: where the mapped axis goes in the output: an integer or a prefix tree.
-        axis_name: a name for the axis, for operations across it; no plugin here brings any yet.
+        axis_name: a name for the axis, for operations across it: those of ``bindax_parallel``.
         axis_size: the size of the axis, needed only when no argument is mapped.
 
     Returns:
