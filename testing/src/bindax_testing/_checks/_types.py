@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from bindax_core import typecheck_jaxpr
 from bindax_core.extend import Primitive, abstract_eval, impl, typeof
 from bindax_testing._cases import Case
