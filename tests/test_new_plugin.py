@@ -236,3 +236,12 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
     assert ran.exit_code == 2
     assert "could not be written" in ran.output
     assert "Choose a directory where you may write." in ran.output
+
+
+def test_a_name_that_is_too_long_for_a_file(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    ran = new_plugin("a" * 300)
+
+    assert ran.exit_code == 2
+    assert "has 300 characters" in ran.output

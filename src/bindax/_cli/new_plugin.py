@@ -17,6 +17,7 @@ import click
 from bindax._cli._output import reports_errors
 
 TEMPLATES = Path(__file__).parent / "templates"
+_LONGEST = 100
 _SUFFIX = ".template"
 # Name of a distribution as PEP 508 has it.
 _DISTRIBUTION = re.compile(r"[A-Z0-9]|[A-Z0-9][A-Z0-9._-]*[A-Z0-9]", re.IGNORECASE | re.ASCII)
@@ -63,7 +64,7 @@ def new_plugin(
     """
     # Of a package that was written before, the place says more than its name, so it comes first.
     target = Path(name) if directory is None else directory
-    if _DISTRIBUTION.fullmatch(name) and (target.exists() or target.is_symlink()):
+    if _is_distribution(name) and (target.exists() or target.is_symlink()):
         raise click.BadParameter(
             f"{target} exists already, and nothing in it was changed. Choose a directory that does "
             f"not exist, or remove this one first.",
@@ -83,12 +84,21 @@ def new_plugin(
     click.echo("  python -m pytest")
 
 
+def _is_distribution(name: str) -> bool:
+    return len(name) <= _LONGEST and _DISTRIBUTION.fullmatch(name) is not None
+
+
 def _names(name: str) -> _Names:
     """Check a distribution's name, and derive the others from it."""
     if not _DISTRIBUTION.fullmatch(name):
         raise _bad_name(
             f"{name!r} cannot name a distribution: letters and digits of ASCII are allowed and, "
             f"between them, '-', '_' and '.'. Choose a name such as 'bindax-mine'."
+        )
+    if len(name) > _LONGEST:
+        raise _bad_name(
+            f"{name[:20] + '...'!r} has {len(name)} characters; files are named after it, so at "
+            f"most {_LONGEST} are allowed."
         )
     module = re.sub(r"[-_.]+", "_", name).lower()
     if not module.isidentifier() or keyword.iskeyword(module):

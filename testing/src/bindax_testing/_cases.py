@@ -16,13 +16,27 @@ from bindax_transforms import make_jaxpr
 DRAWS = 3
 
 
+def _read_only(draws: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+    """The lists of operands with arrays that no rule can change; equal lists stay one object."""
+    made = {id(row): tuple(map(_protected, row)) for row in draws}
+    return tuple(made[id(row)] for row in draws)
+
+
+def _protected(x: Any) -> Any:
+    if type(x) is not np.ndarray or not x.flags.writeable:
+        return x
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
 @attrs.frozen(eq=False)
 class Case:
     """A primitive with operands and parameters.
 
     Attributes:
         primitive: what is checked.
-        draws: some lists of operands of the same types.
+        draws: some lists of operands of the same types, whose arrays are read-only.
         params: its parameters.
         label: the sample it comes from.
         skip: checks to leave out, by name, each with the reason.
@@ -31,7 +45,7 @@ class Case:
     """
 
     primitive: Primitive
-    draws: tuple[tuple[Any, ...], ...]
+    draws: tuple[tuple[Any, ...], ...] = attrs.field(converter=_read_only)
     params: Mapping[str, Any]
     label: str = ""
     skip: Mapping[str, str] = attrs.field(factory=dict)

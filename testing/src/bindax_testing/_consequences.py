@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bindax_core import config
-from bindax_core.extend import Jaxpr, Primitive, subjaxprs
+from bindax_core.extend import Jaxpr, Primitive, describe_rule, subjaxprs
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import with_operands
 from bindax_testing._checks._derivatives import tangents_of
@@ -15,6 +15,13 @@ from bindax_testing._outcomes import FAILED
 from bindax_transforms import jvp, linearize, make_jaxpr, vmap
 
 _SECONDS = 2.0
+_EVALUATION = ("impl", "abstract_eval")
+_ASIDE = ("weak types", "parameters", "threads")
+"""Checks of evaluation whose failure leaves the numbers right."""
+_REVERSE = ("reverse", "second order")
+_COMPOSITIONS = 4
+_AGAINST_IMPL = {"jvp": "jvp", "compiled": "lowering.stablehlo"}
+"""The checks that compare another rule with the numbers of ``impl``."""
 
 
 def mark_consequences(plan: Any, groups: Iterable[Any]) -> None:
@@ -33,7 +40,7 @@ def mark_consequences(plan: Any, groups: Iterable[Any]) -> None:
             cause
             for primitive in used
             for cause in basic.get(primitive, ())
-            if cause.check.rank < group.check.rank and cause is not group
+            if cause is not group and _explains(cause, group)
         ]
         if causes:
             cause = min(
@@ -42,6 +49,37 @@ def mark_consequences(plan: Any, groups: Iterable[Any]) -> None:
             group.result.follows = (
                 f"{cause.primitive.name}, {cause.check.name}: {cause.result.rule}"
             )
+
+
+def _explains(cause: Any, group: Any) -> bool:
+    """Tell whether a failure can follow from another: its check applies the rule that is wrong."""
+    if cause.check.rank >= group.check.rank:
+        return False
+    kind, same = cause.result.kind, cause.result.kind == group.result.kind
+    if kind in _EVALUATION:
+        return same or cause.check.name not in _ASIDE
+    if same or cause.primitive is not group.primitive or group.check.rank >= _COMPOSITIONS:
+        return True
+    return kind == "transpose" and group.check.name in _REVERSE
+
+
+def suspect_evaluation(groups: Iterable[Any]) -> None:
+    """Blame the ``impl`` rule where the derivative and the compiled program both contradict it."""
+    found: dict[Primitive, list[Any]] = {}
+    for group in groups:
+        result = group.result
+        if result.status == FAILED and not result.follows and group.check.name in _AGAINST_IMPL:
+            found.setdefault(group.primitive, []).append(group)
+    for primitive, against in found.items():
+        kinds = {group.result.kind for group in against}
+        if not kinds.issuperset(_AGAINST_IMPL.values()) or kinds & set(_EVALUATION):
+            continue
+        names = " and ".join(sorted(kinds))
+        for group in against:
+            group.result.reason += (
+                f" The rules {names} both disagree with impl, which is therefore suspected."
+            )
+            group.result.kind, group.result.rule = "impl", describe_rule(primitive, "impl")
 
 
 def primitives_used(case: Case) -> set[Primitive]:

@@ -16,7 +16,7 @@ from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames
 from bindax_testing._cases import Case, as_test
 from bindax_testing._checks import CHECKS, Check
 from bindax_testing._compare import Mismatch, NotApplicable
-from bindax_testing._consequences import mark_consequences
+from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, PASSED, SKIPPED, RuleResult
 from bindax_testing._plan import Plan, checking, make_plan
@@ -155,9 +155,21 @@ class Group:
         if case is None:
             return
         if not isinstance(error, TimeLimitExceeded):
-            case = self._shrunk(case, error)
+            smaller = self._shrunk(case, error)
+            if smaller is not case:
+                case, result.reason = smaller, self._reason_anew(smaller, result.reason)
         result.case, result.sample = case.description, case.label
         result.test = as_test(case, self.check.name, self.plan.subject.name)
+
+    def _reason_anew(self, case: Case, reason: str) -> str:
+        """The text of the check about a smaller case."""
+        try:
+            self._run(case)
+        except Mismatch as error:
+            return str(error)
+        except Exception as error:
+            return f"raised {type(error).__name__}: {error}"
+        return reason
 
     def _culprit(self, error: Exception) -> Culprit:
         default = Culprit(self.primitive, self.check.kind)
@@ -192,7 +204,17 @@ class Group:
 def groups_of(plan: Plan, primitives: Iterable[Primitive] | None = None) -> list[Group]:
     """All checks of some primitives, or of all."""
     chosen = plan.subject.primitives if primitives is None else list(primitives)
-    return [Group.make(plan, p, check) for p in chosen for check in plan.checks_of(p)]
+    return [group for p in chosen for group in _groups_of(plan, p)]
+
+
+def _groups_of(plan: Plan, primitive: Primitive) -> list[Group]:
+    """All checks of a primitive; that it has no sample is a failure of the first one alone."""
+    made = [Group.make(plan, primitive, check) for check in plan.checks_of(primitive)]
+    without = [one for one in made if not one.result.planned and one.result.status == FAILED]
+    for group in without[1:] if not plan.cases[primitive] else ():
+        group.result.status, group.result.reason = SKIPPED, "there is no sample"
+        group.result.rule = ""
+    return made
 
 
 def run_groups(
@@ -215,6 +237,7 @@ def run_groups(
         if group.result.status == NOT_RUN and not group.result.reason:
             group.result.reason = "not run: the budget was used up"
     mark_consequences(plan, groups)
+    suspect_evaluation(groups)
     results = [group.result for group in groups]
     return apply_expected([*results, *_uncovered(plan, groups)], plan.subject.expected)
 

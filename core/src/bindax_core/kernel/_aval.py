@@ -229,7 +229,7 @@ def is_value(x: Any) -> bool:
 def unknown_type_message(x: Any) -> str:
     """The text of the error for an operand of an unknown type."""
     kind = type(x)
-    remedy = "Convert it with numpy.asarray, or pass it as static."
+    remedy = "Convert it with bindax.numpy.asarray, or pass it as static."
     if isinstance(x, np.ndarray):  # a masked array: all others are legal
         remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
     return (

@@ -19,7 +19,7 @@ from bindax_core.runtime._operands import is_reusable
 
 _MEMORY_LIMIT = 4096
 _OPERANDS = (list, np.ndarray, Array, Tracer)
-"""What no parameter can be: it has no hash, or is a value that interpreters must see."""
+"""Types that no parameter has: without hash, or values that interpreters must see."""
 
 
 class Primitive:

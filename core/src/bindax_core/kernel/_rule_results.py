@@ -1,4 +1,4 @@
-"""What rules return, checked for its structure wherever an interpreter calls one.
+"""The structure of the results of rules, checked wherever an interpreter calls one.
 
 The interpreters look at what costs nothing to see: how many results there are, that each is a
 single value, that sizes fit. When something does not, the error is made here. The thorough check,
@@ -82,7 +82,7 @@ def rule_output_error(primitive: Primitive, kind: str, problem: str) -> RuleOutp
 
 
 def shown_result(x: Any) -> str:
-    """What a rule returned, as messages show it on one line: types where there are arrays."""
+    """The text for a result of a rule on one line, types where there are arrays."""
     if type(x) in (tuple, list):
         entries = ", ".join(shown_result(entry) for entry in x[:4])
         return f"a {type(x).__name__} of {len(x)}" + (f" ({entries})" if entries else "")

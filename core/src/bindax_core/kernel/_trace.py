@@ -175,7 +175,8 @@ class Tracer(ArrayOperators):
         value = self._require_concrete(
             TracerBoolConversionError,
             "a traced value was used as a truth value (in if, while, and, or, not)",
-            "Use cond, while_loop or select_n, or make the argument static with static_argnums.",
+            "Use bindax.lax.cond, bindax.lax.while_loop or bindax.numpy.where, or make the "
+            "argument static with static_argnums.",
         )
         return bool(value)
 
@@ -214,7 +215,7 @@ class Tracer(ArrayOperators):
         raise TracerArrayConversionError(
             f"a traced value was handed to NumPy: {self.aval.str_short()} in "
             f"{self._trace.main.origin}{'; ' + history if history else ''}. Use the function of "
-            f"bindax with the same name, or move the NumPy call out of the traced function."
+            f"bindax.numpy with the same name, or move the NumPy call out of the traced function."
         )
 
     def __copy__(self) -> Self:

@@ -13,7 +13,7 @@ from bindax_core.registry._loader import LOADED, Plugin
 
 @attrs.frozen
 class PluginContents:
-    """What a loaded plugin declares.
+    """The declarations of a loaded plugin.
 
     Attributes:
         name: the plugin.

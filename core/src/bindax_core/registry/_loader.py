@@ -7,6 +7,7 @@ removed, its traceback is kept for ``bindax doctor``, and everything else works.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import sys
@@ -268,6 +269,7 @@ class Loader:
             manager = pluggy.PluginManager(_hooks.PROJECT)
             manager.add_hookspecs(_hooks)
             manager.register(target, name=plugin.name)
+            _check_names(plugin, target, [hook.__name__ for hook in _all_hooks(_hooks)])
             manager.check_pending()
             plugin.hooks = manager.hook
             if not manager.get_hookcallers(target):
@@ -282,6 +284,43 @@ class Loader:
             if self.claims.take(plugin.entry, declaration):
                 plugin.installed.append(declaration)
         plugin.notes.extend(_differences(self.manifest(), plugin, staged))
+
+
+def _all_hooks(hooks: Any) -> list[Any]:
+    return [*hooks.HOOKS, hooks.bindax_samples]
+
+
+def _check_names(plugin: Plugin, target: Any, known: list[str]) -> None:
+    """Note functions that look like hooks and are none; a marked one of unknown name is an error.
+
+    Raises:
+        PluginError: for a function with ``hookimpl`` whose name is that of no hook.
+    """
+    for name in dir(target):
+        if not name.startswith("bindax_") or not callable(function := getattr(target, name, None)):
+            continue
+        # An imported package of such a name is no function, and pluggy marks with this attribute.
+        marked = getattr(function, "bindax_impl", None) is not None
+        similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        where = f"{plugin.entry.value} defines {name!r}"
+        if name not in known and marked:
+            listed = f"did you mean {similar[0]!r}?" if similar else f"known: {', '.join(known)}."
+            raise PluginError(f"{where} with @hookimpl, but there is no such hook: {listed}")
+        if not marked and name in known:
+            plugin.notes.append(f"{where} without @hookimpl, so it is never called")
+        elif not marked and similar:
+            plugin.notes.append(
+                f"{where}, which is no hook, so it is never called; {similar[0]!r} is one"
+            )
+
+
+def described(error: BaseException | None) -> str:
+    """An exception by type and text, also one that cannot tell its own.
+
+    >>> described(ValueError("no"))
+    'ValueError: no'
+    """
+    return "".join(traceback.format_exception_only(error)).strip()
 
 
 def _roll_back(plugin: Plugin, claims: _claims.Claims) -> None:

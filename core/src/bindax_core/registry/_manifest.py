@@ -221,6 +221,10 @@ class Manifest:
         self, distribution: Distribution, text: str, start: int, line: int, end: int
     ) -> _Section | None:
         header = text[start:line].rstrip()
+        if not header.endswith("]"):
+            number = text.count("\n", 0, start) + 1
+            reason = f"the line {header!r:.80} is damaged: it should be a group, as in [bindax.v1]"
+            self._problems.append(Problem(distribution, number, reason))
         api, kind = _group(header)
         if kind in KINDS:
             return _Section(distribution, kind, api, text, line, end)

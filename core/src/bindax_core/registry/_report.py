@@ -10,7 +10,8 @@ from typing import Any
 
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
 from bindax_core.registry._claims import offers
-from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin
+from bindax_core.registry._imports import undeclared_imports
+from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin, described
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
 from bindax_core.registry._provenance import file_of, provenance_of
@@ -65,7 +66,7 @@ def plugins_report(discovery: Discovery) -> list[Report]:
 def _status(discovery: Discovery, plugin: Plugin, conflicts: list[Any]) -> tuple[str, str]:
     settings = discovery.loader.settings()
     if plugin.status == QUARANTINED:
-        return QUARANTINED, f"{type(plugin.error).__name__}: {plugin.error}"
+        return QUARANTINED, described(plugin.error)
     denied = settings.refusal(plugin.entry)
     if plugin.status == AVAILABLE and denied is not None:
         return "denied", denied
@@ -100,9 +101,9 @@ def _offers(discovery: Discovery, plugin: Plugin) -> dict[str, list[str]]:
 def rules_report(discovery: Discovery, primitive: Any) -> Report:
     """The rules of a primitive, one record for each kind.
 
-    Loads none of the plugins that could bring further rules; these are named as candidates. Each
-    record has ``kind``, ``platform``, ``status`` (present, derived, absent, elsewhere or missing),
-    ``distribution``, ``version``, ``file``, ``line``, ``why`` and ``candidates``.
+    Loads the plugins that offer a rule that nothing loaded brings. Each record has ``kind``,
+    ``platform``, ``status`` (present, derived, absent, elsewhere or missing), ``distribution``,
+    ``version``, ``file``, ``line``, ``why`` and ``candidates``.
     """
     name = primitive.name
     kinds = dict(rule_kinds)
@@ -113,6 +114,10 @@ def rules_report(discovery: Discovery, primitive: Any) -> Report:
         kind = kinds.get(kind_name)
         rules = [] if kind is None else kind.rules_of(primitive)
         candidates = discovery.candidates(kind_name, name)
+        if candidates and not any(rule.is_present for rule in rules):
+            discovery.load_for_rule(kind_name, primitive)
+            kind = rule_kinds.get(kind_name)
+            rules = [] if kind is None else kind.rules_of(primitive)
         records.extend(_rule_record(rule, candidates) for rule in rules)
         if not rules and (candidates or (kind is not None and kind.canonical)):
             records.append(_missing_record(kind_name, candidates))
@@ -245,7 +250,7 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
     ]
     for plugin in loader.plugins():
         if plugin.status == QUARANTINED:
-            text = f"could not be loaded: {type(plugin.error).__name__}: {plugin.error}"
+            text = f"could not be loaded: {described(plugin.error)}"
             remedy = (
                 f"repair or upgrade {plugin.entry.distribution.name}, or deny it with "
                 f"BINDAX_PLUGINS_DENY={plugin.entry.distribution.name}"
@@ -255,6 +260,11 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
             _problem(plugin.label, note, "correct its pyproject.toml, and install it again")
             for note in plugin.notes
         )
+        if plugin.status == LOADED:
+            for name, place in undeclared_imports(plugin.entry).items():
+                text = f"imports {name} ({place}), which its metadata does not require"
+                remedy = f"add {name!r} to the dependencies in its pyproject.toml"
+                records.append(_problem(plugin.label, text, remedy, severity="notice"))
     for conflict in discovery.conflicts():
         severity = "problem" if conflict.winner is None else "notice"
         remedy = conflict.remedy if conflict.winner is None else "none is needed"

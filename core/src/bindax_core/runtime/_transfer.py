@@ -45,12 +45,20 @@ def device_put(x: Any, device: Any = None) -> Any:
         x: arrays, NumPy arrays and scalars, in any tree.
         device: one of ``devices()``, by default the first.
 
+    Raises:
+        TypeError: when the device is a name or a number.
+
     >>> import numpy as np
     >>> from bindax_core import device_put
     >>> device_put(np.ones(2, np.float32))
     Array([1., 1.], dtype=float32)
     """
     backend = find_backend()
+    if device is not None and isinstance(device, (str, int)):
+        raise TypeError(
+            f"device_put: device must be one of bindax.devices(), but it is {device!r}; for the "
+            f"first one give bindax.devices()[0]."
+        )
 
     def put(leaf: Any) -> Any:
         if isinstance(leaf, Tracer):

@@ -120,11 +120,19 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
     Raises:
         TreeError: too few or too many leaves.
+        TypeError: the first argument is no structure.
 
     >>> leaves, structure = tree_flatten([1.0, (2.0, 3.0)])
     >>> tree_unflatten(structure, [leaf * 2.0 for leaf in leaves])
     [2.0, (4.0, 6.0)]
     """
+    structure: Any = treedef
+    if not isinstance(structure, PyTreeDef):
+        swapped = " Structure and leaves are swapped." if isinstance(leaves, PyTreeDef) else ""
+        raise TypeError(
+            f"tree_unflatten takes the structure first, a PyTreeDef, but got {structure!r:.60} of "
+            f"type {type(structure).__name__}.{swapped}"
+        )
     return treedef.unflatten(leaves)
 
 

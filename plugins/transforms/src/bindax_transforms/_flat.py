@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -79,6 +80,27 @@ def split(values: Sequence[T], *sizes: int) -> list[list[T]]:
     """Cut a list into pieces of the given sizes, and the rest."""
     cuts = [0, *itertools.accumulate(sizes), len(values)]
     return [list(values[a:b]) for a, b in itertools.pairwise(cuts)]
+
+
+def parameter_names(fun: Any, args: Any, kwargs: Any) -> list[str]:
+    """The path of each leaf of the arguments of a function, by the names of its parameters.
+
+    >>> parameter_names(lambda x, *rest: x, (1.0, 2.0, {"a": 3.0}), {"key": 4.0})
+    ['x', 'rest[0]', "rest[1]['a']", 'key']
+    """
+    roots = [f"args[{i}]" for i in range(len(args))]
+    try:
+        parameters = list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):  # a builtin that does not tell
+        parameters = []
+    for i, parameter in enumerate(parameters[: len(args)]):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            roots[i:] = [f"{parameter.name}[{j}]" for j in range(len(args) - i)]
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            break
+        roots[i] = parameter.name
+    named = [*zip(roots, args, strict=True), *((key, kwargs[key]) for key in sorted(kwargs))]
+    return [name for root, value in named for name in argument_names(value, root)]
 
 
 def argument_names(tree: Any, what: str = "args") -> list[str]:

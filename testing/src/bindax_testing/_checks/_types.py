@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from bindax_core import typecheck_jaxpr
 from bindax_core.extend import Primitive, abstract_eval, impl, typeof
 from bindax_testing._cases import Case
@@ -15,7 +17,7 @@ from bindax_transforms import make_jaxpr
 def host_operands(case: Case) -> list[Any]:
     """The operands as ``impl`` receives them, as copies."""
     if case.primitive.takes_values:
-        return list(case.operands)
+        return [x.copy() if type(x) is np.ndarray else x for x in case.operands]
     return [host(x).astype(aval.dtype) for x, aval in zip(case.operands, case.avals, strict=True)]
 
 

@@ -51,12 +51,14 @@ class MutationReport:
         seed: what they were drawn from.
         seconds: how long it took.
         mutants: one for each mistake that changed something.
+        nothing: why there is nothing to mutate, or empty.
     """
 
     plugin: str
     seed: int
     seconds: float
     mutants: Sequence[Mutant]
+    nothing: str = ""
 
     def of_status(self, status: str) -> list[Mutant]:
         """The mutants with a status."""
@@ -92,6 +94,8 @@ class MutationReport:
     @property
     def summary(self) -> str:
         """One or two sentences: how many were tried and how many noticed."""
+        if self.nothing:
+            return f"{self.nothing} There is nothing to mutate."
         counts = Counter(mutant.status for mutant in self.mutants)
         kinds = Counter(mutant.kind for mutant in self.mutants)
         listed = ", ".join(f"{count} of {kind}" for kind, count in sorted(kinds.items()))

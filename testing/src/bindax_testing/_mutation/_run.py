@@ -120,7 +120,8 @@ def _mutate(
                 progress(mutant)
             if len(mutants) == count:
                 break
-    return MutationReport(subject.name, seed, time.perf_counter() - start, mutants)
+    seconds = time.perf_counter() - start
+    return MutationReport(subject.name, seed, seconds, mutants, subject.nothing)
 
 
 def _drawn(count: int, seed: int) -> Sequence[int]:

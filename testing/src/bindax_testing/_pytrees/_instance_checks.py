@@ -36,6 +36,13 @@ def check_round_trip(node: Node) -> None:
             f"The metadata was {shown(node.metadata)}, and is {shown(metadata)} after a round trip "
             f"through flatten and unflatten."
         )
+    kept, ours = attributes_of(made), attributes_of(node.value)
+    for name in ours:
+        if not name.startswith("_") and name not in kept:
+            raise Failed(
+                f"The attribute {name!r} is lost in a round trip through flatten and unflatten; "
+                f"add it to the children or to the metadata."
+            )
 
 
 def stand_in_check(name: str) -> Callable[[Node], None]:

@@ -133,7 +133,7 @@ def _concrete_mask(mask: Tracer) -> NumPyArray:
     if value is None:
         raise ConcretizationTypeError(
             f"indexing with booleans gives a shape that depends on values, but this mask is "
-            f"traced: {typeof(mask).str_short()}. Use lax.select_n(mask, otherwise, x), or "
+            f"traced: {typeof(mask).str_short()}. Use bindax.numpy.where(mask, x, otherwise), or "
             f"index with integers of a fixed number."
         )
     return np.asarray(value)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,13 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Array:
     >>> concatenate([np.arange(2), np.arange(3)], 0)
     Array([0, 1, 0, 1, 2], dtype=int64)
     """
+    given: Any = operands
+    if isinstance(given, Mapping | str):
+        raise TypeError(
+            f"concatenate: operands must be a list or tuple of arrays, but got {given!r:.60} of "
+            f"type {type(given).__name__}."
+        )
+    operands = given if hasattr(given, "__getitem__") else list(given)
     if len(operands) == 0:
         raise ValueError("concatenate needs at least one array.")
     axis = axis_argument("concatenate", dimension, typeof(operands[0]).ndim, "dimension")

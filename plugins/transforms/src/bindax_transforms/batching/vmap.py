@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from bindax_core.errors import DerivedRuleNotice
@@ -33,7 +33,7 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, flatten_function
+from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
@@ -213,8 +213,9 @@ def vmap(
                 f"arguments: in_axes={in_axes!r}."
             )
         in_dims = _flat_axes(in_axes, args, "in_axes") + [0] * len(tree_flatten(kwargs)[0])
-        in_dims = _checked_dims(in_dims, operands, args, kwargs)
-        size = _axis_size(in_dims, operands, axis_size, args, kwargs)
+        names = partial(parameter_names, fun, args, kwargs)
+        in_dims = _checked_dims(in_dims, operands, names)
+        size = _axis_size(in_dims, operands, axis_size, names)
         origin = Origin("vmap", fun)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
         outs, out_dims = vmap_flat(
@@ -242,12 +243,8 @@ def _flat_axes(axes: Any, full: Any, what: str) -> list[Any]:
     return [None if axis is None else axis.__index__() for axis in flat]
 
 
-def _names(args: Any, kwargs: Any) -> list[str]:
-    return argument_names(args) + argument_names(kwargs, "kwargs")
-
-
 def _checked_dims(
-    in_dims: list[BatchDim], operands: Sequence[Any], args: Any, kwargs: Any
+    in_dims: list[BatchDim], operands: Sequence[Any], names: Callable[[], list[str]]
 ) -> list[BatchDim]:
     """Batch dimensions counted from the front, checked against the operands' shapes."""
     checked: list[BatchDim] = []
@@ -256,11 +253,11 @@ def _checked_dims(
             checked.append(None)
             continue
         if not is_value(x):
-            raise TypeError(f"vmap over {_names(args, kwargs)[i]}: {unknown_type_message(x)}")
+            raise TypeError(f"vmap over {names()[i]}: {unknown_type_message(x)}")
         ndim = len(typeof(x).shape)
         if not -ndim <= d < ndim:
             raise ValueError(
-                f"vmap was asked to map axis {d} of {_names(args, kwargs)[i]}, which has the type "
+                f"vmap was asked to map axis {d} of {names()[i]}, which has the type "
                 f"{typeof(x).str_short()} and so {ndim} axes; use None in in_axes for arguments "
                 f"that are the same for all elements."
             )
@@ -269,7 +266,10 @@ def _checked_dims(
 
 
 def _axis_size(
-    in_dims: Sequence[BatchDim], operands: Sequence[Any], given: int | None, args: Any, kwargs: Any
+    in_dims: Sequence[BatchDim],
+    operands: Sequence[Any],
+    given: int | None,
+    names: Callable[[], list[str]],
 ) -> int:
     sizes = {
         i: typeof(x).shape[d]
@@ -284,9 +284,9 @@ def _axis_size(
             "vmap needs at least one mapped argument, or axis_size=...: every entry of in_axes is "
             "None or an argument without arrays."
         )
-    names = _names(args, kwargs)
+    named = names()
     listed = "; ".join(
-        f"{names[i]} of type {typeof(operands[i]).str_short()} has size {size} along axis "
+        f"{named[i]} of type {typeof(operands[i]).str_short()} has size {size} along axis "
         f"{in_dims[i]}"
         for i, size in sizes.items()
     )

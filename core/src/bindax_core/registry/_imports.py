@@ -1,0 +1,71 @@
+"""Imports that a distribution makes and its metadata does not declare, for ``bindax doctor``."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from bindax_core.registry._manifest import Distribution, Entry, normalized
+from bindax_core.registry._provenance import distribution_of, file_of
+
+_REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)", re.MULTILINE)
+_OURS = "bindax"
+_KIT = "bindax-testing"
+"""Modules of samples need it, which the kit alone imports."""
+
+
+def undeclared_imports(entry: Entry) -> dict[str, str]:
+    """The distributions of bindax that a plugin's package imports without requiring them.
+
+    Imports inside of functions and below ``if TYPE_CHECKING`` or ``try`` are optional ones.
+
+    Args:
+        entry: the plugin.
+
+    Returns:
+        For each distribution, the place of one import, ``file:line``.
+    """
+    declared = _declared(entry.distribution)
+    package = entry.module.partition(".")[0]
+    file = file_of(package)
+    known = {*declared, entry.distribution.name, _KIT}
+    found: dict[str, str] = {}
+    if file is None or not declared:
+        return found
+    directory = Path(file).parent
+    files = sorted(directory.rglob("*.py")) if file.endswith("__init__.py") else [Path(file)]
+    for path in files:
+        for module, line in _imports(path):
+            if not module.startswith(_OURS) or module == package:
+                continue
+            owner = distribution_of(module)
+            if owner is not None and owner.name not in known:
+                found.setdefault(owner.name, f"{path}:{line}")
+    return found
+
+
+def _declared(distribution: Distribution) -> set[str]:
+    for name in ("METADATA", "PKG-INFO"):
+        try:
+            text = Path(distribution.metadata + os.sep + name).read_text("utf-8", "replace")
+        except OSError:
+            continue
+        return {normalized(found) for found in _REQUIRES.findall(text)}
+    return set()
+
+
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
+    """The top packages that a file imports as it is imported, each with the line."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):  # it fails to load, which is said elsewhere
+        return
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name.partition(".")[0], node.lineno
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            yield node.module.partition(".")[0], node.lineno

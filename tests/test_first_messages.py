@@ -1,0 +1,60 @@
+"""Mistakes that newcomers make are named in the words that they have written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import bindax
+import bindax.numpy as bnp
+from bindax import lax, vmap
+
+
+@pytest.mark.parametrize("device", ["cpu", 0])
+def test_devices_by_name(device: Any) -> None:
+    pytest.importorskip("jaxlib")
+    for name, call in (
+        ("device_put", lambda: bindax.device_put(1.0, device)),
+        ("zeros", lambda: bnp.zeros(3, device=device)),
+    ):
+        with pytest.raises(TypeError, match=rf"{name}: device must be one of bindax.devices\(\)"):
+            call()
+
+
+def test_swapped_arguments_of_unflatten() -> None:
+    leaves, structure = bindax.tree.flatten([1, 2])
+    for unflatten in (bindax.tree.unflatten, bindax.tree_util.tree_unflatten):
+        with pytest.raises(TypeError, match="Structure and leaves are swapped"):
+            unflatten(leaves, structure)
+        with pytest.raises(TypeError, match="takes the structure first, a PyTreeDef, but got None"):
+            unflatten(None, leaves)
+
+
+def test_trees_as_operands() -> None:
+    with pytest.raises(TypeError, match="concatenate: operands must be a list or tuple of arrays"):
+        lax.concatenate({"a": 1}, 0)
+    joined = lax.concatenate((bnp.ones(1) for _ in range(2)), 0)
+    assert joined.shape == (2,)
+
+
+def test_vmap_names_parameters() -> None:
+    def apply(weights: Any, *rest: Any, bias: Any = None) -> Any:
+        return weights
+
+    three, four = bnp.ones(3), bnp.ones(4)
+    with pytest.raises(ValueError, match=r"weights\['w'\] of type .* size 3 .*; rest\[0\] of type"):
+        vmap(apply)({"w": three}, four)
+    with pytest.raises(ValueError, match=r"weights of type .* size 3 .*; bias of type"):
+        vmap(apply)(three, bias=four)
+    with pytest.raises(ValueError, match=r"map axis 2 of rest\[0\], which"):
+        vmap(apply, in_axes=(0, 2))(three, four)
+    with pytest.raises(TypeError, match=r"vmap over weights: .*bindax\.numpy\.asarray"):
+        vmap(apply)("a")
+
+
+def test_remedies_are_written_as_they_are_typed() -> None:
+    with pytest.raises(TypeError, match=r"bindax\.lax\.cond, .* or bindax\.numpy\.where"):
+        bindax.jit(lambda x: 1 if x > 0 else 2)(1.0)
+    with pytest.raises(TypeError, match=r"bindax\.numpy\.where\(mask, x, otherwise\)"):
+        bindax.jit(lambda x: x[x > 0])(bnp.ones(3))
