@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive
-from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_core.extend import Primitive, rule_kinds
 from bindax_testing import RuleReport, RuleResult, check_pytree
 from bindax_testing._runner import check_subject
 from bindax_testing._subjects import Subject, subject_of

@@ -85,7 +85,10 @@ def read_project(directory: Path) -> dict[str, Any]:
 def workspace() -> dict[str, Path]:
     """Return the directory of each package of the workspace, by distribution name."""
     plugins = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
-    return {read_project(path)["name"]: path for path in (ROOT, ROOT / "core", ROOT / "testing", *plugins)}
+    return {
+        read_project(path)["name"]: path
+        for path in (ROOT, ROOT / "core", ROOT / "testing", *plugins)
+    }
 
 
 def needed(name: str, packages: dict[str, Path]) -> set[str]:

@@ -148,7 +148,7 @@ def array(shape: Sequence[int] = (2, 3), dtype: Any = "float32", domain: Any = N
             ``REAL``, and the integers that represent an extended dtype from their whole range.
 
     >>> array((3,), "float64", POSITIVE).aval
-    ShapedArray(float64[3])
+    ShapeDtypeStruct(shape=(3,), dtype=float64)
     """
     made = np.dtype(dtype)
     if domain is None:
