@@ -66,26 +66,3 @@ def own_frames(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     kept = [frame for frame in frames if not frame.filename.startswith(_OURS)] or frames
     return "".join(traceback.format_list(kept[-3:]))
-
-
-def rule_of(primitive: Primitive, kind: str) -> Rule | None:
-    """The rule of a kind, whatever platform it is for."""
-    table = rule_kinds.get(kind)
-    rules = [] if table is None else table.rules_of(primitive)
-    return rules[0] if rules else None
-
-
-def describe_rule(primitive: Primitive, kind: str) -> str:
-    """A rule by name, distribution, file and line.
-
-    >>> from bindax_transforms import jit_p
-    >>> describe_rule(jit_p, "vmap")
-    'the vmap rule of jit, from bindax-transforms ... (...jit_primitive.py:...)...'
-    """
-    rule = rule_of(primitive, kind)
-    site = primitive.site if rule is None else rule.site
-    text = f"the {kind} rule of {primitive.name}, from {provenance_of(site)}"
-    code = None if rule is None else code_of(rule.function)
-    if code is not None and (code.co_filename, code.co_firstlineno) != (site.file, site.line):
-        text += f", function {code.co_name} at {code.co_filename}:{code.co_firstlineno}"
-    return text
