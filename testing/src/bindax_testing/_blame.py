@@ -18,6 +18,9 @@ _OURS = tuple(
 """The frames of the kernel, the transformations and the kit say little to the author of a rule."""
 
 
+_EVALUATION = ("impl", "abstract_eval")
+
+
 class Culprit(NamedTuple):
     """A rule of a primitive."""
 
@@ -41,15 +44,25 @@ def culprit_of(
     codes: Iterable[CodeType], rules: dict[CodeType, list[Culprit]], default: Culprit
 ) -> Culprit:
     """The rule of the innermost function that is one; of several that share it, the likeliest."""
+    refused: Culprit | None = None
     for code in codes:
         candidates = rules.get(code)
         if candidates:
+            if default.kind not in _EVALUATION and _is_refusal(candidates):
+                # Abstract evaluation that raises refuses operands: the rule that gave them is
+                # further out.
+                refused = refused or candidates[0]
+                continue
             own = [one for one in candidates if one.primitive is default.primitive]
             if own:
                 return default if default in own else own[0]
             if len({one.primitive for one in candidates}) == 1:
                 return candidates[0]
-    return default
+    return default if refused is None or default.primitive is refused.primitive else refused
+
+
+def _is_refusal(candidates: list[Culprit]) -> bool:
+    return all(one.kind == "abstract_eval" for one in candidates)
 
 
 def codes_of(traceback: TracebackType | None) -> list[CodeType]:

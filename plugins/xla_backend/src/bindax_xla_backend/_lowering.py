@@ -298,9 +298,8 @@ class LoweringContext:
             except Exception as error:
                 note_equation(error, eqn)
                 raise
-            if type(results) not in (list, tuple) or len(results) != len(outvars):
-                raise LoweringError(wrong_results(eqn, results))
-            if any(type(x) in (list, tuple) for x in results):
+            fits = type(results) in (list, tuple) and len(results) == len(outvars)
+            if not fits or any(type(x) in (list, tuple) for x in results):
                 raise LoweringError(wrong_results(eqn, results))
             if len(outvars) == 1:
                 env[outvars[0]] = results[0]
