@@ -37,6 +37,7 @@ as many more as its budget allows. This page is written by `scripts/conformance_
 A cell says how many checks of a rule passed (✓), failed (✗), are known to fail (e), or say nothing
 about the primitive (–); the numbers in brackets are the reasons below the table. A rule is *absent*
 where the package says why there is none, and *derived* where the kernel makes it from others.
+Checks of a lowering that is absent ran on what the rule for physical arrays gives compilers.
 Rules for partial evaluation take part in the checks of `jvp`: linearization, reverse mode, and both
 of them under `jit`.
 """
@@ -147,11 +148,11 @@ def total(found: Subject, report: RuleReport) -> str:
     """The numbers of a package in a sentence."""
     counts = report.counts
     named = [("passed", "passed"), ("failed", "failed"), ("expected failure", "known to fail")]
-    listed = ", ".join(f"{counts[status]} {text}" for status, text in named if counts[status])
-    silent = counts["skipped"] + counts["not run"]
+    parts = [f"{counts[status]} {text}" for status, text in named if counts[status]]
+    parts.append(f"{counts['skipped'] + counts['not run']} that say nothing")
     return (
-        f"{len(found.primitives)} primitives, {len(report.results)} checks: {listed}, "
-        f"{silent} that say nothing; {counts['cases run']} cases run."
+        f"{len(found.primitives)} primitives, {len(report.results)} checks: {', '.join(parts)}; "
+        f"{counts['cases run']} cases run."
     )
 
 

@@ -43,7 +43,7 @@ def test_nothing_fails_and_every_reason_is_given() -> None:
         assert {n for cells in rows for n in re.findall(r"\[(\d+)\]", cells)} == notes
 
 
-def test_the_kernel_is_there_and_nothing_depends_on_the_day() -> None:
+def test_the_transformations_are_there_and_nothing_depends_on_the_day() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert "`custom_vjp_call`" in sections()["bindax_core"]
+    assert "`custom_vjp_call`" in sections()["transforms"]
     assert not re.search(r"\d{4}-\d\d-\d\d|\d s\b|/work|site-packages|at 0x", text)

@@ -110,7 +110,6 @@ def same_value(one: Any, other: Any) -> bool:
 UNWRITABLE = [
     "/custom_jvp_call, parameter 'call': ",
     "/custom_vjp_call, parameter 'call': ",
-    "/custom_vjp_linear, parameter 'call': ",
     "/custom_vmap_call, parameter 'call': ",
     "/debug_callback, parameter 'callback': ",
     "/io_callback, parameter 'callback': ",

@@ -116,3 +116,22 @@ def test_rule_that_is_never_called() -> None:
     found = {one.check: one.reason for one in report.failures}
     assert "jvp.absent('it has no operand')" in found["coverage of jvp"]
     assert "is never called, because planted.constant has no operands" in found["coverage of jvp"]
+
+
+def test_primitive_that_cannot_be_called() -> None:
+    made: Any = primitive(
+        "planted.collective",
+        impl.absent("its axis is gone when values come"),
+        abstract_eval(lambda x: x),
+        jvp(lambda primals, tangents: (made.bind(*primals), made.bind(*tangents))),
+        vmap(lambda size, operands, dims: (operands[0], dims[0])),
+        transpose(lambda ct, x: [made.bind(ct)]),
+        lowering["stablehlo"].absent("its axis is gone in programs"),
+    )
+
+    report = check_rules(made, [])
+
+    assert report.ok
+    assert {one.status for one in report.results} == {"skipped"}
+    reason = "it cannot be called on values: its axis is gone when values come"
+    assert {one.reason for one in report.results} == {reason}

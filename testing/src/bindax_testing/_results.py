@@ -52,8 +52,9 @@ class RuleReport:
 
     @property
     def ok(self) -> bool:
-        """True if something was checked, or there is no rule to check, and nothing failed."""
-        return (bool(self.of_status(PASSED)) or self.without_rules) and not self.failures
+        """True if nothing failed, and something was checked or is stated to be out of reach."""
+        silent = bool(self.results) and len(self.of_status(SKIPPED)) == len(self.results)
+        return (bool(self.of_status(PASSED)) or silent) and not self.failures
 
     @property
     def without_rules(self) -> bool:

@@ -15,6 +15,7 @@ from bindax_core.extend import Primitive, describe_rule, rule_kinds
 from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames
 from bindax_testing._cases import Case, as_test
 from bindax_testing._checks import CHECKS, Check
+from bindax_testing._checks._base import why_not_called
 from bindax_testing._compare import Mismatch, NotApplicable
 from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._limits import TimeLimitExceeded, run_limited
@@ -59,7 +60,7 @@ class Group:
         group.result = RuleResult(primitive.name, check.kind, check.name, NOT_RUN)
         reason = None
         try:
-            reason = check.why_not(primitive, plan.setting)
+            reason = why_not_called(primitive) or check.why_not(primitive, plan.setting)
         except Exception as error:
             group._fail(error, None)
         if reason is not None:

@@ -8,7 +8,6 @@ from typing import Any
 import bindax_transforms
 from bindax_core.extend import Primitive, hookimpl
 from bindax_transforms.compilation.jit_primitive import jit_p
-from bindax_transforms.custom._linear import custom_vjp_linear_p
 from bindax_transforms.custom.custom_jvp import custom_jvp_call_p
 from bindax_transforms.custom.custom_vjp import custom_vjp_call_p
 from bindax_transforms.custom.custom_vmap import custom_vmap_call_p
@@ -46,11 +45,12 @@ TRANSFORMATIONS = (
 @hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
     """Offer the primitives whose equations call a program."""
+    # Not custom_vjp_linear_p: it cannot be evaluated, only transposed, as the checks of reverse
+    # mode of custom_vjp_call do.
     return (
         checkpoint_p,
         custom_jvp_call_p,
         custom_vjp_call_p,
-        custom_vjp_linear_p,
         custom_vmap_call_p,
         jit_p,
         name_p,

@@ -9,7 +9,16 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, is_differentiable, is_extended, typeof
+from bindax_core.extend import (
+    Array,
+    Primitive,
+    impl,
+    is_differentiable,
+    is_extended,
+    lowering,
+    physical,
+    typeof,
+)
 from bindax_testing._cases import Case
 from bindax_testing._compare import NotApplicable, host
 
@@ -103,6 +112,20 @@ def has_forward_mode(case: Case) -> bool:
 def has_reverse_mode(case: Case) -> bool:
     """Tell whether a case has reverse mode; where the check of it is left out, it has not."""
     return "reverse" not in case.skip
+
+
+def why_not_called(primitive: Primitive) -> str | None:
+    """Why no check can call a primitive on values, where its card says so; None where it can.
+
+    Those of named axes, for one, are gone when the transformation that knows the axis is done.
+    """
+    rule = impl.rule_of(primitive)
+    if rule is None or rule.reason is None or physical.find(primitive) is not None:
+        return None
+    lowered = lowering["stablehlo"].rule_of(primitive)
+    if lowered is None or lowered.reason is None:
+        return None
+    return f"it cannot be called on values: {rule.reason}"
 
 
 def require_derivative(case: Case) -> tuple[list[int], list[int]]:
