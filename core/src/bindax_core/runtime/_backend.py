@@ -322,6 +322,11 @@ def run_operation(
     return run(operands)
 
 
+def forget_operations() -> None:
+    """Drop the compiled forms of single operations."""
+    _operations.clear()
+
+
 def _compile_operation(
     primitive: Primitive, backend: Backend, avals: tuple[Any, ...], params: dict[str, Any]
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
