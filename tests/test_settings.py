@@ -118,6 +118,46 @@ def test_without_jit_functions_see_values() -> None:
     assert not bindax.config.disable_jit
 
 
+LOOPS = {
+    "cond": lambda x, see: lax.cond(x > 1, lambda y: see(y) * 2, lambda y: y, x),
+    "switch": lambda x, see: lax.switch(5, [lambda y: y, lambda y: see(y) + 1], x),
+    "while_loop": lambda x, see: lax.while_loop(lambda c: c < 9, lambda c: see(c) * 2, x),
+    "fori_loop": lambda x, see: lax.fori_loop(1, 4, lambda i, c: see(c) * i, x),
+    "scan": lambda x, see: lax.scan(
+        lambda c, y: (see(c) + y["a"], {"b": (c * 2, y["a"])}),
+        x,
+        {"a": jnp.arange(3.0)},
+        reverse=True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_without_jit_loops_run_in_python(name: str) -> None:
+    seen: list[Any] = []
+
+    def see(value: Any) -> Any:
+        seen.append(value)
+        return value
+
+    x, loop = jnp.asarray(2.0), LOOPS[name]
+    expected = loop(x, see)
+    seen.clear()
+    with bindax.disable_jit():
+        found = loop(x, see)
+        slope = bindax.jvp(lambda x: loop(x, see), (x,), (x,))[1]
+        batched = bindax.vmap(lambda x: loop(x, lambda value: value))(jnp.ones(2))
+    assert [type(one) for one in seen[:1]] == [bindax.Array]
+    expected_slope = bindax.jvp(lambda x: loop(x, see), (x,), (x,))[1]
+    expected_batch = bindax.vmap(lambda x: loop(x, see))(jnp.ones(2))
+    pairs = ((expected, found), (expected_slope, slope), (expected_batch, batched))
+    for one, other in pairs:
+        assert bindax.tree.structure(one) == bindax.tree.structure(other)
+        for a, b in zip(bindax.tree.leaves(one), bindax.tree.leaves(other), strict=True):
+            np.testing.assert_array_equal(a, b)
+            assert a.dtype == b.dtype
+
+
 def test_default_bits_have_contexts() -> None:
     with bindax.enable_x64():
         assert jnp.arange(2).dtype == "int64"

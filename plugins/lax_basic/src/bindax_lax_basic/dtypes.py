@@ -351,8 +351,7 @@ def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[
     """
     if len(set(operands)) == 1:
         return operands[0]
-    if config.numpy_dtype_promotion == "strict":
-        require_one_dtype(operands, kind_of)
+    require_one_dtype(operands, kind_of)
     nodes = {_node(dtype, weak) for dtype, weak in operands}
     common = frozenset.intersection(*(_BOUNDS.get(node, frozenset()) for node in nodes))
     least = [node for node in common if common <= _BOUNDS[node]]
@@ -373,10 +372,6 @@ def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[
         if narrow and bits == 32:
             return min(narrow, key=lambda d: d.itemsize), True
     return _DEFAULTS[node[:-1], bits], True
-
-
-# What is remembered was found under the old setting.
-config.observe("numpy_dtype_promotion", lambda _: promote_avals.cache_clear())
 
 
 def _is_double(dtype: DType) -> bool:

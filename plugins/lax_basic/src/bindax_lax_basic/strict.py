@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import dtype_name
+from bindax_core.extend import config, dtype_name
 
 _BREADTH = {
     "bool": 0,
@@ -17,7 +17,9 @@ _BREADTH = {
 
 
 def require_one_dtype(operands: Sequence[tuple[Any, bool]], kind_of: Callable[[Any], str]) -> None:
-    """Raise unless arrays have one dtype, to which scalars go that are not of a wider kind.
+    """Raise, where the setting says so, unless arrays have one dtype to which all scalars go.
+
+    Scalars go to dtypes of their own kind and of wider ones.
 
     Args:
         operands: the dtype and weak type of each.
@@ -26,6 +28,8 @@ def require_one_dtype(operands: Sequence[tuple[Any, bool]], kind_of: Callable[[A
     Raises:
         TypeError: naming the dtypes.
     """
+    if config.numpy_dtype_promotion == "standard":
+        return
     strong = {dtype for dtype, weak in operands if not weak}
     if not strong:
         return

@@ -14,6 +14,9 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 __all__ = ["broadcast_shapes"]
 
 
+# What is remembered was found under the old setting.
+config.observe("numpy_dtype_promotion", lambda _: promote_avals.cache_clear())
+
 PYTHON_SCALARS = frozenset({bool, int, float, complex})
 
 
