@@ -15,7 +15,7 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import lax
-from bindax.errors import NonFiniteError
+from bindax.errors import NonFiniteError, UnexpectedTracerError
 
 HERE = Path(__file__).name
 X = np.array([-1.0, 2.0], np.float32)
@@ -224,6 +224,24 @@ def test_compilations_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert re.search(rf"^jit of scaled \(.*{here}\) was compiled in [\d.]+ s\.$", compiled)
 
 
+def test_values_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    @bindax.jit
+    def f(x: Any) -> Any:
+        bindax.debug.log("x = {} and {y}", x, y=x + 1)
+        return x
+
+    with caplog.at_level(logging.INFO, "bindax"):
+        f(2)
+        bindax.effects_barrier()
+    assert [record.getMessage() for record in caplog.records] == ["x = 2 and 3"]
+    with pytest.raises(TypeError, match=r"^debug\.log takes a format string first, but got 2; wri"):
+        bindax.debug.log(2)  # type: ignore[arg-type]
+    with pytest.raises(
+        ValueError, match=r"'\{\} \{\}' of debug\.log has the field 1, for which no"
+    ):
+        bindax.debug.log("{} {}", 2)
+
+
 def test_misses_are_explained(caplog: pytest.LogCaptureFixture) -> None:
     def scaled(x: Any, k: Any = 1) -> Any:
         return x["a"] * k
@@ -262,6 +280,36 @@ def test_caches_are_cleared() -> None:
     assert f.cache_info().size == 0
     f(1.0)
     assert len(traces) == 2
+
+
+def test_leaked_tracers_are_found() -> None:
+    kept: list[Any] = []
+
+    def leaky(x: Any) -> Any:
+        kept.append(lax.sin(x))
+        return x
+
+    message = (
+        r"^1 traced value outlived its trace\. The first is float32\[2\] in jit of leaky "
+        rf"\(.*{HERE}:\d+\); it was made by sin at .*{HERE}:\d+ \(leaky\)\. Return it from "
+    )
+    with pytest.raises(UnexpectedTracerError, match=message), bindax.checking_leaks():
+        bindax.jit(leaky)(X)
+    with bindax.checking_leaks():  # what leaked before is not this block's
+        pass
+    with pytest.raises(ZeroDivisionError), bindax.checking_leaks():
+        bindax.vmap(lambda x: leaky(x) * (1 / 0))(X)
+
+
+def test_transformations_leak_nothing() -> None:
+    with bindax.checking_leaks():
+        f = bindax.jit(lambda x: mapped(jnp.abs(x)).sum())
+        _, pullback = bindax.vjp(bindax.checkpoint(f), X)
+        pullback(np.float32(1))
+        _, linear = bindax.linearize(f, X)
+        bindax.vmap(bindax.grad(lambda x: jnp.exp(x) ** 2))(X)
+        bindax.jit(bindax.hessian(lambda x: (jnp.sin(x) * x).sum()))(X)
+        linear(X)
 
 
 def test_live_arrays_are_listed() -> None:

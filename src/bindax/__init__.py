@@ -24,6 +24,7 @@ from bindax_core import Jaxpr as Jaxpr
 from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
+from bindax_core import checking_leaks as checking_leaks
 from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
 from bindax_core import container_types as container_types

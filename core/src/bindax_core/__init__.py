@@ -36,6 +36,7 @@ from bindax_core.registry._api import transformation_names as transformation_nam
 from bindax_core.runtime._array import Array as Array
 from bindax_core.runtime._backend import effects_barrier as effects_barrier
 from bindax_core.runtime._config import config as config
+from bindax_core.runtime._contexts import checking_leaks as checking_leaks
 from bindax_core.runtime._contexts import debug_infs as debug_infs
 from bindax_core.runtime._contexts import debug_nans as debug_nans
 from bindax_core.runtime._contexts import default_matmul_precision as default_matmul_precision

@@ -11,8 +11,10 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._source_info import scopes
 from bindax_core.kernel._stack import new_base
+from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
 
@@ -143,6 +145,42 @@ def ensure_compile_time_eval() -> Iterator[None]:
     """
     with new_base():
         yield
+
+
+@contextmanager
+def checking_leaks() -> Iterator[None]:
+    """Raise at the end of the block when a value that was traced in it is still kept somewhere.
+
+    Raises:
+        UnexpectedTracerError: naming the value, the function whose trace made it, and the line.
+
+    >>> from bindax_core import checking_leaks
+    >>> from bindax_transforms import make_jaxpr
+    >>> kept = []
+    >>> with checking_leaks():
+    ...     program = make_jaxpr(kept.append)(1.0)
+    Traceback (most recent call last):
+    bindax_core.errors.UnexpectedTracerError: 1 traced value outlived its trace. ...
+    """
+    before = {id(x) for x in _leaked()}
+    yield
+    leaked = [x for x in _leaked() if id(x) not in before]
+    if leaked:
+        first, number = leaked[0], len(leaked)
+        history = first.history()
+        values = "traced value outlived its" if number == 1 else "traced values outlived their"
+        raise UnexpectedTracerError(
+            f"{number} {values} trace. The first is {first.aval.str_short()} in "
+            f"{first._trace.main.origin}{'; ' + history if history else ''}. Return it from the "
+            f"function instead of keeping it in a variable, attribute or container outside."
+        )
+
+
+def _leaked() -> list[Tracer]:
+    """The traced values whose traces have ended."""
+    gc.collect()
+    tracers = [x for x in gc.get_objects() if issubclass(type(x), Tracer)]
+    return [x for x in tracers if not x._trace.main.alive]
 
 
 @contextmanager

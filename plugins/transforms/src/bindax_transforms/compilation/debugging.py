@@ -96,7 +96,9 @@ def _reason(jitted: Any, key: Any, args: Any, kwargs: Any) -> str:
     if not known:
         return "no call of it is known"
     paths = _paths(jitted, args, kwargs)
-    return "; ".join(min([_differences(key, other, paths) for other in reversed(known)], key=len))
+    last_first: list[list[str]] = [_differences(key, other, paths) for other in reversed(known)]
+    fewest = min(map(len, last_first))
+    return "; ".join(next(found for found in last_first if len(found) == fewest))
 
 
 def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
