@@ -16,6 +16,7 @@ import bindax
 import bindax.numpy as jnp
 from bindax import lax
 from bindax.errors import NonFiniteError, UnexpectedTracerError
+from bindax_core import Array
 
 HERE = Path(__file__).name
 X = np.array([-1.0, 2.0], np.float32)
@@ -114,7 +115,7 @@ def test_without_jit_functions_see_values() -> None:
         assert float(f(jnp.asarray(1.0))) == 2.0
         with bindax.disable_jit(False), pytest.raises(bindax.errors.TracerBoolConversionError):
             f(jnp.asarray(1.0))
-    assert seen[0] is bindax.Array
+    assert seen[0] is Array
     assert not bindax.config.disable_jit
 
 
@@ -147,7 +148,7 @@ def test_without_jit_loops_run_in_python(name: str) -> None:
         found = loop(x, see)
         slope = bindax.jvp(lambda x: loop(x, see), (x,), (x,))[1]
         batched = bindax.vmap(lambda x: loop(x, lambda value: value))(jnp.ones(2))
-    assert [type(one) for one in seen[:1]] == [bindax.Array]
+    assert [type(one) for one in seen[:1]] == [Array]
     expected_slope = bindax.jvp(lambda x: loop(x, see), (x,), (x,))[1]
     expected_batch = bindax.vmap(lambda x: loop(x, see))(jnp.ones(2))
     pairs = ((expected, found), (expected_slope, slope), (expected_batch, batched))
@@ -236,9 +237,7 @@ def test_values_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.getMessage() for record in caplog.records] == ["x = 2 and 3"]
     with pytest.raises(TypeError, match=r"^debug\.log takes a format string first, but got 2; wri"):
         bindax.debug.log(2)  # type: ignore[arg-type]
-    with pytest.raises(
-        ValueError, match=r"'\{\} \{\}' of debug\.log has the field 1, for which no"
-    ):
+    with pytest.raises(ValueError, match=r"'\{\} \{\}' of debug\.log has the field 1, for whi"):
         bindax.debug.log("{} {}", 2)
 
 
@@ -313,7 +312,7 @@ def test_transformations_leak_nothing() -> None:
 
 
 def test_live_arrays_are_listed() -> None:
-    x = bindax.Array.from_numpy(np.ones(7))
+    x = Array.from_numpy(np.ones(7))
     assert any(y is x for y in bindax.live_arrays())
     assert any(y is x for y in bindax.live_arrays("numpy"))
     assert not any(y is x for y in bindax.live_arrays("xla"))
@@ -345,8 +344,8 @@ def test_nothing_stands_in_the_way_while_settings_are_off() -> None:
 
 def test_environment_variables_turn_settings_on() -> None:
     program = (
-        "import bindax, bindax.numpy as jnp\n"
-        "f = bindax.jit(lambda x: x if isinstance(x, bindax.Array) else 1 / 0)\n"
+        "import bindax, bindax_core, bindax.numpy as jnp\n"
+        "f = bindax.jit(lambda x: x if type(x) is bindax_core.Array else 1 / 0)\n"
         "f(jnp.zeros(1))\n"
         "try: jnp.log(-jnp.ones(1))\n"
         "except FloatingPointError as error: print(error)\n"

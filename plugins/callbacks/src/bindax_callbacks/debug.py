@@ -148,8 +148,8 @@ class _FieldChecker(string.Formatter):
             return super().get_value(key, args, kwargs)
         except LookupError:
             raise ValueError(
-                f"the format string {self._fmt!r} of {self._caller} has the field {key!r}, for which "
-                f"no value was given. Write braces that are no field twice."
+                f"the format string {self._fmt!r} of {self._caller} has the field {key!r}, for "
+                f"which no value was given. Write braces that are no field twice."
             ) from None
 
     def format_field(self, value: Any, format_spec: str) -> str:

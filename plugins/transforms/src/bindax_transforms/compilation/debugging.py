@@ -14,12 +14,11 @@ from typing import Any
 from bindax_core.extend import (
     config,
     describe_function,
-    forget_operations,
     hide_internal_frames,
+    recent_programs,
     tree_unflatten,
     user_source_info,
 )
-from bindax_transforms.compilation import jit_function
 from bindax_transforms.compilation.jit_function import JittedFunction
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.static_arguments import argument_paths
@@ -167,12 +166,7 @@ def clear_caches() -> None:
     >>> f.cache_info().size
     0
     """
-    for caches in list(jit_function._shared.values()):
-        for shared in list(caches.values()):
-            shared.entries.clear()
-            shared.flat.clear()
-            shared.last = (None, None, None, None)
-    forget_operations()
+    recent_programs.clear()
 
 
 for _name in ("debug_nans", "debug_infs", "disable_jit"):
