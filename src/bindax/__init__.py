@@ -23,23 +23,38 @@ from bindax_core import Jaxpr as Jaxpr
 from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
+from bindax_core import checking_leaks as checking_leaks
 from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
 from bindax_core import container_types as container_types
+from bindax_core import debug_infs as debug_infs
+from bindax_core import debug_nans as debug_nans
 from bindax_core import default_backend as default_backend
+from bindax_core import default_matmul_precision as default_matmul_precision
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put
 from bindax_core import devices as devices
 from bindax_core import diagnose_plugins as diagnose_plugins
+from bindax_core import disable_jit as disable_jit
+from bindax_core import disable_x64 as disable_x64
 from bindax_core import effects_barrier as effects_barrier
+from bindax_core import enable_x64 as enable_x64
+from bindax_core import ensure_compile_time_eval as ensure_compile_time_eval
 from bindax_core import eval_jaxpr as eval_jaxpr
+from bindax_core import explain_cache_misses as explain_cache_misses
 from bindax_core import find_primitive as find_primitive
 from bindax_core import find_transformation as find_transformation
 from bindax_core import float0 as float0
 from bindax_core import installed_plugins as installed_plugins
 from bindax_core import jaxpr_from_text as jaxpr_from_text
 from bindax_core import jaxpr_to_text as jaxpr_to_text
+from bindax_core import live_arrays as live_arrays
 from bindax_core import load_plugins as load_plugins
+from bindax_core import log_compiles as log_compiles
+from bindax_core import named_call as named_call
+from bindax_core import named_scope as named_scope
+from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion
+from bindax_core import numpy_rank_promotion as numpy_rank_promotion
 from bindax_core import plugin_settings as plugin_settings
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import rule_coverage as rule_coverage
@@ -74,6 +89,7 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import JittedFunction as JittedFunction
     from bindax_transforms import checkpoint as checkpoint
     from bindax_transforms import checkpoint_policies as checkpoint_policies
+    from bindax_transforms import clear_caches as clear_caches
     from bindax_transforms import closure_convert as closure_convert
     from bindax_transforms import custom_gradient as custom_gradient
     from bindax_transforms import custom_jvp as custom_jvp
@@ -122,6 +138,7 @@ _MODULES = (
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
+    "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
     "pure_callback": "bindax_callbacks",
     "remat": "bindax.ad_checkpoint",

@@ -10,6 +10,7 @@ x = 3.0
 """
 
 from bindax_callbacks.debug import callback as callback
+from bindax_callbacks.debug import log as log
 from bindax_callbacks.debug import print as print
 
-__all__ = ["callback", "print"]
+__all__ = ["callback", "log", "print"]

@@ -19,6 +19,7 @@ from bindax_core.kernel._jaxpr_check import JaxprType as JaxprType
 from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
+from bindax_core.kernel._nonfinite import watch_results as _watch_results
 from bindax_core.kernel._source_info import register_internal as _register_internal
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
@@ -36,6 +37,21 @@ from bindax_core.runtime._array import Array as Array
 from bindax_core.runtime._array_type import AnyArray as AnyArray
 from bindax_core.runtime._backend import effects_barrier as effects_barrier
 from bindax_core.runtime._config import config as config
+from bindax_core.runtime._contexts import checking_leaks as checking_leaks
+from bindax_core.runtime._contexts import debug_infs as debug_infs
+from bindax_core.runtime._contexts import debug_nans as debug_nans
+from bindax_core.runtime._contexts import default_matmul_precision as default_matmul_precision
+from bindax_core.runtime._contexts import disable_jit as disable_jit
+from bindax_core.runtime._contexts import disable_x64 as disable_x64
+from bindax_core.runtime._contexts import enable_x64 as enable_x64
+from bindax_core.runtime._contexts import ensure_compile_time_eval as ensure_compile_time_eval
+from bindax_core.runtime._contexts import explain_cache_misses as explain_cache_misses
+from bindax_core.runtime._contexts import live_arrays as live_arrays
+from bindax_core.runtime._contexts import log_compiles as log_compiles
+from bindax_core.runtime._contexts import named_call as named_call
+from bindax_core.runtime._contexts import named_scope as named_scope
+from bindax_core.runtime._contexts import numpy_dtype_promotion as numpy_dtype_promotion
+from bindax_core.runtime._contexts import numpy_rank_promotion as numpy_rank_promotion
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transfer import block_until_ready as block_until_ready
 from bindax_core.runtime._transfer import default_backend as default_backend
@@ -51,5 +67,7 @@ ShapeDtypeStruct = ShapedArray
 _register_internal(__file__)
 runtime.plugins = _installed.installed
 config.observe("check_rules", _installed.check_rules)
+config.observe("debug_nans", _watch_results)
+config.observe("debug_infs", _watch_results)
 
 vars()["__all__"] = [*_public_names(vars()), "errors"]

@@ -61,6 +61,33 @@ class RuleOutputError(BindaxError, TypeError):
     kind: str = "impl"
 
 
+class NonFiniteError(BindaxError, FloatingPointError):
+    """A NaN or an infinity was found while ``config.debug_nans`` or ``debug_infs`` is on.
+
+    Args:
+        found: what was found, in which operation and in what.
+        place: the user's line, or None when it is not known.
+        advice: how it was found, and what to do.
+    """
+
+    def __init__(self, found: str, place: Any, advice: str) -> None:
+        self.found = found
+        self.advice = advice
+        self.place = place
+        self.is_placed = False
+        super().__init__(found, place, advice)
+
+    def __str__(self) -> str:
+        at = "" if self.place is None else f" at {self.place}"
+        return f"{self.found}{at}. {self.advice}"
+
+    def comes_from(self, place: Any) -> None:
+        """Note the line of the equation that was interpreted; the innermost is noted first."""
+        if not self.is_placed and place is not None:
+            self.place = place
+            self.is_placed = True
+
+
 class MissingRuleError(BindaxError, NotImplementedError):
     """No installed plugin has the rule that an interpreter needs."""
 

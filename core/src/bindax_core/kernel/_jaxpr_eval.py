@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bindax_core.errors import NonFiniteError
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, Var
 
 
@@ -34,7 +35,11 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
         last_use = jaxpr.last_uses = _last_uses(jaxpr)
     for i, eqn in enumerate(jaxpr.eqns):
         operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
-        outs = eqn.primitive.bind(*operands, **eqn.params)
+        try:
+            outs = eqn.primitive.bind(*operands, **eqn.params)
+        except NonFiniteError as error:
+            error.comes_from(eqn.source_info)
+            raise
         if eqn.primitive.multiple_results:
             env.update(zip(eqn.outvars, outs, strict=True))
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from functools import wraps
 from types import CodeType, FrameType, TracebackType
@@ -43,11 +44,21 @@ def is_internal(code: CodeType) -> bool:
     return known
 
 
+class _Scopes(threading.local):
+    """The named scopes that a thread is in, joined by slashes."""
+
+    path: str = ""
+
+
+scopes = _Scopes()
+
+
 class SourceInfo(NamedTuple):
-    """A line of the user's program: a code object and an instruction in it."""
+    """A line of the user's program: a code object, an instruction in it, and the named scopes."""
 
     code: CodeType
     instruction: int
+    scope: str = ""
 
     @property
     def line(self) -> int:
@@ -57,7 +68,8 @@ class SourceInfo(NamedTuple):
         return self.code.co_firstlineno
 
     def __str__(self) -> str:
-        return f"{self.code.co_filename}:{self.line} ({self.code.co_name})"
+        scope = f", scope {self.scope}" if self.scope else ""
+        return f"{self.code.co_filename}:{self.line} ({self.code.co_name}{scope})"
 
 
 def user_source_info(depth: int = 1) -> SourceInfo | None:
@@ -69,7 +81,7 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
         if internal is None:
             internal = is_internal(code)
         if not internal:
-            return SourceInfo(code, frame.f_lasti)
+            return SourceInfo(code, frame.f_lasti, scopes.path)
         frame = frame.f_back
     return None
 

@@ -24,6 +24,10 @@ def _number(name: str, default: int) -> Any:
     return int(text) if text.isdigit() else text
 
 
+_interned_keys: dict[Any, Any] = {}
+"""One tuple for equal ones, so that comparing them is comparing identities."""
+
+
 class Config:
     """The settings of bindax in this process.
 
@@ -52,6 +56,25 @@ class Config:
             removed first (``BINDAX_COMPILATION_CACHE_BYTES``).
         eager: ``"numpy"`` evaluates operations with NumPy, ``"compile"`` each with the backend, as
             JAX does (``BINDAX_EAGER``). It takes effect where a backend that compiles is installed.
+        debug_nans: raise an error that names the primitive and the line where a NaN comes from,
+            inside compiled programs too (``BINDAX_DEBUG_NANS``). Each result is looked at, and a
+            program that has one is interpreted again, effects included. Costs nothing when off.
+        debug_infs: the same for infinities (``BINDAX_DEBUG_INFS``).
+        disable_jit: ``jit`` calls the function itself, operation by operation, with concrete
+            values (``BINDAX_DISABLE_JIT``).
+        log_compiles: log each program that ``jit`` traces and compiles, with the time it takes, by
+            the logger ``"bindax"`` as a warning (``BINDAX_LOG_COMPILES``).
+        explain_cache_misses: log why ``jit`` traces a function again, by the same logger
+            (``BINDAX_EXPLAIN_CACHE_MISSES``).
+        default_matmul_precision: the precision of products that name none, as their argument
+            ``precision`` takes it by name; None for that of the backend
+            (``BINDAX_DEFAULT_MATMUL_PRECISION``).
+        numpy_rank_promotion: ``"allow"`` broadcasts arrays of different ranks in operators and
+            NumPy functions, ``"warn"`` warns, ``"raise"`` raises
+            (``BINDAX_NUMPY_RANK_PROMOTION``).
+        numpy_dtype_promotion: ``"standard"`` promotes arrays of different dtypes, ``"strict"``
+            raises unless all but Python scalars have one dtype
+            (``BINDAX_NUMPY_DTYPE_PROMOTION``).
 
     >>> from bindax_core import config
     >>> with config.override(default_dtype_bits=64):
@@ -69,9 +92,18 @@ class Config:
         "compilation_cache_bytes",
         "compilation_cache_dir",
         "compiled_programs",
+        "debug_infs",
+        "debug_nans",
         "default_dtype_bits",
+        "default_matmul_precision",
         "derived_rules",
+        "disable_jit",
         "eager",
+        "explain_cache_misses",
+        "log_compiles",
+        "numpy_dtype_promotion",
+        "numpy_rank_promotion",
+        "trace_key",
         "traceback",
     )
 
@@ -82,11 +114,29 @@ class Config:
     compilation_cache_dir: str | os.PathLike[str] | None
     compilation_cache_bytes: int
     traceback: Literal["filtered", "full"]
-    _observers: dict[str, Callable[[Any], None]]
+    _observers: dict[str, list[Callable[[Any], None]]]
     backend: str | None
     derived_rules: Literal["notice", "error", "silent"]
     eager: Literal["numpy", "compile"]
+    debug_nans: bool
+    debug_infs: bool
+    disable_jit: bool
+    log_compiles: bool
+    explain_cache_misses: bool
+    default_matmul_precision: str | None
+    numpy_rank_promotion: Literal["allow", "warn", "raise"]
+    numpy_dtype_promotion: Literal["standard", "strict"]
 
+    trace_key: tuple[Any, ...]
+    """The values of the settings that programs depend on, for the keys of caches."""
+
+    TRACED = (
+        "default_dtype_bits",
+        "default_matmul_precision",
+        "numpy_rank_promotion",
+        "numpy_dtype_promotion",
+    )
+    _FLAGS = ("debug_nans", "debug_infs", "disable_jit", "log_compiles", "explain_cache_misses")
     _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
         "default_dtype_bits": (32, 64),
         "check_jaxprs": (False, True),
@@ -94,6 +144,9 @@ class Config:
         "traceback": ("filtered", "full"),
         "derived_rules": ("notice", "error", "silent"),
         "eager": ("numpy", "compile"),
+        **dict.fromkeys(_FLAGS, (False, True)),
+        "numpy_rank_promotion": ("allow", "warn", "raise"),
+        "numpy_dtype_promotion": ("standard", "strict"),
     }
 
     _COUNTS = ("compiled_programs", "compilation_cache_bytes")
@@ -111,6 +164,12 @@ class Config:
         self.backend = os.environ.get("BINDAX_BACKEND") or None
         self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
+        self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
+        for name in self._FLAGS:
+            setattr(self, name, _flag(f"BINDAX_{name.upper()}", False))
+        for name, default in (("rank", "allow"), ("dtype", "standard")):
+            variable = f"BINDAX_NUMPY_{name.upper()}_PROMOTION"
+            setattr(self, f"numpy_{name}_promotion", os.environ.get(variable, default))
 
     def __setattr__(self, name: str, value: Any) -> None:
         choices = self._CHOICES.get(name)
@@ -131,12 +190,15 @@ class Config:
                 f"{value!r}."
             )
         object.__setattr__(self, name, value)
-        if name in self._observers:
-            self._observers[name](value)
+        if name in self.TRACED:
+            key = tuple([getattr(self, traced, None) for traced in self.TRACED])
+            object.__setattr__(self, "trace_key", _interned_keys.setdefault(key, key))
+        for observer in self._observers.get(name, ()):
+            observer(value)
 
     def observe(self, name: str, observer: Callable[[Any], None]) -> None:
         """Have a function called with a setting's value when it changes, and now if it is on."""
-        self._observers[name] = observer
+        self._observers.setdefault(name, []).append(observer)
         if getattr(self, name):
             observer(getattr(self, name))
 

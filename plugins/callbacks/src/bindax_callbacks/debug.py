@@ -1,7 +1,8 @@
-"""Looking into programs while they run: ``debug.print`` and ``debug.callback``."""
+"""Looking into programs while they run: ``debug.print``, ``debug.log``, ``debug.callback``."""
 
 from __future__ import annotations
 
+import logging
 import string
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +14,11 @@ from bindax_callbacks.host_rules import effect_of, host_rules, map_elements
 from bindax_core.extend import Effect, Zero, api_boundary, primitive, rules
 from bindax_transforms import check_unordered
 
-__all__ = ["callback", "debug_callback_p", "print"]
+__all__ = ["callback", "debug_callback_p", "log", "print"]
 
 DEBUG = Effect("debug", repeatable=True)
 ORDERED_DEBUG = Effect("ordered debug", ordered=True, repeatable=True)
+_logger = logging.getLogger("bindax")
 
 
 @api_boundary
@@ -77,13 +79,44 @@ def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
     x = 3.0, y = 9.00
     6.0
     """
+    _check_format("debug.print", fmt, args, kwargs)
+    _bind("debug.print", partial(_write, fmt), "debug.print", (args, kwargs), ordered)
+
+
+@api_boundary
+def log(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
+    """Log values when the program runs, by the logger ``"bindax"`` as information.
+
+    Args:
+        fmt: a format string with the fields of ``str.format``, as for ``debug.print``.
+        args: the values of its fields by position.
+        ordered: whether it is logged after all ordered effects that the program has before.
+        kwargs: the values of its fields by name.
+
+    Raises:
+        TypeError: when ``fmt`` is no string.
+        ValueError: at once, when fields and values do not fit; under ``vmap`` when ordered.
+
+    >>> import logging, sys
+    >>> from bindax_callbacks import debug
+    >>> logger, handler = logging.getLogger("bindax"), logging.StreamHandler(sys.stdout)
+    >>> logger.addHandler(handler)
+    >>> logger.setLevel(logging.INFO)
+    >>> debug.log("x = {}", 3.0)
+    x = 3.0
+    >>> logger.removeHandler(handler)
+    >>> logger.setLevel(logging.NOTSET)
+    """
+    _check_format("debug.log", fmt, args, kwargs)
+    _bind("debug.log", partial(_write_log, fmt), "debug.log", (args, kwargs), ordered)
+
+
+def _check_format(caller: str, fmt: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     if not isinstance(fmt, str):
         raise TypeError(
-            f"debug.print takes a format string first, but got {fmt!r:.80}; write "
-            f'debug.print("{{}}", x).'
+            f'{caller} takes a format string first, but got {fmt!r:.80}; write {caller}("{{}}", x).'
         )
-    _FieldChecker(fmt).vformat(fmt, args, kwargs)
-    _bind("debug.print", partial(_write, fmt), "debug.print", (args, kwargs), ordered)
+    _FieldChecker(caller, fmt).vformat(fmt, args, kwargs)
 
 
 def _bind(
@@ -99,10 +132,15 @@ def _write(fmt: str, *args: Any, **kwargs: Any) -> None:
     sys.stdout.flush()
 
 
+def _write_log(fmt: str, *args: Any, **kwargs: Any) -> None:
+    _logger.info("%s", fmt.format(*args, **kwargs))
+
+
 class _FieldChecker(string.Formatter):
     """Goes through a format string without formatting the values, which may be traced."""
 
-    def __init__(self, fmt: str) -> None:
+    def __init__(self, caller: str, fmt: str) -> None:
+        self._caller = caller
         self._fmt = fmt
 
     def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -110,8 +148,8 @@ class _FieldChecker(string.Formatter):
             return super().get_value(key, args, kwargs)
         except LookupError:
             raise ValueError(
-                f"the format string {self._fmt!r} of debug.print has the field {key!r}, for which "
-                f"no value was given. Write braces that are no field twice."
+                f"the format string {self._fmt!r} of {self._caller} has the field {key!r}, for "
+                f"which no value was given. Write braces that are no field twice."
             ) from None
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -120,7 +158,7 @@ class _FieldChecker(string.Formatter):
     def convert_field(self, value: Any, conversion: Any) -> Any:
         if conversion not in (None, "s", "r", "a"):
             raise ValueError(
-                f"the format string {self._fmt!r} of debug.print has the conversion "
+                f"the format string {self._fmt!r} of {self._caller} has the conversion "
                 f"!{conversion}; there are !s, !r and !a."
             )
         return value
@@ -131,7 +169,7 @@ class _FieldChecker(string.Formatter):
         unused = [str(key) for key in (*range(len(args)), *kwargs) if key not in used_args]
         if unused:
             raise ValueError(
-                f"the format string {self._fmt!r} of debug.print has no field for the values "
+                f"the format string {self._fmt!r} of {self._caller} has no field for the values "
                 f"{', '.join(unused)}; an f-string has none left, because it was formatted before."
             )
 

@@ -23,6 +23,7 @@ from bindax_core.extend import (
     is_value,
     typeof,
 )
+from bindax_lax_basic.strict import require_one_dtype
 
 __all__ = ["promote_types", "result_type"]
 
@@ -350,6 +351,7 @@ def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[
     """
     if len(set(operands)) == 1:
         return operands[0]
+    require_one_dtype(operands, kind_of)
     nodes = {_node(dtype, weak) for dtype, weak in operands}
     common = frozenset.intersection(*(_BOUNDS.get(node, frozenset()) for node in nodes))
     least = [node for node in common if common <= _BOUNDS[node]]

@@ -25,6 +25,7 @@ from bindax_transforms.batching.named_axes import bound_axes as bound_axes
 from bindax_transforms.batching.named_axes import find_named_axis as find_named_axis
 from bindax_transforms.batching.vmap import vmap as vmap
 from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
+from bindax_transforms.compilation.debugging import clear_caches as clear_caches
 from bindax_transforms.compilation.jit_function import JittedFunction as JittedFunction
 from bindax_transforms.compilation.jit_function import jit as jit
 from bindax_transforms.compilation.jit_primitive import jit_p as jit_p

@@ -107,13 +107,13 @@ class Context:
         else:
             # Hashing a code object hashes all of its constants; its identity will do, as long as
             # something keeps it alive.
-            key = (id(info.code), info.instruction, name)
+            key = (id(info.code), info.instruction, info.scope, name)
         known = self._locations.get(key)
         if known is None:
             inner: Any = self.unknown_location
             if info is not None:
                 code = info.code
-                name = f"{code.co_name}/{name}"
+                name = "/".join([*filter(None, [info.scope]), code.co_name, name])
                 inner = ir.Location.file(code.co_filename, info.line, 0, context=self.raw)
             known = (ir.Location.name(name, childLoc=inner, context=self.raw), info)
             self._locations[key] = known

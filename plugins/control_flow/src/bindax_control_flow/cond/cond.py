@@ -13,6 +13,7 @@ from bindax_control_flow.shared.programs import join_consts
 from bindax_core.extend import (
     Tracer,
     api_boundary,
+    config,
     is_value,
     tree_flatten,
     tree_unflatten,
@@ -66,6 +67,8 @@ def cond(
     dtype = typeof(pred).dtype
     index = pred if dtype == np.bool_ else ne(pred, np.zeros((), dtype))
     if not isinstance(index, Tracer):
+        if config.disable_jit:
+            return (true_fun if index else false_fun)(*operands)
         index = np.int32(bool(index))
     else:
         index = convert_element_type(index, np.int32)
@@ -143,6 +146,8 @@ def switch(
         index = convert_element_type(index, np.int32)
     else:
         index = np.int32(min(max(int(index), 0), last))
+        if config.disable_jit:
+            return branches[index](*operands)
     return bind_branches("switch", index, branches, operands)
 
 

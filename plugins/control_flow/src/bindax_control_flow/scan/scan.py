@@ -8,7 +8,8 @@ from typing import Any, SupportsIndex
 from bindax_control_flow.scan.arguments import checked_length, checked_unroll, trace_step
 from bindax_control_flow.scan.loop import Loop
 from bindax_control_flow.scan.primitive import scan_p
-from bindax_core.extend import api_boundary, tree_flatten, tree_unflatten
+from bindax_control_flow.shared.untraced import repeat_scan
+from bindax_core.extend import api_boundary, config, tree_flatten, tree_unflatten
 from bindax_transforms import check_function
 
 __all__ = ["scan"]
@@ -66,6 +67,8 @@ def scan(
     check_function("scan", "f", f)
     steps = checked_length(xs, length)
     rounds = checked_unroll(unroll, steps)
+    if config.disable_jit and steps:
+        return repeat_scan(f, init, xs, steps, bool(reverse))
     step = trace_step(f, init, xs)
     carry = step.carry.operands()
     loop = Loop(step.jaxpr, steps, bool(reverse), len(step.consts), len(carry), rounds)

@@ -11,6 +11,7 @@ import numpy as np
 from bindax_control_flow.scan.scan import scan
 from bindax_control_flow.shared.arguments import check_values
 from bindax_control_flow.shared.carry import Carry, trace_body
+from bindax_control_flow.shared.untraced import repeat_for
 from bindax_control_flow.while_loop.while_loop import run_loop
 from bindax_core.extend import (
     Array,
@@ -71,8 +72,11 @@ def fori_loop(
     """
     check_function("fori_loop", "body_fun", body_fun)
     index = _index_type(lower, upper)
-    carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
     traced = [name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, Tracer)]
+    if config.disable_jit and not traced:
+        integers = (_of_type(index, i) for i in range(int(lower), int(upper)))
+        return repeat_for(integers, body_fun, init_val)
+    carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
     if not traced:
         leaves = _with_known_bounds(index, lower, upper, body, carry, unroll)
     elif unroll is None:

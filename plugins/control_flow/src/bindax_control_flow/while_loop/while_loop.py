@@ -9,12 +9,14 @@ import numpy as np
 
 from bindax_control_flow.shared.arguments import describe_type
 from bindax_control_flow.shared.carry import Carry, trace_body
+from bindax_control_flow.shared.untraced import NOT_CONCRETE, repeat_while
 from bindax_control_flow.while_loop.primitive import bind_while
 from bindax_control_flow.while_loop.programs import derived
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
     api_boundary,
+    config,
     describe_function,
     is_value,
     tree_flatten,
@@ -57,6 +59,10 @@ def while_loop(
     """
     check_function("while_loop", "cond_fun", cond_fun)
     check_function("while_loop", "body_fun", body_fun)
+    if config.disable_jit:
+        result = repeat_while(cond_fun, body_fun, init_val)
+        if result is not NOT_CONCRETE:
+            return result
     carry, body = trace_body(Carry.of("while_loop", "init_val", init_val), body_fun)
     condition = _trace_condition(cond_fun, carry)
     return tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))

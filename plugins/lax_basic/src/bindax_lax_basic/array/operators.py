@@ -10,7 +10,7 @@ from typing import Any
 from bindax_core.extend import Primitive, config, hide_internal_frames, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.indexing import getitem, iterate
-from bindax_lax_basic.contract.dot_general import dot_general_p
+from bindax_lax_basic.contract.dot_general import dot_general, dot_general_p
 from bindax_lax_basic.dtypes import promote_avals
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.bits import (
@@ -274,6 +274,8 @@ def matmul(x: Any, y: Any) -> Any:
 
 
 def _dot(x: Any, y: Any, numbers: Any) -> Any:
+    if config.default_matmul_precision is not None:
+        return dot_general(x, y, numbers)
     return dot_general_p.bind(
         x, y, dimension_numbers=numbers, precision=None, preferred_element_type=None
     )

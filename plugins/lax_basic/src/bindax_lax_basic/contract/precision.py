@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import register_text_form, typeof
+from bindax_core.extend import config, register_text_form, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.bit_patterns import reduce_precision
@@ -123,7 +123,9 @@ _NAMES = {
 def precision_argument(value: Any) -> PrecisionPair:
     """The precision of either operand, from what users write: a ``Precision``, a name, or two."""
     if value is None:
-        return None
+        value = config.default_matmul_precision
+        if value is None or value in DotAlgorithmPreset.__members__:  # those are of dot products
+            return None
     pair = value if isinstance(value, (tuple, list)) else (value, value)
     try:
         first, second = (
@@ -140,6 +142,7 @@ def precision_argument(value: Any) -> PrecisionPair:
 
 def product_precision(value: Any, lhs: DType, rhs: DType, result: DType) -> ProductPrecision:
     """Interpret ``precision`` of a product for operands and a result of these dtypes."""
+    value = config.default_matmul_precision if value is None else value
     if isinstance(value, str) and value in DotAlgorithmPreset.__members__:
         value = DotAlgorithmPreset[value]
     if value is DotAlgorithmPreset.DEFAULT:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-from bindax_core.extend import ShapedArray, config, typeof
+from bindax_core.extend import ShapedArray, config, typeof, user_source_info
 from bindax_lax_basic.dtypes import DType, promote_avals, promotes_within_kind
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.scalars import scalar_array
@@ -12,6 +13,9 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["broadcast_shapes"]
 
+
+# What is remembered was found under the old setting.
+config.observe("numpy_dtype_promotion", lambda _: promote_avals.cache_clear())
 
 PYTHON_SCALARS = frozenset({bool, int, float, complex})
 
@@ -121,10 +125,26 @@ def broadcast_arrays(*operands: Any) -> tuple[Any, ...]:
     different = {shape for shape in shapes if shape}
     if len(different) <= 1:
         return operands
+    if config.numpy_rank_promotion != "allow":
+        _object_to_ranks(sorted(different, key=len, reverse=True))
     shape = broadcast_shapes(*different)
     return tuple(
         [broadcast_to(x, shape) if own else x for x, own in zip(operands, shapes, strict=True)]
     )
+
+
+def _object_to_ranks(shapes: list[tuple[int, ...]]) -> None:
+    """Warn of shapes of different ranks, or raise, as ``config.numpy_rank_promotion`` says."""
+    if len({len(shape) for shape in shapes}) == 1:
+        return
+    message = (
+        f"arrays of the shapes {' and '.join(map(str, shapes))} have different ranks, and "
+        f"config.numpy_rank_promotion is {config.numpy_rank_promotion!r}: give all of them "
+        f"{len(shapes[0])} axes, as with x[None] or reshape. This is at {user_source_info(1)}."
+    )
+    if config.numpy_rank_promotion == "raise":
+        raise ValueError(message)
+    warnings.warn(message, UserWarning, stacklevel=2)
 
 
 def constant(value: Any, like: Any) -> Any:

@@ -101,14 +101,14 @@ class JittedFunction(Generic[P, R]):
             if len(avals) != len(args):
                 return self._call(args, kwargs)
             shared = self._shared
-            bits, backend = config.default_dtype_bits, config.backend
-            known, known_bits, known_backend, entry = shared.last
-            if avals != known or bits != known_bits or backend != known_backend or entry is None:
-                key = (bits, backend, *avals)
+            settings, backend = config.trace_key, config.backend
+            known, old, known_backend, entry = shared.last
+            if avals != known or settings is not old or backend != known_backend or entry is None:
+                key = (settings, backend, *avals)
                 entry = shared.flat.get(key)
                 if entry is None:
                     return self._call(args, kwargs, key)
-                shared.last = (avals, bits, backend, entry)
+                shared.last = (avals, settings, backend, entry)
             shared.hits += 1
             entry.used = _recent.time
             run = entry.run or self._compile(entry)
@@ -171,7 +171,7 @@ class JittedFunction(Generic[P, R]):
                 avals.append(x.aval)
             else:
                 avals.append(self._operand_aval(x, args, kwargs))
-        key = (tree, tuple(avals), statics, config.default_dtype_bits, config.backend)
+        key = (tree, tuple(avals), statics, config.trace_key, config.backend)
         shared = self._shared
         entry = shared.entries.get(key)
         if entry is None:

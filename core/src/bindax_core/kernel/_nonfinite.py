@@ -1,0 +1,100 @@
+"""NaNs and infinities found where they come from: ``config.debug_nans`` and ``debug_infs``.
+
+While one of them is on, evaluation looks at each result. A program that returned one is interpreted
+once more, which finds the operation inside it; its equation knows the user's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bindax_core.errors import DeletedArrayError, NonFiniteError
+from bindax_core.kernel._aval import is_differentiable
+from bindax_core.kernel._evaluation import EvalTrace
+from bindax_core.kernel._source_info import user_source_info
+from bindax_core.runtime._array import Array
+from bindax_core.runtime._config import config
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
+
+_evaluate = EvalTrace.process_primitive
+_WORDS = {"debug_nans": "nan", "debug_infs": "inf"}
+
+
+def watch_results(on: bool) -> None:
+    """Have evaluation look at its results while a setting asks for it.
+
+    Args:
+        on: the new value of one of the settings.
+    """
+    watching = on or config.debug_nans or config.debug_infs
+    # The method itself is exchanged, so that evaluation has nothing to ask while both are off.
+    setattr(EvalTrace, "process_primitive", _watched if watching else _evaluate)  # noqa: B010
+
+
+def _watched(
+    trace: EvalTrace, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+) -> Sequence[Any]:
+    outs = _evaluate(trace, primitive, operands, params)
+    for x in outs:
+        setting = _found_in(x)
+        if setting is not None:
+            outcome = _interpret(trace, primitive, operands, params)
+            raise _error(setting, primitive, x, outcome)
+    return outs
+
+
+def _found_in(x: Any) -> str | None:
+    """The setting that looks for what an array holds, or None when it holds nothing such."""
+    if type(x) is not Array or not is_differentiable(x.aval.dtype) or x.is_deleted():
+        return None
+    values: Any = x.numpy()
+    if config.debug_nans and np.isnan(values).any():
+        return "debug_nans"
+    return "debug_infs" if config.debug_infs and np.isinf(values).any() else None
+
+
+def _interpret(
+    trace: EvalTrace, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+) -> str:
+    """Apply a program once more, one operation after the other; the one at fault raises.
+
+    Returns:
+        What to say of the operands, and of a program in which no operation raised.
+    """
+    given = any(_found_in(x) is not None for x in operands)
+    came = "An operand has one already." if given else "No operand has one."
+    if not primitive.takes_values or config.backend == "numpy":
+        return came
+    try:
+        with config.override(backend="numpy"):
+            _evaluate(trace, primitive, _host_operands(operands), _interpreted(params))
+    except DeletedArrayError:
+        return "Its operands were donated, so it cannot run again: leave out donate_argnums."
+    return f"{came} None of its operations gives one when they run one by one."
+
+
+def _interpreted(params: dict[str, Any]) -> dict[str, Any]:
+    return {**params, "backend": None} if "backend" in params else params
+
+
+def _host_operands(operands: Sequence[Any]) -> list[Any]:
+    """Operands whose bytes are on the host, so that single operations run there as well."""
+    return [
+        Array(x.aval, x.numpy()) if type(x) is Array and x._host is None else x for x in operands
+    ]
+
+
+def _error(setting: str, primitive: Primitive, x: Array, outcome: str) -> NonFiniteError:
+    word, values = _WORDS[setting], np.asarray(x.numpy())
+    count = int((np.isnan(values) if word == "nan" else np.isinf(values)).sum())
+    of = f"{count} of the {values.size} elements of " if values.size > 1 else ""
+    return NonFiniteError(
+        f"invalid value ({word}) encountered in {primitive.name}: {of}{x.aval.str_short()}",
+        user_source_info(1),
+        f"{outcome} config.{setting} looks for them.",
+    )

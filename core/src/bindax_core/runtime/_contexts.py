@@ -1,0 +1,265 @@
+"""Settings for the time of a ``with`` block, under the names that JAX programs use.
+
+A setting holds for the whole process, threads included, until the block ends.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from bindax_core.errors import UnexpectedTracerError
+from bindax_core.kernel._source_info import scopes
+from bindax_core.kernel._stack import new_base
+from bindax_core.kernel._trace import Tracer
+from bindax_core.runtime._array import Array
+from bindax_core.runtime._config import config
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Context = AbstractContextManager[None]
+
+
+def debug_nans(new_val: bool = True) -> Context:
+    """Raise an error that names the primitive and the line where a NaN comes from.
+
+    Args:
+        new_val: the value of ``config.debug_nans`` inside the block.
+
+    >>> from bindax_core import debug_nans
+    >>> from bindax_lax_basic import log
+    >>> with debug_nans():
+    ...     log(-1.0)
+    Traceback (most recent call last):
+    bindax_core.errors.NonFiniteError: invalid value (nan) encountered in log: float64[] at ...
+    """
+    return config.override(debug_nans=new_val)
+
+
+def debug_infs(new_val: bool = True) -> Context:
+    """Raise an error that names the primitive and the line where an infinity comes from.
+
+    Args:
+        new_val: the value of ``config.debug_infs`` inside the block.
+    """
+    return config.override(debug_infs=new_val)
+
+
+def disable_jit(disable: bool = True) -> Context:
+    """Have ``jit`` call functions themselves, operation by operation, with concrete values.
+
+    Args:
+        disable: the value of ``config.disable_jit`` inside the block.
+
+    >>> from bindax_core import disable_jit
+    >>> from bindax_transforms import jit
+    >>> with disable_jit():
+    ...     jit(lambda x: print(x))(2.0)
+    2.0
+    """
+    return config.override(disable_jit=disable)
+
+
+def enable_x64(new_val: bool = True) -> Context:
+    """Give created arrays 64 bits where no dtype is named: ``config.default_dtype_bits``.
+
+    Args:
+        new_val: False for 32 bits. Arrays of explicit 64-bit dtypes exist in either case.
+
+    >>> from bindax_core import config, enable_x64
+    >>> with enable_x64():
+    ...     config.default_dtype_bits
+    64
+    """
+    return config.override(default_dtype_bits=64 if new_val else 32)
+
+
+def disable_x64() -> Context:
+    """Give created arrays 32 bits where no dtype is named."""
+    return enable_x64(False)
+
+
+def log_compiles(new_val: bool = True) -> Context:
+    """Log each program that ``jit`` traces and compiles, by the logger ``"bindax"``.
+
+    Args:
+        new_val: the value of ``config.log_compiles`` inside the block.
+    """
+    return config.override(log_compiles=new_val)
+
+
+def explain_cache_misses(new_val: bool = True) -> Context:
+    """Log why ``jit`` traces a function again, by the logger ``"bindax"``.
+
+    Args:
+        new_val: the value of ``config.explain_cache_misses`` inside the block.
+    """
+    return config.override(explain_cache_misses=new_val)
+
+
+def default_matmul_precision(new_val: str | None) -> Context:
+    """Choose the precision of products that name none.
+
+    Args:
+        new_val: a name that the argument ``precision`` of products takes, or None.
+    """
+    return config.override(default_matmul_precision=new_val)
+
+
+def numpy_rank_promotion(new_val: str) -> Context:
+    """Choose what becomes of arrays of different ranks in operators and NumPy functions.
+
+    Args:
+        new_val: ``"allow"``, ``"warn"`` or ``"raise"``.
+    """
+    return config.override(numpy_rank_promotion=new_val)
+
+
+def numpy_dtype_promotion(new_val: str) -> Context:
+    """Choose what becomes of arrays of different dtypes in operators and NumPy functions.
+
+    Args:
+        new_val: ``"standard"`` or ``"strict"``.
+    """
+    return config.override(numpy_dtype_promotion=new_val)
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Compute with concrete values at once, while a function around the block is traced.
+
+    Operations on traced values are staged all the same.
+
+    >>> from bindax_core import ensure_compile_time_eval
+    >>> from bindax_lax_basic import add
+    >>> from bindax_transforms import make_jaxpr
+    >>> def f(x):
+    ...     with ensure_compile_time_eval():
+    ...         n = int(add(1, 2))
+    ...     return add(x, n)
+    >>> make_jaxpr(f)(1)
+    { lambda a:int64[] . let b:int64[] = add a 3 in ( b ) }
+    """
+    with new_base():
+        yield
+
+
+@contextmanager
+def checking_leaks() -> Iterator[None]:
+    """Raise at the end of the block when a value that was traced in it is still kept somewhere.
+
+    Raises:
+        UnexpectedTracerError: naming the value, the function whose trace made it, and the line.
+
+    >>> from bindax_core import checking_leaks
+    >>> from bindax_transforms import make_jaxpr
+    >>> kept = []
+    >>> with checking_leaks():
+    ...     program = make_jaxpr(kept.append)(1.0)
+    Traceback (most recent call last):
+    bindax_core.errors.UnexpectedTracerError: 1 traced value outlived its trace. ...
+    """
+    before = {id(x) for x in _leaked()}
+    yield
+    leaked = [x for x in _leaked() if id(x) not in before]
+    if leaked:
+        first, number = leaked[0], len(leaked)
+        history = first.history()
+        values = "traced value outlived its" if number == 1 else "traced values outlived their"
+        raise UnexpectedTracerError(
+            f"{number} {values} trace. The first is {first.aval.str_short()} in "
+            f"{first._trace.main.origin}{'; ' + history if history else ''}. Return it from the "
+            f"function instead of keeping it in a variable, attribute or container outside."
+        )
+
+
+def _leaked() -> list[Tracer]:
+    """The traced values whose traces have ended."""
+    gc.collect()
+    tracers = [x for x in gc.get_objects() if issubclass(type(x), Tracer)]
+    return [x for x in tracers if not x._trace.main.alive]
+
+
+@contextmanager
+def named_scope(name: str) -> Iterator[None]:
+    """Name the operations that are staged inside the block or the decorated function.
+
+    Equations, compiled programs and messages carry the name next to the user's line; scopes nest.
+
+    Args:
+        name: the name; not empty.
+
+    Raises:
+        TypeError: when it is no string.
+        ValueError: when it is empty.
+
+    >>> from bindax_core import named_scope
+    >>> from bindax_lax_basic import sin
+    >>> from bindax_transforms import make_jaxpr
+    >>> def f(x):
+    ...     with named_scope("layer"), named_scope("waves"):
+    ...         return sin(x)
+    >>> make_jaxpr(f)(1.0).jaxpr.eqns[0].source_info.scope
+    'layer/waves'
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"named_scope takes the name as a string, but got {name!r:.80}.")
+    if not name:
+        raise ValueError("named_scope takes a name that is not empty, but got ''.")
+    outer = scopes.path
+    scopes.path = f"{outer}/{name}" if outer else name
+    try:
+        yield
+    finally:
+        scopes.path = outer
+
+
+def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R]:
+    """Name the operations that a function stages.
+
+    Args:
+        fun: the function.
+        name: the name, by default the function's own.
+
+    >>> from bindax_core import named_call
+    >>> from bindax_lax_basic import sin
+    >>> from bindax_transforms import make_jaxpr
+    >>> make_jaxpr(named_call(sin, name="wave"))(1.0).jaxpr.eqns[0].source_info.scope
+    'wave'
+    """
+    if not callable(fun):
+        raise TypeError(f"named_call takes a function first, but got {fun!r:.80}.")
+    scope = getattr(fun, "__name__", type(fun).__name__) if name is None else name
+    with named_scope(scope):  # a name that is none is an error here, not at the first call
+        pass
+
+    @wraps(fun)
+    def named(*args: P.args, **kwargs: P.kwargs) -> R:
+        with named_scope(scope):
+            return fun(*args, **kwargs)
+
+    return named
+
+
+def live_arrays(platform: str | None = None) -> list[Array]:
+    """List the arrays of this process that are alive, to find what holds memory.
+
+    Args:
+        platform: ``"numpy"`` for those on the host, or the name of a backend for those on its
+            devices; None for all.
+
+    >>> import numpy as np
+    >>> from bindax_core import Array, live_arrays
+    >>> x = Array.from_numpy(np.ones(3))
+    >>> any(y is x for y in live_arrays("numpy"))
+    True
+    """
+    found = [x for x in gc.get_objects() if type(x) is Array]
+    return [x for x in found if not x.is_deleted() and platform in (None, _place(x))]
+
+
+def _place(x: Any) -> str:
+    return "numpy" if x._backend is None else str(x._backend.name)

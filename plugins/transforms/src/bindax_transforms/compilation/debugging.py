@@ -1,0 +1,175 @@
+"""Settings that look into ``jit``: without it, with checked results, or with a log of what it does.
+
+Each exchanges a method of ``JittedFunction`` while it is on, so that calls have nothing to ask
+while it is off.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bindax_core.extend import (
+    config,
+    describe_function,
+    hide_internal_frames,
+    recent_programs,
+    tree_unflatten,
+    user_source_info,
+)
+from bindax_transforms.compilation.jit_function import JittedFunction
+from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.staging.static_arguments import argument_paths
+
+_log = logging.getLogger("bindax")
+_plain: dict[str, Callable[..., Any]] = {
+    name: vars(JittedFunction)[name] for name in ("__call__", "_compile", "_trace")
+}
+
+
+def _exchange(name: str, method: Callable[..., Any] | None) -> None:
+    setattr(JittedFunction, name, _plain[name] if method is None else method)
+
+
+# ------------------------------------------------------------------------------------- calls
+
+
+def _watch_calls(on: bool) -> None:
+    debugged = on or config.debug_nans or config.debug_infs or config.disable_jit
+    _exchange("__call__", _debugged_call if debugged else None)
+
+
+def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call the function itself, or its program in the way that looks at the results."""
+    try:
+        if config.disable_jit:
+            return jitted._fun(*args, **kwargs)
+        entry, leaves, traced = jitted._lookup(args, kwargs)
+        if traced or entry.closes_over_tracers:
+            return jitted._call(args, kwargs)
+        outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
+        return tree_unflatten(entry.out_tree, outs)
+    except Exception as error:
+        hide_internal_frames(error)
+        raise
+
+
+# --------------------------------------------------------------------------------------- log
+
+
+def _watch_traces(on: bool) -> None:
+    logged = on or config.log_compiles or config.explain_cache_misses
+    _exchange("_trace", _logged_trace if logged else None)
+    _exchange("_compile", _logged_compile if config.log_compiles else None)
+
+
+def _logged_trace(
+    jitted: Any, key: Any, args: Any, kwargs: Any, tree: Any, avals: list[Any]
+) -> Any:
+    function = describe_function(jitted._fun)
+    if config.explain_cache_misses:
+        why = _reason(jitted, key, args, kwargs)
+        _log.warning("jit of %s, called at %s, is traced: %s.", function, user_source_info(1), why)
+    start = time.perf_counter()
+    entry = _plain["_trace"](jitted, key, args, kwargs, tree, avals)
+    if config.log_compiles:
+        types = ", ".join(aval.str_short() for aval in avals)
+        seconds = time.perf_counter() - start
+        _log.warning("jit of %s was traced for (%s) in %.3f s.", function, types, seconds)
+    return entry
+
+
+def _logged_compile(jitted: Any, entry: Any) -> Any:
+    start = time.perf_counter()
+    run = _plain["_compile"](jitted, entry)
+    seconds = time.perf_counter() - start
+    _log.warning("jit of %s was compiled in %.3f s.", describe_function(jitted._fun), seconds)
+    return run
+
+
+def _reason(jitted: Any, key: Any, args: Any, kwargs: Any) -> str:
+    """The difference of a call from the most similar one that is known."""
+    known = list(jitted._shared.entries)
+    if not known:
+        return "no call of it is known"
+    paths = _paths(jitted, args, kwargs)
+    last_first: list[list[str]] = [_differences(key, other, paths) for other in reversed(known)]
+    fewest = min(map(len, last_first))
+    return "; ".join(next(found for found in last_first if len(found) == fewest))
+
+
+def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
+    tree, avals, statics, settings, backend = key[:5]
+    old_tree, old_avals, old_statics, old_settings, old_backend = other[:5]
+    found = []
+    if tree != old_tree:
+        found.append(f"the arguments have the structure {tree}, where {old_tree} is known")
+    else:
+        found += [
+            f"{path} is {_typed(new)}, where {_typed(old)} is known"
+            for path, new, old in zip(paths, avals, old_avals, strict=True)
+            if new != old
+        ]
+    given, before = ({name: value for name, _, value in one} for one in (statics, old_statics))
+    for name, value in given.items():
+        if name not in before:
+            found.append(f"the static argument {name!r} is {value!r:.60}, where none is known")
+        elif type(value) is not type(before[name]) or value != before[name]:
+            old = before[name]
+            found.append(
+                f"the static argument {name!r} is {value!r:.60}, where {old!r:.60} is known"
+            )
+    found += [
+        f"the static argument {name!r} is not given, where {value!r:.60} is known"
+        for name, value in before.items()
+        if name not in given
+    ]
+    if settings != old_settings:
+        pairs = zip(config.TRACED, settings, old_settings, strict=True)
+        found += [
+            f"config.{name} is {new!r}, where {old!r} is known"
+            for name, new, old in pairs
+            if new != old
+        ]
+    if backend != old_backend:
+        found.append(f"config.backend is {backend!r}, where {old_backend!r} is known")
+    return found
+
+
+def _typed(aval: Any) -> str:
+    weak = " of weak type" if getattr(aval, "weak_type", False) else ""
+    return f"{aval.str_short()}{weak}"
+
+
+def _paths(jitted: Any, args: Any, kwargs: Any) -> list[str]:
+    """The paths of the arguments that are not static."""
+    options = jitted._options
+    static = {i % len(args) for i in options.static_argnums if -len(args) <= i < len(args)}
+    dynamic = [None if i in static else x for i, x in enumerate(args)]  # None has no leaves
+    named = {k: v for k, v in sorted(kwargs.items()) if k not in options.static_argnames}
+    return [path for path, _ in argument_paths(jitted._fun, dynamic, named)]
+
+
+# ------------------------------------------------------------------------------------- caches
+
+
+def clear_caches() -> None:
+    """Forget all traces and compiled programs of ``jit``, and those of single operations.
+
+    >>> from bindax_transforms import clear_caches, jit
+    >>> f = jit(lambda x: x)
+    >>> f(1.0), f.cache_info().size
+    (Array(1., dtype=float64, weak_type=True), 1)
+    >>> clear_caches()
+    >>> f.cache_info().size
+    0
+    """
+    recent_programs.clear()
+
+
+for _name in ("debug_nans", "debug_infs", "disable_jit"):
+    config.observe(_name, _watch_calls)
+for _name in ("log_compiles", "explain_cache_misses"):
+    config.observe(_name, _watch_traces)
