@@ -110,7 +110,7 @@ def test_two_axes(name: str) -> None:
         close(gradient(bindax, ours, XY), gradient(jax, theirs, XY))
 
 
-@pytest.mark.parametrize("name", ["psum", "all_gather axis 1", "all_to_all tiled", "ppermute"])
+@pytest.mark.parametrize("name", ["psum", "all_gather axis 1", "ppermute"])
 def test_gradient_inside(name: str) -> None:
     program = ALONG_I[name]
     close(
@@ -119,7 +119,7 @@ def test_gradient_inside(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("in_axes", [1, 2, -1])
+@pytest.mark.parametrize("in_axes", [1, -1])
 def test_another_axis_in_front(in_axes: int) -> None:
     x = np.moveaxis(X, 0, in_axes)
     for name in ("all_gather axis 1", "psum_scatter", "all_to_all", "ppermute"):

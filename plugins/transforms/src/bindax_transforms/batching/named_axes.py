@@ -73,7 +73,8 @@ def _named() -> list[MainTrace]:
 
 
 def _index(main: MainTrace, axis: AxisData) -> Any:
-    if axis.index is None:
+    # A rule that runs late enters the vmap anew: the index of the ended trace is of no use there.
+    if axis.index is None or axis.index._trace is not main.trace:
         positions = as_array(np.arange(axis.size, dtype=np.int32))
         axis.index = BatchTracer(main.trace, positions, 0)
     dynamic = trace_state.dynamic
