@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,3 +71,20 @@ print([m for m in ("bindax_transforms", "bindax_lax_basic", "pluggy") if m in sy
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
+
+
+def test_arrays_of_the_facade_are_traced_ones_too() -> None:
+    import bindax
+    import bindax.numpy as jnp
+
+    seen = []
+
+    def f(x: typing.Any) -> typing.Any:
+        seen.append(isinstance(x, bindax.Array) and isinstance(x, jnp.ndarray))
+        return x * 2.0
+
+    bindax.jit(f)(jnp.ones(2)), bindax.grad(f)(1.0), bindax.vmap(f)(jnp.ones(2))
+    assert seen == [True] * 3
+    assert not isinstance(np.ones(2), bindax.Array)
+    with pytest.raises(TypeError, match="a type to ask for; make arrays with"):
+        bindax.Array(1.0)

@@ -18,7 +18,6 @@ from importlib import import_module as _import_module
 from bindax import errors as errors
 from bindax import tree as tree
 from bindax import tree_util as tree_util
-from bindax_core import Array as Array
 from bindax_core import ClosedJaxpr as ClosedJaxpr
 from bindax_core import Jaxpr as Jaxpr
 from bindax_core import ShapedArray as ShapedArray
@@ -71,6 +70,7 @@ if _typing.TYPE_CHECKING:
     from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
+    from bindax_core import Array as Array
     from bindax_transforms import JittedFunction as JittedFunction
     from bindax_transforms import checkpoint as checkpoint
     from bindax_transforms import checkpoint_policies as checkpoint_policies
@@ -92,6 +92,10 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import value_and_grad as value_and_grad
     from bindax_transforms import vjp as vjp
     from bindax_transforms import vmap as vmap
+else:
+    import bindax_core as _core
+
+    Array = _core.AnyArray  # a traced array is an instance, too
 
 __version__ = "0.1.0"
 

@@ -33,6 +33,7 @@ from bindax_core.registry._api import refresh_plugins as refresh_plugins
 from bindax_core.registry._api import rule_coverage as rule_coverage
 from bindax_core.registry._api import transformation_names as transformation_names
 from bindax_core.runtime._array import Array as Array
+from bindax_core.runtime._array_type import AnyArray as AnyArray
 from bindax_core.runtime._backend import effects_barrier as effects_barrier
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._runtime import runtime

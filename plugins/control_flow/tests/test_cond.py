@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
+import bindax_lax_basic as lax
 import bindax_transforms as bt
 from bindax_control_flow import cond, cond_p, switch
 from bindax_lax_basic import cos, exp, sin
@@ -210,3 +211,30 @@ def test_messages() -> None:
         switch(0.5, [lambda: 1])
     with pytest.raises(TypeError, match=r"index of cond must be int32\[\], but it is bool\[\]"):
         bt.make_jaxpr(lambda: cond_p.bind(True, branches=()))()
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
+def test_mapped_branches_that_are_not_taken_have_no_slope(wrap: Any) -> None:
+    def two(x: Any) -> Any:
+        return cond(x < 1e-3, lambda x: x * 0, lambda x: lax.sqrt(x), x)
+
+    def three(x: Any, scale: Any) -> Any:
+        branches = [lambda x: x * 0, lambda x: scale * lax.sqrt(x), lambda x: lax.log(x)]
+        return switch(lax.convert_element_type(x, np.int32), branches, x)
+
+    def nested(x: Any) -> Any:
+        return cond(x < 4, two, lambda x: x, x)
+
+    x = np.array([0.0, 1.0, 2.0, 4.0])
+    both = bt.vmap(three, (0, None))
+    for fun, expected in (
+        (bt.vmap(two), [0, 0.5, 0.5**1.5, 0.25]),
+        (bt.vmap(nested), [0, 0.5, 0.5**1.5, 1.0]),
+        (lambda x: both(x, 2.0), [0, 1, 0.5, 0.25]),
+    ):
+        total = wrap(lambda x, fun=fun: lax.reduce_sum(fun(x)))
+        np.testing.assert_allclose(wrap(bt.grad(total))(x), expected, rtol=1e-6)
+        tangents = bt.jvp(wrap(fun), (x,), (np.ones(4),))[1]
+        np.testing.assert_allclose(tangents, expected, rtol=1e-6)
+    found = wrap(bt.grad(lambda s: lax.reduce_sum(both(x, s))))(2.0)
+    np.testing.assert_allclose(found, 1.0, rtol=1e-6)

@@ -1,5 +1,6 @@
 """Corners that samples do not reach: extreme values, empty matrices, padding of spread arrays."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,81 @@ def test_what_is_no_sequence_is_refused_in_words(name: str) -> None:
     call, error, text = NO_SEQUENCE[name]
     with pytest.raises(error, match=text):
         call()
+
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, np.inf, -np.inf, np.nan]
+
+
+@BOTH
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 0.0, 2.0, -1.0, np.inf])
+def test_powers_of_special_values(run: Any, exponent: float) -> None:
+    out = np.asarray(run(lambda x: lax.pow(x, exponent))(np.array(SPECIAL)))
+    expected = np.array([_power(x, exponent) for x in SPECIAL])
+    np.testing.assert_allclose(out, expected, rtol=1e-14)
+    np.testing.assert_array_equal(np.signbit(out[out == 0]), np.signbit(expected[expected == 0]))
+
+
+def _power(x: float, y: float) -> float:
+    """The power of C, which raises no error."""
+    try:
+        out = math.pow(x, y)
+    except OverflowError:
+        return math.inf
+    except ValueError:  # of a negative number, or of zero
+        return (
+            math.copysign(math.inf, x) if x == 0 and y == -1 else math.inf if x == 0 else math.nan
+        )
+    return out
+
+
+@pytest.mark.parametrize("x", [0.0, np.inf, -np.inf, np.nan, 3.0])
+@pytest.mark.parametrize("exponent", [0.0, np.uint8(0), np.int32(0)])
+def test_power_of_zero_has_no_slope(x: float, exponent: Any) -> None:
+    grad = bindax_transforms.grad(lambda x: lax.pow(x, exponent))
+    assert grad(x) == 0
+    assert bindax_transforms.jit(grad)(x) == 0
+
+
+def test_mixed_derivative_of_a_power_at_exponent_zero() -> None:
+    slope = bindax_transforms.grad(bindax_transforms.grad(lax.pow), 1)(np.float64(2), np.float64(0))
+    assert slope == 0.5
+
+
+def test_complex_extrema_of_nan_are_the_same_compiled() -> None:
+    parts = [0.0, -0.0, 1.0, np.inf, np.nan]
+    z = np.array([complex(a, b) for a in parts for b in parts])
+    pairs = np.repeat(z, len(z)), np.tile(z, len(z))
+    lines = np.stack([*pairs, np.ones_like(pairs[0])])
+
+    def everything(x: Any, y: Any, lines: Any) -> Any:
+        rows = [lax.max(x, y), lax.min(x, y), lax.clamp(x, y, x)]
+        rows += [lax.reduce_max(lines, (0,)), lax.reduce_min(lines, (0,))]
+        return [*rows, lax.cummax(lines), lax.cummin(lines)]
+
+    compiled = bindax_transforms.jit(everything)(*pairs, lines)
+    for found, expected in zip(compiled, everything(*pairs, lines), strict=True):
+        found, expected = np.asarray(found), np.asarray(expected)
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+        whole = ~np.isnan(found)
+        np.testing.assert_array_equal(found[whole], expected[whole])
+
+
+POOLS = [(-np.inf, lax.max), (np.inf, lax.min), (0.0, lax.add)]
+
+
+@pytest.mark.parametrize(("init", "computation"), POOLS)
+def test_pooling_under_jit(init: float, computation: Any) -> None:
+    x = np.arange(16.0).reshape(1, 4, 4, 1)
+    window = (1, 2, 2, 1), (1, 2, 2, 1), "VALID"
+
+    def pool(x: Any) -> Any:
+        return lax.reduce_window(x, init, computation, *window)
+
+    def whole(x: Any) -> Any:
+        return lax.reduce(x, init, computation, (1, 2))
+
+    for function in (pool, whole):
+        expected = np.asarray(function(x))
+        np.testing.assert_array_equal(bindax_transforms.jit(function)(x), expected)
+        slope = bindax_transforms.grad(lambda x, f=function: f(x).sum())
+        np.testing.assert_array_equal(bindax_transforms.jit(slope)(x), slope(x))

@@ -376,3 +376,19 @@ def test_narrow_floats_are_computed_in_float32(dtype):
         out = function(x)
         assert out.dtype == x.dtype
         np.testing.assert_array_equal(out, np.asarray(function(wide)).astype(x.dtype))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: linalg.svd(x, compute_uv=False),
+        lambda x: linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False),
+        lambda x: linalg.schur(x, compute_schur_vectors=False),
+    ],
+    ids=["svd", "eig", "schur"],
+)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3, 3)])
+def test_values_alone_of_empty_matrices_compile(function, shape):
+    x = np.zeros(shape)
+    for found, expected in zip(bt.jit(function)(x), function(x), strict=True):
+        assert found.aval == expected.aval

@@ -146,6 +146,14 @@ def test_indices_along_an_axis():
     assert_equal(wrapped, [[3, 7], [7, 5]])
 
 
+def test_padding_by_a_function():
+    def ends(row, width, axis, options):
+        return row.at[: width[0]].set(options["value"] + axis)
+
+    got = jnp.pad(jnp.ones((1, 2)), ((1, 0), (2, 0)), ends, value=5)
+    assert_equal(got, [[6, 6, 5, 5], [6, 6, 1, 1]])
+
+
 def test_files_and_texts(tmp_path):
     for x in (X, X.astype("complex64"), jnp.asarray(X, "bfloat16")):
         jnp.save(tmp_path / "x.npy", x)

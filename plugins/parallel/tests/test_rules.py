@@ -147,15 +147,6 @@ def test_gradient_of_scan_inside_and_outside() -> None:
     same(bindax.jit(named(bindax.grad(loss)))(x), outside)
 
 
-def test_gradient_of_a_branch_that_some_elements_take() -> None:
-    def function(x: Any) -> Any:
-        return lax.cond(x > 0, lambda x: lax.psum(x, "i"), lambda x: 2.0 * x, x)
-
-    x, weights = np.array([0.5, -1.0, 2.0]), np.array([1.0, 2.0, 4.0])
-    same(named(function)(x), [1.5, -2.0, 1.5])
-    same(bindax.grad(lambda x: (named(function)(x) * weights).sum())(x), [5.0, 9.0, 5.0])
-
-
 @pytest.mark.parametrize("inside", ["call", "jit", "scan", "cond", "checkpoint"])
 @pytest.mark.parametrize("kind", ["custom_vjp", "custom_jvp"])
 def test_rules_that_run_late_find_the_axis(kind: str, inside: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 import warnings
 from pathlib import Path
@@ -10,25 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bindax_core import ShapedArray
+from bindax_core import ShapedArray, config
 from bindax_transforms import make_jaxpr
 from bindax_xla_backend import _cache
-from bindax_xla_backend.extend import (
-    XlaBackend,
-    compilation_cache_dir,
-    set_compilation_cache_dir,
-)
+from bindax_xla_backend.extend import XlaBackend
 
 MAPPINGS = Path("/proc/self/maps")
 AVAL = ShapedArray((5,), np.float32)
 
 
 @pytest.fixture
-def directory(tmp_path, monkeypatch):
+def directory(tmp_path):
     path = tmp_path / "cache"
-    monkeypatch.setattr(_cache, "_directory", _cache._unset)
-    monkeypatch.setenv(_cache.ENVIRONMENT_VARIABLE, str(path))
-    return path
+    with config.override(compilation_cache_dir=str(path)):
+        yield path
 
 
 def entries(directory):
@@ -76,9 +72,10 @@ def test_entry_of_another_version_is_ignored(ops, directory):
     assert len(entry.read_bytes()) > 1000
 
 
-def test_directory_that_others_can_write_to_is_not_used(ops, directory):
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_directory_that_others_can_write_to_is_not_used(ops, directory, mode):
     directory.mkdir()
-    directory.chmod(0o777)
+    directory.chmod(mode)
     _cache._warn_once.cache_clear()
     with pytest.warns(UserWarning, match="other users own it or can write"):
         run(ops, XlaBackend())
@@ -95,14 +92,50 @@ def test_directory_that_cannot_be_made(ops, directory):
         run(ops, XlaBackend())
 
 
-def test_setting(monkeypatch, tmp_path):
-    monkeypatch.delenv(_cache.ENVIRONMENT_VARIABLE, raising=False)
-    monkeypatch.setattr(_cache, "_directory", _cache._unset)
-    assert compilation_cache_dir() is None
-    set_compilation_cache_dir(tmp_path)
-    assert compilation_cache_dir() == tmp_path
-    set_compilation_cache_dir(None)
-    assert compilation_cache_dir() is None
+def test_exchanged_entries_are_not_used(ops, directory):
+    for function in (ops.sin, lambda x: ops.add(x, x)):
+        XlaBackend().compile(make_jaxpr(function)(AVAL), name="f")
+    one, other = entries(directory)
+    content = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+    run(ops, XlaBackend())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+def test_pipe_in_place_of_an_entry(ops, directory):
+    run(ops, XlaBackend())
+    (entry,) = entries(directory)
+    entry.unlink()
+    os.mkfifo(entry)
+    run(ops, XlaBackend())
+    assert entry.is_file()
+
+
+def test_the_oldest_entries_are_removed(directory):
+    keys = [bytes([i]) * 32 for i in range(6)]
+    with config.override(compilation_cache_bytes=4 * 1100):
+        for i, key in enumerate(keys):
+            if i == 4:  # reading makes young
+                assert _cache.read_entry(directory, keys[0]) == bytes(1000)
+            _cache.write_entry(directory, key, bytes(1000))
+            path = _cache._path(directory, key)
+            if i < 4:
+                os.utime(path, (i + 1, i + 1))
+        found = [_cache.read_entry(directory, key) is not None for key in keys]
+        assert found == [True, False, False, True, True, True]
+        _cache.write_entry(directory, b"l" * 32, bytes(10_000))
+    assert [path.name for path in entries(directory)] == [(b"l" * 32).hex() + ".xla"]
+
+
+def test_setting(tmp_path):
+    assert _cache.compilation_cache_dir() is None
+    with config.override(compilation_cache_dir=tmp_path):
+        assert _cache.compilation_cache_dir() == tmp_path
+    with config.override(compilation_cache_dir="~/cache"):
+        assert _cache.compilation_cache_dir() == Path.home() / "cache"
+    with pytest.raises(ValueError, match="must be the path of a directory or None, but got 3"):
+        config.compilation_cache_dir = 3
 
 
 def test_limit_and_threads():

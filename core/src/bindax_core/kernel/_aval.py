@@ -15,8 +15,8 @@ import numpy as np
 
 from bindax_core.errors import AbstractionError
 from bindax_core.kernel._extended import as_extended, is_extended
-from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._transaction import record_undo
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""
@@ -112,7 +112,15 @@ class ShapedArray(AbstractValue):
 
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapedArray({self.str_short()}{weak})"
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={dtype_name(self.dtype)}{weak})"
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(f"len() of {self.str_short()}, which has no axes.")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return True  # a type is there, however many elements it speaks of
 
 
 _interned: dict[tuple[tuple[int, ...], np.dtype[Any], bool], ShapedArray] = {}
@@ -203,9 +211,9 @@ def typeof(x: Any) -> Any:
         AbstractionError: when the type of ``x`` is not registered.
 
     >>> typeof(np.zeros((3, 2)))
-    ShapedArray(float64[3,2])
+    ShapeDtypeStruct(shape=(3, 2), dtype=float64)
     >>> typeof(1.0)
-    ShapedArray(float64[], weak_type=True)
+    ShapeDtypeStruct(shape=(), dtype=float64, weak_type=True)
     """
     found = value_types.get(type(x)) or find_value_type(type(x))
     if found is None:

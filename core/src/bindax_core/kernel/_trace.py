@@ -7,7 +7,7 @@ A ``MainTrace`` is one active interpreter with its level; a ``Trace`` boxes valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from bindax_core.errors import (
     ConcretizationTypeError,
@@ -216,6 +216,12 @@ class Tracer(ArrayOperators):
             f"{self._trace.main.origin}{'; ' + history if history else ''}. Use the function of "
             f"bindax with the same name, or move the NumPy call out of the traced function."
         )
+
+    def __copy__(self) -> Self:
+        return self  # values do not change, so one that is traced is its own copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(

@@ -5,7 +5,7 @@ The kernel knows the interface alone; packages supply backends through the ``bin
 
 from __future__ import annotations
 
-import os
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,12 +16,13 @@ from bindax_core.errors import BackendError
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr
-from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
 from bindax_core.runtime._operands import as_array, is_reusable
 from bindax_core.runtime._overlaid import Overlaid, OverlaidProgram, has_extended_dtypes
+from bindax_core.runtime._programs import Kept, recent_programs
 from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._transaction import record_undo
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -223,10 +224,14 @@ def unregister_backend(backend: Backend) -> None:
 def find_backend(name: str | None = None) -> Backend:
     """The backend of a name, or the one that ``config.backend`` or the priorities choose.
 
+    In a process that was forked from one with a compiler at work, it is the interpreter.
+
     Raises:
         BackendError: when no installed backend has the name.
     """
     name = name or config.backend
+    if not runtime.has_compiler_threads:
+        return backends["numpy"]
     if name is not None and name in backends:
         return backends[name]
     runtime.plugins.load_backends(name)
@@ -270,22 +275,68 @@ def executable_of(
     name: str,
     donated: tuple[bool, ...] = (),
     keep_unused: bool = False,
+    keep: bool = True,
 ) -> Executable:
-    """The compiled form of a program, made once for each backend and options."""
+    """The compiled form of a program, made once for each backend and options.
+
+    Args:
+        jaxpr: the program.
+        backend: the one that compiles it.
+        name: its name, for messages and profiles.
+        donated: for each operand, whether its memory may be reused for a result.
+        keep_unused: whether operands that the program does not use are transferred anyway.
+        keep: whether it is kept with the program, among the ``config.compiled_programs`` used
+            last; otherwise the caller keeps it.
+    """
     key = ("executable", backend.name, name, donated, keep_unused)
-    executable = jaxpr.cache.get(key)
-    if executable is None:
+    kept: _KeptWithProgram | None = jaxpr.cache.get(key)
+    if kept is None:
         compiled = compile_program(
             jaxpr, backend, name=name, donated=donated, keep_unused=keep_unused
         )
-        executable = jaxpr.cache.setdefault(key, compiled)
-    return executable  # type: ignore[no-any-return]
+        if not keep:
+            return compiled
+        kept = jaxpr.cache.setdefault(key, _KeptWithProgram(compiled, jaxpr, key))
+        recent_programs.add(kept)
+    kept.used = recent_programs.time
+    return kept.executable
+
+
+class _KeptWithProgram(Kept):
+    """An executable in the ``cache`` of its program."""
+
+    __slots__ = ("_key", "_program", "executable")
+
+    def __init__(self, executable: Executable, program: ClosedJaxpr, key: Any) -> None:
+        super().__init__()
+        self.executable = executable
+        self.size = getattr(executable, "size", 0)
+        self._program = weakref.ref(program)
+        self._key = key
+
+    def drop(self) -> None:
+        program = self._program()
+        if program is not None:
+            program.cache.pop(self._key, None)
 
 
 # ---------------------------------------------------------------------- single operations
 
-_OPERATIONS_LIMIT = 4096
-_operations: dict[Any, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+_operations: dict[Any, _KeptOperation] = {}
+
+
+class _KeptOperation(Kept):
+    """An executable of one operation, for operands of some types."""
+
+    __slots__ = ("_key", "run")
+
+    def __init__(self, run: Callable[[Sequence[Any]], Sequence[Any]], key: Any) -> None:
+        super().__init__()
+        self.run = run
+        self._key = key
+
+    def drop(self) -> None:
+        _operations.pop(self._key, None)
 
 
 def compiling_backend(operands: Sequence[Any]) -> Backend | None:
@@ -309,17 +360,17 @@ def run_operation(
     """Evaluate one primitive through a backend, compiling once for each type of operands."""
     if backend is None:
         owners = [b for x in operands if (b := getattr(x, "_backend", None)) is not None]
-        backend = owners[0] if owners else find_backend()
+        backend = owners[0] if owners and runtime.has_compiler_threads else find_backend()
     avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
     key = (primitive, backend, avals, tuple(params.items()) if params else ())
-    run = _operations.get(key)
-    if run is None:
-        run = _compile_operation(primitive, backend, avals, params)
+    kept = _operations.get(key)
+    if kept is None:
+        kept = _KeptOperation(_compile_operation(primitive, backend, avals, params), key)
         if all(map(is_reusable, params.values())):
-            if len(_operations) >= _OPERATIONS_LIMIT:
-                _operations.clear()
-            _operations[key] = run
-    return run(operands)
+            _operations[key] = kept
+            recent_programs.add(kept)
+    kept.used = recent_programs.time
+    return kept.run(operands)
 
 
 def _compile_operation(
@@ -336,11 +387,3 @@ def _compile_operation(
     )
     # The types of the operands are part of the key, so a check of them would be a second one.
     return getattr(executable, "run_unchecked", None) or (lambda operands: executable(*operands))
-
-
-def _after_fork() -> None:
-    runtime.has_compiler_threads = False
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

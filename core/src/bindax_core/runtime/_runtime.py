@@ -80,8 +80,8 @@ class Runtime:
         plugins: the discovery of plugins.
         wrap_rule: put around every function that interpreters call, by the debug mode that checks
             rules; None while it is off.
-        has_compiler_threads: whether operations may be compiled: not in a forked process, which
-            has none of a compiler's threads, and would wait for them for ever.
+        has_compiler_threads: whether programs may be compiled: not in a process forked after a
+            compiler started threads, since the child would wait for them for ever.
     """
 
     __slots__ = ("has_compiler_threads", "plugins", "wrap_rule")

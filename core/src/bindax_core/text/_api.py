@@ -66,8 +66,8 @@ def jaxpr_from_text(text: str, *, any_version: bool = False) -> ClosedJaxpr:
 
     >>> from bindax_transforms import make_jaxpr
     >>> text = jaxpr_to_text(make_jaxpr(lambda x: (x, x))(1.0))
-    >>> jaxpr_from_text(text).out_avals
-    [ShapedArray(float64[], weak_type=True), ShapedArray(float64[], weak_type=True)]
+    >>> jaxpr_from_text(text).out_avals[0]
+    ShapeDtypeStruct(shape=(), dtype=float64, weak_type=True)
     >>> jaxpr_from_text(text.replace("float64[]", "float63[]"))
     Traceback (most recent call last):
     bindax_core.errors.JaxprTextError: line 3: there is no dtype 'float63' here. ...

@@ -28,17 +28,20 @@ def flag(letter: str) -> str:
     return f"{ord(letter)} : ui8"
 
 
-def lapack_lowering(impl: Function, rule: Function, *, generic: Function | None = None) -> Rule:
+def lapack_lowering(
+    impl: Function, rule: Function, *, generic: Function | None = None, multiple: bool = False
+) -> Rule:
     """The ``lowering`` rule of a primitive that LAPACK computes.
 
     Args:
         impl: the primitive's evaluation on NumPy arrays, for empty arrays and other platforms.
         rule: the lowering for the CPU.
         generic: the lowering for other platforms, where there is one.
+        multiple: whether even one result is in a list.
     """
 
     def lower(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
-        single = len(ctx.avals_out) == 1
+        single = len(ctx.avals_out) == 1 and not multiple
         if any(0 in aval.shape for aval in ctx.avals_in):
             empty = [np.zeros(aval.shape, aval.dtype) for aval in ctx.avals_in]
             outs = impl(*empty, **params)

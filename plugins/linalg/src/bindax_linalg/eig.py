@@ -231,6 +231,6 @@ eig_p: Primitive = primitive(
     rules.jvp(_eig_jvp, symbolic_zeros=True),
     m.leading_batch(lambda x, **params: eig_p.bind(x, **params), multiple=True),
     rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_eig_impl, _eig_lowering),
+    _lapack.lapack_lowering(_eig_impl, _eig_lowering, multiple=True),
     multiple_results=True,
 )

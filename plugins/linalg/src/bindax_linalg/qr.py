@@ -170,7 +170,7 @@ qr_p: Primitive = primitive(
     rules.jvp(_qr_jvp, symbolic_zeros=True),
     m.leading_batch(_bind_qr, multiple=True),
     rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_qr_impl, _qr_lowering),
+    _lapack.lapack_lowering(_qr_impl, _qr_lowering, multiple=True),
     multiple_results=True,
 )
 

@@ -90,6 +90,6 @@ schur_p: Primitive = primitive(
     ),
     m.leading_batch(lambda x, **params: schur_p.bind(x, **params), multiple=True),
     rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_schur_impl, _schur_lowering),
+    _lapack.lapack_lowering(_schur_impl, _schur_lowering, multiple=True),
     multiple_results=True,
 )

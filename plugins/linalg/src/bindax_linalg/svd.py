@@ -195,6 +195,6 @@ svd_p: Primitive = primitive(
     rules.jvp(_svd_jvp, symbolic_zeros=True),
     m.leading_batch(lambda x, **params: svd_p.bind(x, **params), multiple=True),
     rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_svd_impl, _svd_lowering),
+    _lapack.lapack_lowering(_svd_impl, _svd_lowering, multiple=True),
     multiple_results=True,
 )

@@ -85,7 +85,11 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             f"from_dlpack takes an array with __dlpack__ and __dlpack_device__, but got {x!r:.60} "
             f"of type {type(x).__name__}."
         )
-    out = Array.from_numpy(np.array(np.from_dlpack(x)))
+    try:
+        host = np.from_dlpack(x)
+    except BufferError as error:
+        raise TypeError(f"from_dlpack: {x!r:.60} cannot be exchanged: {error}.") from error
+    out = Array.from_numpy(np.array(host))
     return placed("from_dlpack", out, device)
 
 

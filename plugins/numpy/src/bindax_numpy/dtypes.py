@@ -11,8 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from bindax_core.extend import (
-    Array,
-    Tracer,
+    AnyArray,
     as_extended,
     config,
     extended,
@@ -36,27 +35,8 @@ nan: Final = math.nan
 newaxis: Final = None
 
 
-class _ArrayClass(type):
-    """Makes the class below answer for arrays, traced or not."""
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, (Array, Tracer))
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, (Array, Tracer)) or super().__subclasscheck__(subclass)
-
-
-class ndarray(metaclass=_ArrayClass):
-    """The type of arrays under the name that it has in NumPy; traced ones are instances, too.
-
-    >>> isinstance(jnp.zeros(2), jnp.ndarray), isinstance(np.zeros(2), jnp.ndarray)
-    (True, False)
-    """
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Raise: arrays are made by functions."""
-        raise TypeError("ndarray is a type to ask for; make arrays with array, zeros and the like.")
-
+ndarray = AnyArray
+"""The type of arrays under the name that it has in NumPy; traced ones are instances, too."""
 
 # ------------------------------------------------------------------------------------- dtypes
 

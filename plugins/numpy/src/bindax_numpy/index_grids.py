@@ -14,7 +14,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import convert, promote_dtypes, shape_argument
+from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, shape_argument
 from bindax_numpy._operands import array_operand, known
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.indexing import index_operand
@@ -160,7 +160,7 @@ def apply_along_axis(
     """
     x = array_operand("apply_along_axis", arr)
     ndim = typeof(x).ndim
-    place = axis % ndim if -ndim <= axis < ndim else axis
+    place = axis_argument("apply_along_axis", axis, ndim)
 
     def call(v: Any) -> Any:
         return func1d(v, *args, **kwargs)

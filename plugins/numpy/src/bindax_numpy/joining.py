@@ -21,6 +21,8 @@ from bindax_numpy._operands import array_operand, require_values
 from bindax_numpy.creation import asarray
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
+_MOST_PARTS = 2**24
+
 
 def _arrays(name: str, arrays: Any) -> list[Any]:
     """The arrays to join: a sequence of them, or the slices of one along its first axis."""
@@ -194,6 +196,8 @@ def _split(name: str, ary: Any, where: Any, axis: int) -> list[Any]:
                 f"{name}: axis {axis} of {aval.str_short()} has size {size} and cannot be cut "
                 f"into {parts} equal parts; array_split cuts into unequal ones."
             )
+        if parts > _MOST_PARTS:
+            raise ValueError(f"{name}: {parts} parts are more than the {_MOST_PARTS} there can be.")
         length, longer = size // parts, size % parts
         bounds = [i * length + min(i, longer) for i in range(parts + 1)]
     return [

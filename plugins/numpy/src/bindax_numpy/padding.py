@@ -14,6 +14,7 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, convert
 from bindax_numpy._operands import array_operand
+from bindax_numpy.index_grids import apply_along_axis
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate
 from bindax_numpy.moving import flip
@@ -41,7 +42,7 @@ _OPTIONS: dict[str, set[str]] = {
 }
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
     """An array with more elements around it.
 
     Args:
@@ -51,6 +52,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
         mode: what is added: "constant", "empty" (which is 0), the "edge" elements, "linear_ramp"
             from them to other values, what they "reflect" (without the edges) or "symmetric" (with
             them), "wrap" for the other side, or the "maximum", "minimum", "mean" or "median".
+            A function takes each vector with zeros at its ends, their two numbers, the axis and a
+            dict of the further arguments, and returns the vector.
         **kwargs: ``constant_values`` of "constant" and ``end_values`` of "linear_ramp", as many as
             for ``pad_width``, by default 0; ``stat_length`` of the statistics: how many elements at
             the edge count, likewise, by default all; ``reflect_type`` of "reflect" and
@@ -65,6 +68,9 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     >>> jnp.pad(jnp.array([1, 2, 3]), 2, mode="reflect")
     Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
     """
+    if callable(mode):
+        x = array_operand("pad", array)
+        return _by_function(x, _widths(pad_width, typeof(x).ndim), mode, kwargs)
     if mode not in _OPTIONS:
         raise ValueError(f"pad: mode must be one of {sorted(_OPTIONS)}, but it is {mode!r}.")
     unknown = set(kwargs) - _OPTIONS[mode]
@@ -87,6 +93,14 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     for axis, (before, after) in enumerate(widths):
         if before or after:
             x = _mirrored(x, axis, before, after, mode, odd == "odd")
+    return x
+
+
+def _by_function(x: Any, widths: list[tuple[int, int]], function: Any, kwargs: Any) -> Any:
+    """Zeros around an array, then every vector along each axis as a function returns it."""
+    x = _with_constants(x, widths, 0)
+    for axis, width in enumerate(widths):
+        x = apply_along_axis(function, axis, x, width, axis, kwargs)
     return x
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,8 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     Array([ 2., 30.], dtype=float32)
     """
     operand = strong_operand("piecewise", x)
+    if isinstance(condlist, Mapping) or isinstance(funclist, Mapping):
+        raise TypeError("piecewise takes sequences of conditions and of functions, not mappings.")
     aval = typeof(operand)
     conditions = [condlist] if _is_one_condition(condlist, aval.ndim) else list(condlist)
     functions = list(funclist)

@@ -253,7 +253,7 @@ def sinc(x: Any, /) -> Array:
     # Near 0 the first terms of the series, which have the right derivatives of every order there.
     info: Any = finfo(dtypes.real_dtype(typeof(x).dtype))  # type: ignore[no-untyped-call]
     near = lax.abs(angle) < (float(info.eps) * 5040) ** (1 / 6)
-    square = angle * angle
+    square = choice(near, angle, 0.0) ** 2
     series = 1 - square / 6 * (1 - square / 20)
     safe = choice(near, 1.0, angle)
     return choice(near, series, lax.sin(safe) / safe)

@@ -43,7 +43,6 @@ NumPyArray = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 
 _DISCRETE = "its operands and results are integers, so there is no derivative"
-_MANY = 1 << 15
 
 # ------------------------------------------------------------------------------------ the hash
 
@@ -187,13 +186,9 @@ def _numbers_batch(size: int, operands: Sequence[Any], dims: Sequence[Any], **pa
     return threefry2x32_numbers_p.bind(moveaxis(operands[0], dims[0], 0), **params), 0
 
 
-def _are_many(key: ShapedArray, *, shape: Shape, bit_width: int) -> bool:
-    return key.size * math.prod(shape) >= 2 * _MANY
-
-
 threefry2x32_numbers_p: Primitive = primitive(
     "threefry2x32_numbers",
-    rules.impl(_numbers_impl, slow=_are_many),
+    rules.impl(_numbers_impl),
     rules.abstract_eval(_numbers_type),
     rules.jvp.absent(_DISCRETE),
     rules.vmap(_numbers_batch),

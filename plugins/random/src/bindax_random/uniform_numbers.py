@@ -28,6 +28,7 @@ from bindax_lax_basic import (
     index_in_dim,
     lt,
     mul,
+    optimization_barrier,
     rem,
     select,
     shift_right_logical,
@@ -49,7 +50,6 @@ from bindax_random._operands import Shape, float_dtype, in_dtype, integer_dtype,
 from bindax_random.keys import random_bits_p, random_split_p, single_key
 
 NumPyArray = np.ndarray[Any, Any]
-_MANY = 1 << 16
 
 # ------------------------------------------------------------------------------------- bits
 
@@ -74,7 +74,13 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     found = canonical_dtype(f"uint{config.default_dtype_bits}" if dtype is None else dtype)
     if kind_of(found) != "unsigned integer" or found.itemsize * 8 < 8:
         raise ValueError(f"bits: dtype must be an unsigned integer dtype, but got {found.name}.")
-    return drawn_bits(typed, 8 * found.itemsize, shape_argument("bits", shape))
+    sizes = shape_argument("bits", shape)
+    return _bits(typed, bit_width=8 * found.itemsize, shape=sizes)
+
+
+@compiled
+def _bits(key: Any, *, bit_width: int, shape: Shape) -> Any:
+    return drawn_bits(key, bit_width, shape)
 
 
 def drawn_bits(typed: Any, bit_width: int, shape: Shape) -> Any:
@@ -190,7 +196,7 @@ def _unit_floats(bits: Any, *, dtype: DType) -> Any:
 
 unit_floats_p: Primitive = primitive(
     "random.unit_floats",
-    rules.impl(_unit_impl, slow=lambda bits, **params: bits.size >= _MANY),
+    rules.impl(_unit_impl),
     rules.abstract_eval(_unit_type),
     no_derivative(lambda x, **params: unit_floats_p.bind(x, **params)),
     same_dims(lambda x, **params: unit_floats_p.bind(x, **params)),
@@ -285,17 +291,18 @@ def _integers(typed: Any, minval: Any, maxval: Any, shape: Shape, dtype: DType) 
     low, high = _clipped(minval, dtype), _clipped(maxval, dtype)
     nbits = 8 * dtype.itemsize
     unsigned = np.dtype(f"uint{nbits}")
-    upper, lower = [drawn_bits(one, nbits, shape) for one in split_in(typed)]
+    # A compiler makes bits many at a time, but not in one loop with divisions.
+    upper, lower = optimization_barrier([drawn_bits(one, nbits, shape) for one in split_in(typed)])
     one = unsigned.type(1)
     span = convert_element_type(high - low, unsigned)
     span = _where(high <= low, one, span)
     # A bound beyond the dtype is one more than can be said in it; all 2**nbits become 0, of which
     # the remainder is the number itself.
     span = _where(bitwise_and(above, high > low), span + one, span)
-    span = broadcast_to(span, shape)
-    # 2**nbits modulo the span, without a number of more bits.
-    half = rem(full(shape, 1 << (nbits // 2), unsigned), span)
+    # 2**nbits modulo the span, without a number of more bits; once for all numbers of a span.
+    half = rem(full(typeof(span).shape, 1 << (nbits // 2), unsigned), span)
     factor = rem(mul(half, half), span)
+    span, factor = [broadcast_to(x, shape) for x in (span, factor)]
     offset = rem(mul(rem(upper, span), factor) + rem(lower, span), span)
     return low + convert_element_type(offset, dtype)
 

@@ -14,11 +14,11 @@ from bindax_transforms.autodiff.gradient import jacrev as jacrev
 from bindax_transforms.autodiff.gradient import value_and_grad as value_and_grad
 from bindax_transforms.autodiff.jvp import jvp as jvp
 from bindax_transforms.autodiff.jvp import jvp_jaxpr as jvp_jaxpr
+from bindax_transforms.autodiff.linearize import linear_transpose as linear_transpose
 from bindax_transforms.autodiff.linearize import linearize as linearize
 from bindax_transforms.autodiff.linearize import vjp as vjp
 from bindax_transforms.autodiff.partial_eval import dce_jaxpr as dce_jaxpr
 from bindax_transforms.autodiff.partial_eval import partial_eval_jaxpr as partial_eval_jaxpr
-from bindax_transforms.autodiff.transposition import linear_transpose as linear_transpose
 from bindax_transforms.autodiff.transposition import transpose_jaxpr as transpose_jaxpr
 from bindax_transforms.batching.named_axes import NamedAxis as NamedAxis
 from bindax_transforms.batching.named_axes import bound_axes as bound_axes

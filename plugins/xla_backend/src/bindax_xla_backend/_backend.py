@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import threading
 import warnings
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bindax_core.extend import ClosedJaxpr, DeletedArrayError, ShapedArray, float0
+from bindax_core.extend import (
+    BackendError,
+    ClosedJaxpr,
+    DeletedArrayError,
+    ShapedArray,
+    compiler_started,
+    float0,
+)
 from bindax_xla_backend import _cache
 from bindax_xla_backend._errors import (
+    FORKED,
     ArgumentError,
     CompilationError,
     ExecutionError,
@@ -47,7 +56,10 @@ class XlaBackend:
     def __init__(self) -> None:
         self.compiled = _cache.MemoryCache()
         self._lock = threading.Lock()
+        self.executables: weakref.WeakSet[Executable] = weakref.WeakSet()
         self._client: Any = None
+        self._forked = False
+        self._abandoned: Any = None
         self._devices: list[Device] = []
 
     def __repr__(self) -> str:
@@ -224,8 +236,14 @@ class XlaBackend:
         return self._devices[0]
 
     def client(self) -> Any:
-        """The PJRT client, made on the first call; opaque."""
+        """The PJRT client, made on the first call; opaque.
+
+        Raises:
+            BackendError: in a process that was forked after the client was made.
+        """
         if self._client is None:
+            if self._forked:
+                raise BackendError(FORKED)
             from bindax_xla_backend import _jaxlib
 
             with self._lock:
@@ -233,7 +251,22 @@ class XlaBackend:
                     client = _jaxlib.make_cpu_client()
                     self._devices = _jaxlib.local_devices(client)
                     self._client = client
+                    compiler_started(self._settle, self._abandon)
         return self._client
+
+    def _settle(self) -> None:
+        """Wait for what is being computed, so that a forked process can read it."""
+        from bindax_xla_backend import _jaxlib
+
+        self.effects_barrier()
+        _jaxlib.settle(self._client)
+
+    def _abandon(self) -> None:
+        """Refuse to compile or to run anything, in a process that lacks the client's threads."""
+        self._abandoned = self._client, self._devices  # freeing them could wait for a thread
+        self._client, self._devices, self._forked = None, [], True
+        for executable in list(self.executables):
+            executable.abandon()
 
     def _lowered(
         self, jaxpr: ClosedJaxpr, name: str, donated: Sequence[bool], keep_unused: bool

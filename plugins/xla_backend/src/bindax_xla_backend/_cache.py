@@ -19,35 +19,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ENVIRONMENT_VARIABLE = "BINDAX_COMPILATION_CACHE_DIR"
+from bindax_core.extend import config
 
-_MAGIC = b"bindax-xla-executable-1\n"
+_MAGIC = b"bindax-xla-executable-2\n"
 _DIGEST_SIZE = hashlib.sha256().digest_size
-_unset = object()
-_directory: Any = _unset
-
-
-def set_compilation_cache_dir(directory: str | os.PathLike[str] | None) -> None:
-    """Keep compiled programs in a directory, for later processes; None turns that off.
-
-    The environment variable ``BINDAX_COMPILATION_CACHE_DIR`` does the same. Loading a compiled
-    program runs machine code from the file, so the directory must belong to you, and nobody else
-    may be able to write to it; otherwise it is not used. Nothing is ever removed from it: delete
-    files in it whenever you like, also while programs run.
-
-    Args:
-        directory: made when it does not exist.
-    """
-    global _directory
-    _directory = None if directory is None else Path(directory)
+_REMEDY = "set config.compilation_cache_dir to a directory of yours"
 
 
 def compilation_cache_dir() -> Path | None:
     """The directory that compiled programs are kept in, or None."""
-    if _directory is not _unset:
-        return _directory  # type: ignore[no-any-return]
-    text = os.environ.get(ENVIRONMENT_VARIABLE)
-    return Path(text).expanduser() if text else None
+    directory = config.compilation_cache_dir
+    return None if directory is None else Path(directory).expanduser()
 
 
 class MemoryCache:
@@ -148,13 +130,12 @@ def read_entry(directory: Path, key: bytes) -> bytes | None:
     if not _is_private(directory):
         return None
     try:
-        content = _path(directory, key).read_bytes()
+        content = _read_file(_path(directory, key))
     except OSError:
         return None
     start = len(_MAGIC) + _DIGEST_SIZE
     payload = content[start:]
-    expected = _MAGIC + hashlib.sha256(payload).digest()
-    return payload if content[:start] == expected else None
+    return payload if content[:start] == _head(key, payload) else None
 
 
 def write_entry(directory: Path, key: bytes, payload: bytes) -> None:
@@ -169,20 +150,54 @@ def write_entry(directory: Path, key: bytes, payload: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=directory, suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(payload).digest() + payload)
+                file.write(_head(key, payload) + payload)
             os.replace(temporary, _path(directory, key))
         except BaseException:
             os.unlink(temporary)
             raise
+        _remove_oldest(directory)
     except OSError as error:
         _warn_once(
             f"the compiled program could not be stored in {directory}: {error}. Programs are "
-            f"compiled anew in each process; set {ENVIRONMENT_VARIABLE} to a directory of yours."
+            f"compiled anew in each process; {_REMEDY}."
         )
 
 
 def _path(directory: Path, key: bytes) -> Path:
     return directory / f"{key.hex()}.xla"
+
+
+def _head(key: bytes, payload: bytes) -> bytes:
+    """The beginning of an entry; it holds the key, so that no entry passes for another."""
+    return _MAGIC + hashlib.sha256(key + payload).digest()
+
+
+def _read_file(path: Path) -> bytes:
+    """Read a plain file, without waiting for the writer of a pipe that is in its place."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(f"{path} is not a plain file")
+        os.utime(path)  # the oldest are those that nobody has read for the longest time
+        return file.read()
+
+
+def _remove_oldest(directory: Path) -> None:
+    """Remove the entries used longest ago while all are larger than the setting allows."""
+    found = []
+    for entry in os.scandir(directory):
+        if entry.name.endswith((".xla", ".tmp")) and entry.is_file(follow_symlinks=False):
+            try:
+                status = entry.stat()
+            except FileNotFoundError:
+                continue  # another process removed it
+            found.append((status.st_mtime_ns, status.st_size, entry.path))
+    size = sum(entry[1] for entry in found)
+    for _, own, path in sorted(found)[:-1]:
+        if size <= config.compilation_cache_bytes:
+            return
+        Path(path).unlink(missing_ok=True)
+        size -= own
 
 
 def _is_private(directory: Path) -> bool:
@@ -192,13 +207,13 @@ def _is_private(directory: Path) -> bool:
         return False
     if not hasattr(os, "geteuid"):
         return True
-    writable_by_others = status.st_mode & stat.S_IWOTH
+    writable_by_others = status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
     if status.st_uid == os.geteuid() and not writable_by_others:
         return True
     _warn_once(
         f"the compilation cache {directory} is not used, because other users own it or can write "
-        f"to it, and loading a compiled program runs its machine code. Set {ENVIRONMENT_VARIABLE} "
-        f"to a directory of yours that others cannot write to."
+        f"to it, and loading a compiled program runs its machine code; {_REMEDY} that neither its "
+        f"group nor others can write to (chmod go-w)."
     )
     return False
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from bindax_core.extend import Array, DeletedArrayError, ShapedArray, typeof
+from bindax_core.extend import Array, BackendError, DeletedArrayError, ShapedArray, typeof
 from bindax_xla_backend import _jaxlib, _pending
 from bindax_xla_backend._errors import (
+    FORKED,
     ArgumentError,
     ExecutionError,
     excerpt,
@@ -33,9 +34,11 @@ class Executable:
         out_avals: the types of the results.
         run_unchecked: the same as a call, for operands in a sequence that are known to have the
             right types: XLA would reinterpret the bytes of others.
+        size: the size of the program, in bytes.
     """
 
     __slots__ = (
+        "__weakref__",
         "_avals",
         "_backend",
         "_callbacks",
@@ -49,6 +52,7 @@ class Executable:
         "name",
         "out_avals",
         "run_unchecked",
+        "size",
     )
 
     def __init__(
@@ -69,7 +73,9 @@ class Executable:
         self._kept = None if everything else program.kept
         self._donated = program.donated
         self._handlers = [_handler(aval, backend, device) for aval in program.out_avals]
+        self.size = len(program.bytecode)
         self.run_unchecked = _unchecked(self)
+        backend.executables.add(self)
 
     def __call__(self, *operands: Any) -> list[Array]:
         """Run the program.
@@ -122,6 +128,10 @@ class Executable:
     def memory_analysis(self) -> dict[str, int]:
         """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
         return _jaxlib.memory_analysis(self._loaded)
+
+    def abandon(self) -> None:
+        """Have every call raise, in a process that has none of the threads that would run it."""
+        self._run = self.run_unchecked = _refuse
 
     # ------------------------------------------------------------------------- slow paths
 
@@ -192,6 +202,10 @@ class Executable:
         raise ExecutionError(
             f"the compiled program {self.name} failed: {excerpt(str(error))}"
         ) from error
+
+
+def _refuse(*operands: Any) -> NoReturn:
+    raise BackendError(FORKED)
 
 
 _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}

@@ -246,6 +246,16 @@ def load_executable(client: Any, device: Device, serialized: bytes, options: Any
     return client.deserialize_executable(serialized, device._device_list, options)
 
 
+def settle(client: Any) -> None:
+    """Wait for all buffers of a client; failures show when a buffer is looked at."""
+    for buffer in client.live_arrays():
+        try:
+            if not buffer.is_deleted():
+                _jax.batched_block_until_ready([buffer])
+        except RuntimeFailure:
+            pass
+
+
 def run_with_token(executable: Any, buffers: Sequence[Any]) -> tuple[Any, Any]:
     """Start an execution; give its results and a token with ``block_until_ready()``."""
     results = executable.execute_sharded(buffers, with_tokens=True)

@@ -7,7 +7,6 @@ with.
 from __future__ import annotations
 
 from bindax_xla_backend._backend import XlaBackend
-from bindax_xla_backend._cache import compilation_cache_dir, set_compilation_cache_dir
 from bindax_xla_backend._errors import (
     ArgumentError,
     CallbackResultError,
@@ -28,8 +27,6 @@ __all__ = [
     "LoweringError",
     "UnsupportedTypeError",
     "XlaBackend",
-    "compilation_cache_dir",
     "element_type",
-    "set_compilation_cache_dir",
     "tensor_text",
 ]

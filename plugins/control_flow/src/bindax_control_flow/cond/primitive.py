@@ -16,18 +16,20 @@ from bindax_core.extend import (
     Origin,
     Region,
     ShapedArray,
+    Tracer,
     Var,
     Zero,
     as_array,
     eval_jaxpr,
     full_lower,
+    is_differentiable,
     is_undef_primal,
     operations_for,
     primitive,
     rules,
     typeof,
 )
-from bindax_lax_basic import convert_element_type, select_n
+from bindax_lax_basic import clamp, convert_element_type, eq, select_n, stop_gradient
 from bindax_transforms import (
     check_repeatable,
     dce_jaxpr,
@@ -113,19 +115,42 @@ def _select(
     """With a mapped condition, all branches run and each element is taken from its own."""
     del index_dim  # the index is a scalar for each element, so its only axis is the batch axis
     rows = []
-    for branch in branches:
+    for i, branch in enumerate(branches):
         check_repeatable(branch, "vmap of cond with a mapped predicate runs all branches")
-        program, _ = vmap_jaxpr(branch, axis_size, dims, True)
-        rows.append(eval_jaxpr(program.jaxpr, program.consts, *operands))
+        taken = eq(clamp(0, index, len(branches) - 1), i)
+        guarded = [_guarded(axis_size, taken, x, d) for x, d in zip(operands, dims, strict=True)]
+        given_dims = [d for _, d in guarded]
+        program, _ = vmap_jaxpr(branch, axis_size, given_dims, True)
+        rows.append(eval_jaxpr(program.jaxpr, program.consts, *[x for x, _ in guarded]))
     which = convert_element_type(index, np.bool_) if len(branches) == 2 else index
     outs = []
     for cases in zip(*rows, strict=True):
-        shape = typeof(cases[0]).shape
-        spread = which
-        for axis in range(1, len(shape)):
-            spread = operations_for(typeof(which)).broadcast_axis(spread, shape[axis], axis)
+        spread = _spread(which, typeof(cases[0]).shape)
         outs.append(select_n(spread, *cases) if len(cases) > 1 else cases[0])
     return outs, [0] * len(outs)
+
+
+def _guarded(axis_size: int, taken: Any, x: Any, dim: int | None) -> tuple[Any, int | None]:
+    """An operand of a branch, of which only the elements that take the branch have tangents.
+
+    Without it, an infinite slope at an element of another branch times a cotangent of zero is nan.
+    """
+    aval = typeof(x)
+    if not isinstance(x, Tracer) or not is_differentiable(aval.dtype):
+        return x, dim
+    operations = operations_for(aval)
+    if dim is None:
+        x = operations.broadcast_axis(x, axis_size, 0)
+    elif dim != 0:
+        x = operations.move_axis(x, dim, 0)
+    return select_n(_spread(taken, typeof(x).shape), stop_gradient(x), x), 0
+
+
+def _spread(which: Any, shape: tuple[int, ...]) -> Any:
+    """A vector along the first axis, repeated along the others of a shape."""
+    for axis in range(1, len(shape)):
+        which = operations_for(typeof(which)).broadcast_axis(which, shape[axis], axis)
+    return which
 
 
 def _partial_eval(

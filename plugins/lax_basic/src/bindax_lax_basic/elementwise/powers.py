@@ -23,7 +23,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import INEXACT, NUMBER
 from bindax_lax_basic.elementwise.arithmetic import mul_p, sub_p
-from bindax_lax_basic.elementwise.comparison import eq_p
+from bindax_lax_basic.elementwise.comparison import and_p, eq_p, ne_p, or_p
 from bindax_lax_basic.elementwise.conversion import convert, same_dims
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import log
@@ -76,7 +76,11 @@ def _pow_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
 
 
 def _pow_impl(x: NumPyArray, y: NumPyArray) -> Any:
-    return np.power(x, y if x.dtype == y.dtype else y.astype(x.dtype))
+    out = np.power(x, y if x.dtype == y.dtype else y.astype(x.dtype))
+    if y.dtype.kind != "c" and not dtypes.is_integer(y.dtype) and (y == 0.5).any():
+        # NumPy takes a square root then: nan of -inf and -0 of -0, where a power is inf and 0.
+        out = np.where((y == 0.5) & ((x == -np.inf) | (x == 0)), np.abs(x), out)
+    return out
 
 
 def _pow_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -95,12 +99,20 @@ def _pow_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]
 
 
 def _pow_partial(x: Any, y: Any) -> Any:
-    """``y * x ** (y - 1)``, which is zero for ``y = 0`` also where ``x`` is zero."""
+    """``y * x ** (y - 1)``, which is zero for ``y = 0`` whatever ``x`` is."""
+    dtype = typeof(x).dtype
     zero, one = constant(0, y), constant(1, y)
     is_zero = eq_p.bind(y, zero)
-    less_one = select_scalars(is_zero, sub_p.bind(y, one), one)
-    factor = select_scalars(is_zero, y, zero)
-    return mul_p.bind(convert(factor, typeof(x).dtype, False), pow_p.bind(x, less_one))
+    less_one = sub_p.bind(y, one)
+    if typeof(y).dtype == dtype:
+        # One in place of what has no reciprocal, so that the product with 0 is 0 there. Elsewhere
+        # nothing is replaced, for the derivatives by y.
+        unfit = or_p.bind(eq_p.bind(x, constant(0, x)), ne_p.bind(x, x))
+        replaced = and_p.bind(is_zero, unfit)
+        x = select_scalars(replaced, x, constant(1, x))
+    else:
+        less_one = select_scalars(is_zero, less_one, zero)  # of unsigned integers, it wraps
+    return mul_p.bind(convert(y, dtype, False), pow_p.bind(x, less_one))
 
 
 def _pow_lowering(ctx: LoweringContext, x: Any, y: Any) -> Any:

@@ -232,7 +232,10 @@ def _extremum_lowering(name: str) -> Lowering:
 
 
 def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, direction: str) -> Any:
-    """The larger (GT) or smaller (LT) complex number, by real part and then imaginary part."""
+    """The larger (GT) or smaller (LT) complex number, by real part and then imaginary part.
+
+    As in NumPy, a nan in either part wins, the first one of two, and of equal numbers the first.
+    """
     part = aval.update(dtype=dtypes.real_dtype(aval.dtype))
     flag = aval.update(dtype=dtypes.bool_, weak_type=False)
 
@@ -242,8 +245,16 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
     (xr, yr), (xi, yi) = parts("stablehlo.real"), parts("stablehlo.imag")
     equal = compare(ctx, "EQ", xr, yr, part)
     by_real = compare(ctx, direction, xr, yr, part)
-    by_imag = compare(ctx, direction, xi, yi, part)
+    by_imag = compare(ctx, f"{direction[0]}E", xi, yi, part)
+
+    def has_nan(real: Any, imag: Any) -> Any:
+        either = [compare(ctx, "NE", v, v, part) for v in (real, imag)]
+        return ctx.op("stablehlo.or", either, result_avals=[flag])[0]
+
     (wins,) = ctx.op("stablehlo.select", [equal, by_imag, by_real], result_avals=[flag])
+    (number,) = ctx.op("stablehlo.not", [has_nan(yr, yi)], result_avals=[flag])
+    (wins,) = ctx.op("stablehlo.and", [wins, number], result_avals=[flag])
+    (wins,) = ctx.op("stablehlo.or", [wins, has_nan(xr, xi)], result_avals=[flag])
     return ctx.op("stablehlo.select", [wins, x, y], result_avals=[aval])[0]
 
 

@@ -195,7 +195,8 @@ def is_identity(which: Primitive, value: Any) -> bool:
     """Test whether a known scalar is the identity of a monoid's operation."""
     if isinstance(value, Tracer):
         return False
-    return bool(value == identity_of(which, typeof(value).dtype))
+    # By NumPy: under jit, a comparison of arrays is traced.
+    return bool(np.asarray(value) == identity_of(which, typeof(value).dtype))
 
 
 def identity_of(which: Primitive, dtype: Any) -> Any:

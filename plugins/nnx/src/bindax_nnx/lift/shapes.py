@@ -57,7 +57,7 @@ def eval_shape(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     ...     def __init__(self, size):
     ...         self.factor = Param(np.zeros(size))
     >>> eval_shape(lambda: Scale(3)).factor.value
-    ShapedArray(float64[3])
+    ShapeDtypeStruct(shape=(3,), dtype=float64)
     """
     check_function("eval_shape", "f", f)
     call = Call(f, args, kwargs)

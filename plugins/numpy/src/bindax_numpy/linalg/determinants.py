@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from ml_dtypes import finfo
 
+import bindax_control_flow as control_flow
 import bindax_lax_basic as lax
 import bindax_linalg as lax_linalg
 from bindax_core.extend import Array, typeof
@@ -19,12 +20,15 @@ from bindax_numpy._operands import constant, strong_operand
 from bindax_numpy.arithmetic import absolute, sign
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import diagonal
+from bindax_numpy.joining import concatenate
 from bindax_numpy.linalg._matrices import matrix_operand
 from bindax_numpy.linalg.decompositions import svdvals
 from bindax_numpy.linalg.norms import norm
 from bindax_numpy.linalg.systems import inv
-from bindax_numpy.reductions import any, count_nonzero, max, prod, sum
-from bindax_numpy.reshaping import expand_dims
+from bindax_numpy.reductions import all, any, count_nonzero, max, prod, sum
+from bindax_numpy.reshaping import expand_dims, swapaxes
+from bindax_numpy.rounding import conj
+from bindax_transforms import custom_jvp
 
 
 class SlogdetResult(NamedTuple):
@@ -47,8 +51,9 @@ def det(a: Any) -> Array:
     Args:
         a: matrices, of shape ``[..., n, n]``.
 
-    Those of up to three rows are sums of products, of which every derivative exists. Larger ones
-    are computed by LU decomposition, which has no derivative where a matrix is singular.
+    The derivative exists also where a matrix is singular: of up to three rows, determinants are
+    sums of products; of more, they are computed by LU decomposition, and the derivative consists of
+    cofactors.
 
     >>> jnp.linalg.det(jnp.array([[1.0, 2.0], [3.0, 4.0]]))
     Array(-2., dtype=float32)
@@ -58,8 +63,44 @@ def det(a: Any) -> Array:
         return x[..., 0, 0] * x[..., 1, 1] - x[..., 0, 1] * x[..., 1, 0]
     if typeof(x).shape[-1] == 3:
         return _det_of_three_rows(x)
+    return _det(x)
+
+
+def _det_by_elimination(x: Any) -> Any:
     packed, pivots, _ = lax_linalg.lu(x)
     return prod(diagonal(packed, 0, -2, -1), -1) * _parity(pivots, typeof(x).dtype)
+
+
+_det = custom_jvp(_det_by_elimination)
+
+
+@_det.defjvp
+def _det_jvp(primals: Any, tangents: Any) -> Any:
+    (x,), (t,) = primals, tangents
+    return _det(x), sum(_cofactors(x) * t, (-2, -1))
+
+
+def _cofactors(x: Any) -> Any:
+    """The derivatives of determinants by the elements of the matrices."""
+    pivots = absolute(diagonal(lax_linalg.lu(lax.stop_gradient(x))[0], 0, -2, -1))
+    info: Any = finfo(pivots.dtype)  # type: ignore[no-untyped-call]
+    regular = all(pivots > max(pivots, -1, keepdims=True) * (float(info.eps) * pivots.shape[-1]))
+    return control_flow.cond(regular, _regular_cofactors, _singular_cofactors, x)
+
+
+def _regular_cofactors(x: Any) -> Any:
+    return _det(x)[..., None, None] * swapaxes(inv(x), -1, -2)
+
+
+def _singular_cofactors(x: Any) -> Any:
+    """Cofactors by singular values: each is replaced by the product of the others."""
+    u, s, vh = lax_linalg.svd(x, full_matrices=False)
+    one = lax.full_like(s[..., :1], 1)
+    before = lax.cumprod(concatenate([one, s[..., :-1]], -1), axis=s.ndim - 1)
+    after = lax.cumprod(concatenate([s[..., 1:], one], -1), axis=s.ndim - 1, reverse=True)
+    others = convert(before * after, typeof(x).dtype, False)
+    turned = _det_by_elimination(u) * _det_by_elimination(vh)
+    return turned[..., None, None] * conj((u * others[..., None, :]) @ vh)
 
 
 def _det_of_three_rows(x: Any) -> Any:

@@ -3,18 +3,18 @@
 Matrices are the last two axes of arrays.
 """
 
+from bindax_scipy.linalg.condensed_forms import hessenberg as hessenberg
+from bindax_scipy.linalg.condensed_forms import rsf2csf as rsf2csf
+from bindax_scipy.linalg.condensed_forms import schur as schur
 from bindax_scipy.linalg.decompositions import cho_factor as cho_factor
 from bindax_scipy.linalg.decompositions import cholesky as cholesky
 from bindax_scipy.linalg.decompositions import eigh as eigh
 from bindax_scipy.linalg.decompositions import eigh_tridiagonal as eigh_tridiagonal
-from bindax_scipy.linalg.decompositions import hessenberg as hessenberg
 from bindax_scipy.linalg.decompositions import lu as lu
 from bindax_scipy.linalg.decompositions import lu_factor as lu_factor
 from bindax_scipy.linalg.decompositions import polar as polar
 from bindax_scipy.linalg.decompositions import qr as qr
 from bindax_scipy.linalg.decompositions import qr_multiply as qr_multiply
-from bindax_scipy.linalg.decompositions import rsf2csf as rsf2csf
-from bindax_scipy.linalg.decompositions import schur as schur
 from bindax_scipy.linalg.decompositions import svd as svd
 from bindax_scipy.linalg.matrix_functions import expm as expm
 from bindax_scipy.linalg.matrix_functions import expm_frechet as expm_frechet

@@ -31,6 +31,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms._rule_checks import check_counts, check_tangent_result
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
 _rules = rules.jvp.functions
@@ -77,10 +78,15 @@ class JVPTrace(Trace):
         tangents = [t.tangent for t in tracers]
         rule = _rules.get(primitive) or rules.jvp.get(primitive)
         primals_out, tangents_out = rule(primals, tangents, **params)
-        return [
-            JVPTracer(self, x, t) if type(t) is not Zero else x
-            for x, t in zip(primals_out, tangents_out, strict=True)
-        ]
+        if primitive.multiple_results:
+            parts = (("the primal results", primals_out), ("the tangents", tangents_out))
+            check_counts(primitive, "jvp", parts, [t.aval for t in tracers], params)
+        outs = []
+        for x, t in zip(primals_out, tangents_out, strict=True):
+            if type(x) is not Array or type(t) is not Array or t.aval is not x.aval:
+                check_tangent_result(primitive, x, t)
+            outs.append(x if type(t) is Zero else JVPTracer(self, x, t))
+        return outs
 
 
 def jvp_flat(
@@ -142,7 +148,7 @@ def jvp(
             place = argument_names(tuple(primals), "primals")[i]
             raise TypeError(f"{place}: {unknown_type_message(x)}")
     flat_tangents = [
-        check_tangent(typeof(x), t, i, tuple(primals))
+        check_tangent(typeof(x), t, i, lambda: tuple(primals))
         for i, (x, t) in enumerate(zip(flat_primals, flat_tangents, strict=True))
     ]
     aux: list[Any] = []
@@ -156,14 +162,16 @@ def jvp(
     return (*results, lower_aux(aux[-1])) if has_aux else results
 
 
-def check_tangent(aval: Any, tangent: Any, index: int, tree: Any, what: str = "tangent") -> Any:
+def check_tangent(
+    aval: Any, tangent: Any, index: int, tree: Callable[[], Any], what: str = "tangent"
+) -> Any:
     """A tangent with exactly the type that belongs to its primal; ``Zero`` for float0.
 
     Args:
         aval: the type of the primal, or for a cotangent of the output.
         tangent: what the user gave; a Python scalar takes the dtype that is needed.
         index: which leaf of the tree it belongs to.
-        tree: the primals, or the output, for the path in the message.
+        tree: makes the primals, or the output, for the path in the message.
         what: ``"tangent"`` or ``"cotangent"``.
 
     Raises:
@@ -173,7 +181,7 @@ def check_tangent(aval: Any, tangent: Any, index: int, tree: Any, what: str = "t
         return tangent
     root = "primals" if what == "tangent" else "output"
     if not is_value(tangent):
-        place = argument_names(tree, root)[index]
+        place = argument_names(tree(), root)[index]
         raise TypeError(f"the {what} for {place}: {unknown_type_message(tangent)}")
     expected, given = aval.tangent_aval(), typeof(tangent)
     if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:
@@ -183,7 +191,7 @@ def check_tangent(aval: Any, tangent: Any, index: int, tree: Any, what: str = "t
     yields = given.weak_type and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
-    place = argument_names(tree, root)[index]
+    place = argument_names(tree(), root)[index]
     raise TypeError(
         f"the {what} for {place} must have the type {expected.str_short()}, because the "
         f"{'primal' if what == 'tangent' else 'output'} is {aval.str_short()}, but it is "

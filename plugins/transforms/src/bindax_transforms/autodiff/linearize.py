@@ -8,10 +8,11 @@ from typing import Any
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
+    Partial,
     UndefPrimal,
     Zero,
     api_boundary,
-    eval_jaxpr,
+    describe_function,
     float0,
     full_lower,
     full_raise,
@@ -25,10 +26,16 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, own_value
-from bindax_transforms.autodiff.jvp import check_tangent, jvp_flat, lower_aux, split_aux
+from bindax_transforms.autodiff._linear_functions import (
+    LinearProgram,
+    Pullback,
+    Pushforward,
+    linear_function,
+)
+from bindax_transforms.autodiff.jvp import jvp_flat, lower_aux, split_aux
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, dce_closed
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
-from bindax_transforms.staging.trace import JaxprBuilder
+from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
 
 
 class Linearized:
@@ -57,18 +64,27 @@ class Linearized:
         self.nonzeros_out = [type(t) is not Zero for t in tangents_out]
         self.tangent_avals_out = [typeof(x).tangent_aval() for x in primals_out]
 
-    def apply(self, tangents: Sequence[Any]) -> list[Any]:
-        """The derivative along tangents, one for each argument; gives values or ``Zero``."""
-        used = [
-            instantiate_zeros(t)
-            for t, nonzero in zip(tangents, self.nonzeros_in, strict=True)
-            if nonzero
-        ]
-        outs = iter(eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *used))
-        return [
-            next(outs) if nonzero else Zero(aval)
-            for nonzero, aval in zip(self.nonzeros_out, self.tangent_avals_out, strict=True)
-        ]
+    def function(
+        self,
+        kind: type[LinearProgram],
+        name: str,
+        fun: Callable[..., Any],
+        in_tree: Any,
+        out_tree: Any,
+        primals: Sequence[Any],
+    ) -> Partial:
+        """The derivative, or its transpose, as a function of trees."""
+        return linear_function(
+            kind,
+            self.jaxpr,
+            name=f"{name} of {describe_function(fun)}",
+            in_tree=in_tree,
+            out_tree=out_tree,
+            in_avals=tuple([typeof(x) for x in primals]),
+            out_avals=tuple([typeof(x) for x in self.primals_out]),
+            nonzeros_in=tuple(self.nonzeros_in),
+            nonzeros_out=tuple(self.nonzeros_out),
+        )
 
     def apply_transposed(self, cotangents: Sequence[Any]) -> list[Any]:
         """The cotangents of the arguments that have tangents; gives values or ``Zero``."""
@@ -117,7 +133,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
     Returns:
         ``(out, f_lin)``, and the auxiliary output if there is one; ``f_lin`` takes a tangent for
-        each argument.
+        each argument. It is a tree, whose leaves are what it has computed.
 
     >>> from bindax_transforms import linearize
     >>> y, f_lin = linearize(lambda x: x * x, 3.0)
@@ -133,23 +149,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     lin = linearize_flat(flat_function, flat, origin)
     tree = out_tree()
-
-    @api_boundary
-    def f_lin(*tangents: Any) -> Any:
-        flat_tangents, tangent_tree = tree_flatten((tangents, {}))
-        if tangent_tree != in_tree:
-            raise TypeError(
-                f"the tangents must have the structure of the arguments, "
-                f"{in_tree.children()[0]}, but they have {tangent_tree.children()[0]}."
-            )
-        checked = [
-            check_tangent(typeof(x), t, i, primals)
-            for i, (x, t) in enumerate(zip(flat, flat_tangents, strict=True))
-        ]
-        outs = [own_value(instantiate_zeros(t)) for t in lin.apply(checked)]
-        return tree_unflatten(tree, outs)
-
     out = tree_unflatten(tree, lin.primals_out)
+    f_lin = lin.function(Pushforward, "linearize", fun, in_tree, tree, flat)
     return (out, f_lin, lower_aux(aux[-1])) if has_aux else (out, f_lin)
 
 
@@ -165,7 +166,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     Returns:
         ``(out, f_vjp)``, and the auxiliary output if there is one; ``f_vjp`` takes a cotangent of
         the structure of ``out`` and returns the tuple of cotangents of the arguments. Cotangents of
-        integers and booleans have dtype ``float0``.
+        integers and booleans have dtype ``float0``. ``f_vjp`` is a tree, whose leaves are what it
+        has computed.
 
     Raises:
         TypeError: when a cotangent does not fit the output.
@@ -184,23 +186,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     lin = linearize_flat(flat_function, flat, origin)
     tree = out_tree()
-    in_avals = [typeof(x).tangent_aval() for x in flat]
-
-    @api_boundary
-    def f_vjp(cotangent: Any) -> tuple[Any, ...]:
-        cts, ct_tree = tree_flatten(cotangent)
-        if ct_tree != tree:
-            raise TypeError(
-                f"the cotangent must have the structure of the output, {tree}, but it has "
-                f"{ct_tree}."
-            )
-        checked = [
-            check_tangent(typeof(x), ct, i, out, "cotangent")
-            for i, (x, ct) in enumerate(zip(lin.primals_out, cts, strict=True))
-        ]
-        return unflatten_cotangents(lin, in_tree, in_avals, checked)
-
     out = tree_unflatten(tree, lin.primals_out)
+    f_vjp = lin.function(Pullback, "vjp", fun, in_tree, tree, flat)
     return (out, f_vjp, lower_aux(aux[-1])) if has_aux else (out, f_vjp)
 
 
@@ -215,3 +202,47 @@ def unflatten_cotangents(
     ]
     args, _ = tree_unflatten(in_tree, outs)
     return args  # type: ignore[no-any-return]
+
+
+@api_boundary
+def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial:
+    """The transpose of a linear function.
+
+    Args:
+        fun: a function that is linear in its arguments.
+        primals: values or types of the arguments; only their shapes and dtypes are used.
+
+    Returns:
+        A function from a cotangent of the output to the tuple of cotangents of the arguments.
+
+    Raises:
+        MissingRuleError: when ``fun`` uses an operation that is not linear.
+
+    >>> from bindax_transforms import linear_transpose
+    >>> transposed = linear_transpose(lambda x, y: 2.0 * x - y, 1.0, 1.0)
+    >>> [float(ct) for ct in transposed(3.0)]
+    [6.0, -3.0]
+    """
+    check_function("linear_transpose", "fun", fun)
+    flat, in_tree = tree_flatten((primals, {}))
+    avals = [x if hasattr(x, "tangent_aval") else typeof(x) for x in flat]
+    for aval in avals:
+        if aval.tangent_aval().dtype == float0:
+            raise TypeError(
+                f"linear_transpose needs arguments of a float or complex dtype, but got "
+                f"{aval.str_short()}: a linear function of integers has no transpose."
+            )
+    origin = Origin("linear_transpose", fun)
+    flat_function, out_tree = flatten_function(fun, in_tree, origin)
+    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
+    return linear_function(
+        Pullback,
+        jaxpr,
+        name=f"linear_transpose of {describe_function(fun)}",
+        in_tree=in_tree,
+        out_tree=out_tree(),
+        in_avals=tuple(avals),
+        out_avals=tuple(jaxpr.out_avals),
+        nonzeros_in=(True,) * len(avals),
+        nonzeros_out=(True,) * len(jaxpr.out_avals),
+    )

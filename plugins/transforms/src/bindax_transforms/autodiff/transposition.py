@@ -15,17 +15,10 @@ from bindax_core.extend import (
     Var,
     Zero,
     add_tangents,
-    api_boundary,
-    float0,
-    instantiate_zeros,
     rules,
-    tree_flatten,
-    tree_unflatten,
-    typeof,
 )
-from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function, own_value, partition
-from bindax_transforms.autodiff.jvp import check_tangent
+from bindax_transforms._flat import partition
+from bindax_transforms._rule_checks import check_cotangents
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
@@ -102,13 +95,8 @@ def _transpose_eqn(
     ]
     rule = rules.transpose.functions.get(primitive) or _missing_rule(eqn)
     result = rule(cts, *operands, **eqn.params)
-    if not isinstance(result, (list, tuple)) or len(result) != len(operands):
-        raise TypeError(
-            f"the transpose rule of {primitive.name} must return a sequence with one entry for "
-            f"each of its {len(operands)} operands (None where it is not linear), but it returned "
-            f"{result!r:.80}."
-        )
-    return result
+    check_cotangents(primitive, operands, result)
+    return result  # type: ignore[no-any-return]
 
 
 def _missing_rule(eqn: JaxprEqn) -> Callable[..., Any]:
@@ -169,56 +157,3 @@ def _transpose_jaxpr(
 
     made = trace_to_jaxpr(function, [*residual_avals, *ct_avals], Origin("transpose"))
     return made, nonzero_out
-
-
-@api_boundary
-def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """The transpose of a linear function.
-
-    Args:
-        fun: a function that is linear in its arguments.
-        primals: values or types of the arguments; only their shapes and dtypes are used.
-
-    Returns:
-        A function from a cotangent of the output to the tuple of cotangents of the arguments.
-
-    Raises:
-        MissingRuleError: when ``fun`` uses an operation that is not linear.
-
-    >>> from bindax_transforms import linear_transpose
-    >>> transposed = linear_transpose(lambda x, y: 2.0 * x - y, 1.0, 1.0)
-    >>> [float(ct) for ct in transposed(3.0)]
-    [6.0, -3.0]
-    """
-    check_function("linear_transpose", "fun", fun)
-    flat, in_tree = tree_flatten((primals, {}))
-    avals = [x if hasattr(x, "tangent_aval") else typeof(x) for x in flat]
-    for aval in avals:
-        if aval.tangent_aval().dtype == float0:
-            raise TypeError(
-                f"linear_transpose needs arguments of a float or complex dtype, but got "
-                f"{aval.str_short()}: a linear function of integers has no transpose."
-            )
-    origin = Origin("linear_transpose", fun)
-    flat_function, out_tree = flatten_function(fun, in_tree, origin)
-    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
-    args = [UndefPrimal(aval) for aval in avals]
-
-    @api_boundary
-    def transposed(cotangent: Any) -> tuple[Any, ...]:
-        cts, ct_tree = tree_flatten(cotangent)
-        if ct_tree != out_tree():
-            raise TypeError(
-                f"the cotangent must have the structure of the output, {out_tree()}, but it has "
-                f"{ct_tree}."
-            )
-        output = tree_unflatten(out_tree(), jaxpr.out_avals)
-        checked = [
-            check_tangent(aval, ct, i, output, "cotangent")
-            for i, (aval, ct) in enumerate(zip(jaxpr.out_avals, cts, strict=True))
-        ]
-        outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, checked)
-        results, _ = tree_unflatten(in_tree, [own_value(instantiate_zeros(ct)) for ct in outs])
-        return results  # type: ignore[no-any-return]
-
-    return transposed

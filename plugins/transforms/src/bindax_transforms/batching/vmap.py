@@ -9,6 +9,7 @@ from typing import Any
 
 from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import (
+    Array,
     ClosedJaxpr,
     MissingRuleError,
     Origin,
@@ -33,6 +34,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function
+from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
@@ -126,10 +128,19 @@ class BatchTrace(Trace):
         self, primitive: Primitive, tracers: Sequence[BatchTracer], params: dict[str, Any]
     ) -> list[Any]:
         rule = _rules.get(primitive) or rules.vmap.get(primitive)
+        size = self.axis_size
         outs, out_dims = rule(
-            self.axis_size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
+            size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
         )
-        return [BatchTracer(self, x, d) for x, d in zip(outs, out_dims, strict=True)]
+        if primitive.multiple_results:
+            parts = (("the results", outs), ("the batch dimensions", out_dims))
+            check_counts(primitive, "vmap", parts, [t.aval for t in tracers], params)
+        tracers_out = []
+        for x, d in zip(outs, out_dims, strict=True):
+            if d != 0 or type(x) is not Array or x.aval.shape[:1] != (size,):
+                check_batch_result(primitive, size, x, d)
+            tracers_out.append(BatchTracer(self, x, d))
+        return tracers_out
 
 
 def mapped_aval(batch_dim: BatchDim, aval: Any) -> Any:

@@ -14,7 +14,8 @@ from bindax_core.extend import (
 )
 
 if TYPE_CHECKING:
-    from bindax_transforms.compilation.jit_function import Entry, JittedFunction
+    from bindax_transforms.compilation._entries import Entry
+    from bindax_transforms.compilation.jit_function import JittedFunction
 
 
 class Lowered:

@@ -25,6 +25,7 @@ from bindax_core.extend import (
     hoist_consts,
     is_value,
     lower_program,
+    recent_programs,
     trace_state,
     tree_flatten,
     tree_unflatten,
@@ -33,6 +34,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
+from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
 from bindax_transforms.compilation.ahead_of_time import Lowered, abstract_arguments
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.static_arguments import (
@@ -59,63 +61,16 @@ class CacheInfo(NamedTuple):
     size: int
 
 
-class Entry:
-    """A traced function for one type of arguments."""
-
-    __slots__ = (
-        "closes_over_tracers",
-        "consts",
-        "jaxpr",
-        "out_is_leaf",
-        "out_tree",
-        "params",
-        "run",
-        "tree",
-    )
-
-    def __init__(
-        self,
-        jaxpr: ClosedJaxpr,
-        consts: list[Any],
-        tree: PyTreeDef,
-        out_tree: PyTreeDef,
-        params: dict[str, Any],
-    ) -> None:
-        self.jaxpr = jaxpr
-        self.consts = consts
-        self.closes_over_tracers = any(isinstance(c, Tracer) for c in consts)
-        self.tree = tree
-        self.out_tree = out_tree
-        self.out_is_leaf = out_tree.num_leaves == out_tree.num_nodes == 1
-        self.params = params
-        self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
-
-
-class _Shared:
-    """State shared by all ``jit(fun)`` of one function and the same options."""
-
-    __slots__ = ("entries", "flat", "hits", "last", "misses")
-
-    def __init__(self) -> None:
-        self.entries: dict[Any, Entry] = {}
-        # The entries again, by the types of positional arguments that are arrays, not trees.
-        self.flat: dict[Any, Entry] = {}
-        # The one of them that was used last, with its key: comparing is faster than hashing.
-        self.last: tuple[Any, Any, Any, Entry | None] = (None, None, None, None)
-        self.hits = 0
-        self.misses = 0
-
-
-_shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, _Shared]] = weakref.WeakKeyDictionary()
+_shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
-_entries_lock = threading.Lock()
+_recent = recent_programs
 
 
-def _shared_of(fun: Callable[..., Any], options: JitOptions) -> _Shared:
+def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
     try:
-        return _shared.setdefault(fun, {}).setdefault(options, _Shared())
+        return _shared.setdefault(fun, {}).setdefault(options, Shared())
     except TypeError:  # a callable without hash or weak references has a cache of its own
-        return _Shared()
+        return Shared()
 
 
 class JittedFunction(Generic[P, R]):
@@ -154,6 +109,7 @@ class JittedFunction(Generic[P, R]):
                     return self._call(args, kwargs, key)
                 shared.last = (avals, bits, backend, entry)
             shared.hits += 1
+            entry.used = _recent.time
             run = entry.run or self._compile(entry)
             outs = run([*entry.consts, *args] if entry.consts else args)
             if entry.out_is_leaf:
@@ -174,6 +130,7 @@ class JittedFunction(Generic[P, R]):
             return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
         if flat_key is not None:
             self._shared.flat[flat_key] = entry
+            entry.flat_keys.append(flat_key)
         run = entry.run or self._compile(entry)
         outs = run([*entry.consts, *leaves] if entry.consts else leaves)
         return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
@@ -186,7 +143,10 @@ class JittedFunction(Generic[P, R]):
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
+            keep=False,
         )
+        entry.size = getattr(executable, "size", 0)
+        _recent.add(entry)
         # The types of the operands are part of the key, so a check of them would be a second one.
         unchecked = getattr(executable, "run_unchecked", None)
         entry.run = unchecked or (lambda operands: executable(*operands))
@@ -217,15 +177,17 @@ class JittedFunction(Generic[P, R]):
             entry = self._trace(key, args, kwargs, tree, avals)
         else:
             shared.hits += 1
+            entry.used = _recent.time
             if entry.tree is not tree:
                 self._rename(entry, key, tree)
         return entry, leaves, traced
 
     def _rename(self, entry: Entry, key: Any, tree: PyTreeDef) -> None:
         """Store an entry under an equal key, so that the next lookup compares identities."""
-        with _entries_lock:
+        with entries_lock:
             entries = {k: e for k, e in self._shared.entries.items() if e is not entry}
             entries[key] = entry
+            entry.key = key
             entry.tree = tree
             self._shared.entries = entries
 
@@ -255,16 +217,19 @@ class JittedFunction(Generic[P, R]):
         shared.misses += 1
         active.add(mark)
         try:
-            entry = self._traced_entry(args, kwargs, tree, avals)
+            entry = self._traced_entry(key, args, kwargs, tree, avals)
         finally:
             active.discard(mark)
         # A constant that is a tracer of an outer transformation dies with that.
         if not entry.closes_over_tracers:
-            with _entries_lock:
+            with entries_lock:
                 shared.entries[key] = entry
+            _recent.add(entry)
         return entry
 
-    def _traced_entry(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> Entry:
+    def _traced_entry(
+        self, key: Any, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]
+    ) -> Entry:
         options = self._options
         fun: Callable[..., Any] = self._fun
         if self._has_static:
@@ -284,7 +249,7 @@ class JittedFunction(Generic[P, R]):
             "keep_unused": options.keep_unused,
             "backend": options.backend,
         }
-        return Entry(jaxpr, consts, tree, out_tree(), params)
+        return Entry(jaxpr, consts, tree, out_tree(), params, self._shared, key)
 
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> ClosedJaxpr:
         """The program for arguments of these types; nothing is computed."""
@@ -378,7 +343,7 @@ def jit(
     backend: str | None = None,
     inline: bool = False,
 ) -> Any:
-    """A function that runs compiled.
+    """A function that runs compiled; ``config.compiled_programs`` programs are kept over all.
 
     It is traced at the first call with arguments of a new type (structure, shapes, dtypes, weak
     types, values of static arguments). With no compiling backend installed it is interpreted.

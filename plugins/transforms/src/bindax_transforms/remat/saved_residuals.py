@@ -67,7 +67,7 @@ def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[
     >>> def f(x):
     ...     return (x * x) * x
     >>> [residual.aval for residual in saved_residuals(f, np.ones(3))]
-    [ShapedArray(float64[3]), ShapedArray(float64[3])]
+    [ShapeDtypeStruct(shape=(3,), dtype=float64), ShapeDtypeStruct(shape=(3,), dtype=float64)]
     >>> [residual.description for residual in saved_residuals(checkpoint(f), np.ones(3))]
     ['is the argument x']
     """

@@ -100,13 +100,24 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         kwargs: keyword arguments, or their types.
 
     Returns:
-        A ``ShapedArray`` for each result, in the structure of the output.
+        A ``ShapeDtypeStruct`` for each result, in the structure of the output. Results that are
+        types already stay as they are.
 
     >>> import numpy as np
     >>> from bindax_transforms import eval_shape
     >>> eval_shape(lambda x: x * x, np.zeros((3, 2), np.float32))
-    ShapedArray(float32[3,2])
+    ShapeDtypeStruct(shape=(3, 2), dtype=float32)
     """
     check_function("eval_shape", "fun", fun)
-    jaxpr, out_tree = _staged("eval_shape", fun, (), args, kwargs)
-    return tree_unflatten(out_tree, jaxpr.out_avals)
+    types: dict[int, AbstractValue] = {}
+
+    @wraps(fun)
+    def with_values(*args: Any, **kwargs: Any) -> Any:
+        """Return a value in place of each type among the results."""
+        leaves, tree = tree_flatten(fun(*args, **kwargs))
+        types.update((i, x) for i, x in enumerate(leaves) if isinstance(x, AbstractValue))
+        return tree_unflatten(tree, [0 if i in types else x for i, x in enumerate(leaves)])
+
+    jaxpr, out_tree = _staged("eval_shape", with_values, (), args, kwargs)
+    found = [types.get(i, aval) for i, aval in enumerate(jaxpr.out_avals)]
+    return tree_unflatten(out_tree, found)

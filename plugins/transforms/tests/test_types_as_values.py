@@ -1,0 +1,38 @@
+"""Types of arrays where programs use them as values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bindax_core as bx
+import bindax_transforms as bt
+
+STRUCT = bx.ShapeDtypeStruct((4, 1), np.float32)
+
+
+def test_they_print_as_they_are_made() -> None:
+    assert repr(STRUCT) == "ShapeDtypeStruct(shape=(4, 1), dtype=float32)"
+    weak = STRUCT.update(shape=(), weak_type=True)
+    assert repr(weak) == "ShapeDtypeStruct(shape=(), dtype=float32, weak_type=True)"
+
+
+def test_they_have_a_length() -> None:
+    assert len(STRUCT) == 4
+    assert len(STRUCT.update(shape=(0,))) == 0
+    assert STRUCT.update(shape=(0,))  # it is there all the same
+    assert STRUCT.update(shape=())
+    with pytest.raises(TypeError, match=r"len\(\) of float32\[\], which has no axes"):
+        len(STRUCT.update(shape=()))
+
+
+def test_functions_may_return_them_where_types_are_wanted() -> None:
+    assert bt.eval_shape(lambda: STRUCT) is STRUCT
+    out = bt.eval_shape(lambda x: {"a": x, "b": [STRUCT, x]}, STRUCT)
+    assert out == {"a": STRUCT, "b": [STRUCT, STRUCT]}
+
+
+def test_result_types() -> None:
+    numpy = pytest.importorskip("bindax.numpy")
+    assert numpy.result_type(STRUCT, np.int32) == np.float32
+    assert numpy.result_type(STRUCT.update(weak_type=True), np.float16) == np.float16
