@@ -33,6 +33,8 @@ approx_max_k approx_min_k batch_matmul conv conv_general_dilated conv_general_pe
 conv_transpose conv_with_general_padding dot dot_general dtype fft optimization_barrier ragged_dot
 ragged_dot_general rng_bit_generator rng_uniform scaled_dot scatter_apply shape_as_value
 stop_gradient DotAlgorithm RaggedDotDimensionNumbers
+all_gather all_to_all axis_index axis_size pbroadcast pmax pmean pmin ppermute pshuffle psum
+psum_scatter pswapaxes
 """
 LINEAR_ALGEBRA = """
 cholesky cholesky_update eig eigh hessenberg householder_product lu lu_pivots_to_permutation
@@ -40,11 +42,10 @@ ormqr qdwh qr schur svd symmetric_product triangular_solve tridiagonal tridiagon
 """
 ABSENT_FOR = {
     "there is one device": """
-        all_gather all_gather_p all_to_all all_to_all_p axis_index axis_index_p axis_size
-        device_put_p pbroadcast pcast pmax pmax_p pmean pmin pmin_p ppermute ppermute_p precv psend
-        pshuffle psum psum_p psum_scatter pswapaxes ragged_all_to_all ragged_all_to_all_p
-        sharding_constraint_p with_sharding_constraint
+        device_put_p pcast precv psend ragged_all_to_all ragged_all_to_all_p sharding_constraint_p
+        with_sharding_constraint
     """,
+    "the index along a named axis is a value": "axis_index_p",
     "bindax orders effects itself": "after_all after_all_p create_token create_token_p",
     "made of other primitives here": """
         approx_top_k_p cholesky_update_p ormqr_p scatter_sub_p stack_p symmetric_product_p unstack_p
@@ -70,6 +71,7 @@ LEFT_OUT = {
     "sharding": "arrays are on one device",
     "allow_negative_indices": "negative indices count from the end, as is JAX's default",
     "out_dtype": "an experiment; convert the operands",
+    "to": "how shard_map types the result",
     "args": "the operands have names",
     "perturb_singular": "for the use of another device's library",
     "select_callable": "JAX has no implementation of it for its CPU",

@@ -53,7 +53,9 @@ def collective(
         axis_size: int, operands: Sequence[Any], dims: Sequence[Dim], **params: Any
     ) -> tuple[Any, Dim]:
         (x, index), (dim, index_dim) = operands, dims
-        if index_dim is None:  # another axis: it goes to the front, out of the way
+        if (
+            index_dim is None and dim is not None
+        ):  # another axis: it goes to the front, out of the way
             params = {k: v + 1 if k == "axis" else v for k, v in params.items()}
             x = operations_for(typeof(x)).move_axis(x, dim, 0)
             return made.bind(x, index, **params), 0

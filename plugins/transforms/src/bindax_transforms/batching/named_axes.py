@@ -51,7 +51,7 @@ def find_named_axis(name: Any, operation: str) -> NamedAxis:
     for main in reversed(_named()):
         axis: AxisData = main.global_data
         if axis.name == name:
-            return NamedAxis(name, axis.size, _index(main, axis))
+            return NamedAxis(name, int(axis.size), _index(main, axis))
     raise NameError(f"{operation}: no axis is named {name!r} here; {_listed()}")
 
 
@@ -61,7 +61,7 @@ def bound_axes() -> dict[Any, int]:
     >>> bound_axes()
     {}
     """
-    return {main.global_data.name: main.global_data.size for main in _named()}
+    return {main.global_data.name: int(main.global_data.size) for main in _named()}
 
 
 def _named() -> list[MainTrace]:
@@ -73,7 +73,8 @@ def _named() -> list[MainTrace]:
 
 
 def _index(main: MainTrace, axis: AxisData) -> Any:
-    if axis.index is None:
+    # A rule that runs late enters the vmap anew: the index of the ended trace is of no use there.
+    if axis.index is None or axis.index._trace is not main.trace:
         positions = as_array(np.arange(axis.size, dtype=np.int32))
         axis.index = BatchTracer(main.trace, positions, 0)
     dynamic = trace_state.dynamic

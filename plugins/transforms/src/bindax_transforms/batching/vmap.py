@@ -45,6 +45,22 @@ not_mapped = None
 _rules = rules.vmap.functions
 
 
+class NamedSize(int):
+    """The size of a named axis.
+
+    Rules take it for the integer that it is and pass it on, so that the programs and functions that
+    they batch along the axis know its name.
+    """
+
+    name: Any
+
+    def __new__(cls, size: int, name: Any) -> NamedSize:
+        """Attach a name to a size."""
+        made = super().__new__(cls, size)
+        made.name = name
+        return made
+
+
 class AxisData:
     """The mapped axis of a ``vmap``.
 
@@ -57,7 +73,9 @@ class AxisData:
     __slots__ = ("index", "name", "size")
 
     def __init__(self, size: int, name: Any = None) -> None:
-        self.size = size
+        if name is None and type(size) is NamedSize:
+            name = size.name
+        self.size = size if name is None else NamedSize(size, name)
         self.name = name
         self.index: BatchTracer | None = None
 
@@ -330,7 +348,8 @@ def vmap_jaxpr(
     """
     if isinstance(instantiate, bool):
         instantiate = (instantiate,) * len(jaxpr.out_avals)
-    key = ("vmap", axis_size, tuple(in_dims), tuple(instantiate))
+    name = axis_size.name if type(axis_size) is NamedSize else None
+    key = ("vmap", axis_size, name, tuple(in_dims), tuple(instantiate))
     if key not in jaxpr.cache:
         jaxpr.cache[key] = _vmap_jaxpr(jaxpr, axis_size, tuple(in_dims), tuple(instantiate))
     return jaxpr.cache[key]  # type: ignore[no-any-return]
