@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive
-from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_core.extend import Primitive, rule_kinds
 from bindax_testing import RuleReport, RuleResult, check_pytree
 from bindax_testing._runner import check_subject
 from bindax_testing._subjects import Subject, subject_of
@@ -71,17 +70,18 @@ def subjects() -> Iterable[Subject]:
 def cell(primitive: Primitive, kind: str, results: list[RuleResult], reasons: Reasons) -> str:
     """Return the cell that counts the results of the checks of one rule."""
     rule = rule_kinds[kind].rule_of(primitive)
-    if rule is not None and rule.reason is not None:
-        return f"absent {reasons.mark(rule.reason)}"
+    absent = rule is not None and rule.reason is not None
     parts = []
     for status, mark in (("passed", "✓"), ("failed", "✗"), ("expected failure", "e")):
         count = sum(result.status == status for result in results)
         if count:
             parts.append(f"{mark} {count}")
     silent = [result for result in results if result.status in ("skipped", "not run")]
-    if silent:
+    if silent and not absent:
         marks = dict.fromkeys(reasons.mark(result.reason) for result in silent)
         parts.append(f"– {len(silent)} {', '.join(marks)}")
+    if rule is not None and rule.reason is not None:
+        parts.append(f"absent {reasons.mark(rule.reason)}")
     if rule is not None and rule.derived is not None:
         parts.append("derived")
     return ", ".join(parts)
@@ -119,12 +119,12 @@ def containers(name: str) -> str:
 
 
 def section(found: Subject, report: RuleReport) -> str:
-    """The part of the page on one package."""
+    """The part of the page on one package; empty where it has nothing that can be checked."""
     title = f"## {found.name}\n"
     if report.without_rules:
-        text = "It declares no primitive and brings no rule for one."
         listed = containers(found.name)
-        return f"{title}\n{text}" + (f" Its containers:\n\n{listed}" if listed else "\n")
+        text = "It declares no primitive and brings no rule for one. Its containers:"
+        return f"{title}\n{text}\n\n{listed}" if listed else ""
     reasons = Reasons()
     rows = []
     for primitive in found.primitives:
@@ -171,7 +171,7 @@ def page() -> str:
             raise SystemExit(f"{found.name} does not pass; docs/conformance.md is as it was.")
         print(report.summary)
         parts.append(section(found, report))
-    return "\n".join(parts)
+    return "\n".join(part for part in parts if part)
 
 
 def main() -> None:

@@ -85,7 +85,10 @@ def read_project(directory: Path) -> dict[str, Any]:
 def workspace() -> dict[str, Path]:
     """Return the directory of each package of the workspace, by distribution name."""
     plugins = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
-    return {read_project(path)["name"]: path for path in (ROOT, ROOT / "core", *plugins)}
+    return {
+        read_project(path)["name"]: path
+        for path in (ROOT, ROOT / "core", ROOT / "testing", *plugins)
+    }
 
 
 def needed(name: str, packages: dict[str, Path]) -> set[str]:
@@ -168,16 +171,25 @@ def create(run: Run, python: str, directory: Path, wheels: Path) -> Path:
     return created
 
 
-def perform(run: Run, python: Path, directory: Path, full: bool) -> None:
+def marked(directory: Path) -> list[Path]:
+    """Return the files of tests of which some are marked `smoke`."""
+    return [path for path in directory.rglob("test_*.py") if "mark.smoke" in path.read_text()]
+
+
+def perform(run: Run, python: Path, directory: Path, wheels: Path, full: bool) -> None:
     """Do what a run is for, with all tests or with those that are marked."""
     call(python, "-W", "error", "-c", LOAD, run.module, cwd=directory)
-    if run.tests:
+    # What is marked in the packages that the facade needs runs in theirs.
+    paths = [ROOT / tests for tests in (run.tests if full else run.tests[:1])]
+    paths = [path for tests in paths for path in ([tests] if full else marked(tests))]
+    if paths:
+        # What loads by itself is tested with the kit, and at night through the facade.
+        install = ("uv", "pip", "install", "--quiet", "--no-sources", "--find-links", wheels)
+        needed_by_tests = ("bindax-testing", "bindax") if full else ("bindax-testing",)
+        call(*install, "--python", python, *needed_by_tests, cwd=directory)
         # The sources are under `src` directories, which nothing here puts on the path.
         chosen = () if full else ("-n0", "-m", "smoke")
         command = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen)
-        # What is marked in the packages that the facade needs runs in theirs.
-        directories = run.tests if full else run.tests[:1]
-        paths = [ROOT / tests for tests in directories if (ROOT / tests).is_dir()]
         status = call(*command, *paths, cwd=ROOT, check=False)
         # A package may mark none of its tests.
         if status and (full or status != NO_TESTS):
@@ -208,7 +220,8 @@ def main(words: list[str]) -> None:
                 continue
             directory = temporary / str(number)
             directory.mkdir()
-            perform(run, create(run, python, directory / "venv", wheels), directory, full)
+            created = create(run, python, directory / "venv", wheels)
+            perform(run, created, directory, wheels, full)
             print(f"--- {run.name}: passed in {time.monotonic() - started:.0f} s", flush=True)
 
 

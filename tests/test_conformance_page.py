@@ -13,7 +13,7 @@ PAGE = ROOT / "docs/conformance.md"
 PLUGINS = sorted(
     path.parent.name
     for path in ROOT.glob("plugins/*/pyproject.toml")
-    if "[project.entry-points" in path.read_text(encoding="utf-8")
+    if '[project.entry-points."bindax.v1.primitives"]' in path.read_text(encoding="utf-8")
 )
 SECTION = re.compile(r"^## (\w+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| `([\w.]+)` \|(.*)\|$", re.MULTILINE)

@@ -41,7 +41,7 @@ BAD = {
     ),
     "abstract_eval takes too little": ("abstract_eval", lambda bind: lambda: None, "0 positional"),
     "jvp takes too little": ("jvp", lambda bind: lambda primals: primals, "takes 1 positional"),
-    "jvp returns too little": ("jvp", lambda bind: lambda p, t: (bind(*p),), "expected 2, got 1"),
+    "jvp returns too little": ("jvp", lambda bind: lambda p, t: (bind(*p),), "a tuple of 1"),
     "vmap takes too little": ("vmap", lambda bind: lambda size, xs: xs, "takes 2 positional"),
     "transpose takes too little": ("transpose", lambda bind: lambda ct: [ct], "takes 1 positional"),
     "transpose returns too much": (

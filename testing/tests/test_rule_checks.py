@@ -40,7 +40,7 @@ WRONG: dict[str, tuple[str, Any, Any, str]] = {
         "jvp",
         lambda bind: jvp(lambda p, t: (bind(*p), bind(*t), None)),
         lambda made: jvp_of(made.bind, (X,), (X,)),
-        r"too many values to unpack .* signature \(primals, tangents",
+        r"returned a tuple of 3 .* where a pair is due. Its signature is \(primals, tangents",
     ),
     "another arity": (
         "vmap",

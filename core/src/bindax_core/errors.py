@@ -53,10 +53,12 @@ class RuleOutputError(BindaxError, TypeError):
     """A rule returned something that its primitive's abstract evaluation contradicts.
 
     Attributes:
-        primitive: the primitive that was being evaluated, or None.
+        primitive: the primitive that was being interpreted, or None.
+        kind: the name of the rule's kind.
     """
 
     primitive: Any = None
+    kind: str = "impl"
 
 
 class MissingRuleError(BindaxError, NotImplementedError):

@@ -48,9 +48,15 @@ from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._primitive import Primitive as Primitive
+from bindax_core.kernel._rule_results import code_of as code_of
+from bindax_core.kernel._rule_results import describe_rule as describe_rule
+from bindax_core.kernel._rule_results import result_aval as result_aval
+from bindax_core.kernel._rule_results import rule_output_error as rule_output_error
+from bindax_core.kernel._rule_results import shown_result as shown_result
 from bindax_core.kernel._rule_tables import Rule as Rule
 from bindax_core.kernel._rule_tables import RuleFamily as RuleFamily
 from bindax_core.kernel._rule_tables import RuleKind as RuleKind
+from bindax_core.kernel._rule_tables import rule_kinds as rule_kinds
 from bindax_core.kernel._source_info import SourceInfo as SourceInfo
 from bindax_core.kernel._source_info import api_boundary as api_boundary
 from bindax_core.kernel._source_info import describe_function as describe_function
@@ -127,20 +133,31 @@ not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
 if _typing.TYPE_CHECKING:
+    from bindax_core.registry._contents import PluginContents as PluginContents
+    from bindax_core.registry._contents import plugin_contents as plugin_contents
+    from bindax_core.registry._contents import unresolved_conflicts as unresolved_conflicts
     from bindax_core.registry._hooks import hookimpl as hookimpl
+
+_FROM_REGISTRY = {
+    "PluginContents": "_contents",
+    "plugin_contents": "_contents",
+    "unresolved_conflicts": "_contents",
+    "hookimpl": "_hooks",
+}
 
 
 def __getattr__(name: str) -> _typing.Any:
-    # pluggy is needed by plugins that are being loaded, not by programs that compute.
-    if name == "hookimpl":
-        from bindax_core.registry._hooks import hookimpl
+    # The registry is needed by plugins and tools that ask for it, not by programs that compute.
+    if name in _FROM_REGISTRY:
+        from importlib import import_module
 
-        return hookimpl
+        module = import_module(f"bindax_core.registry.{_FROM_REGISTRY[name]}")
+        return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), "hookimpl"]
+    return [*globals(), *_FROM_REGISTRY]
 
 
-vars()["__all__"] = [*public_names(vars()), "hookimpl", "rules"]
+vars()["__all__"] = [*public_names(vars()), *_FROM_REGISTRY, "rules"]

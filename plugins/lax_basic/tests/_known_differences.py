@@ -43,6 +43,12 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     "igamma_grad_a": (Difference(DERIVATIVES, JAX_HAS_NONE),),
     "random_gamma_grad": (
         Difference(("vjp",), "JAX differentiates a loop, which has no reverse mode"),
+        Difference(
+            ("jvp",), "no closed form is known with respect to a", r"^random_gamma_grad-float"
+        ),
+    ),
+    "scatter_apply": (
+        Difference(("value", "vmap"), "an element named twice is computed once", r"5,1\]|2,1\]$"),
     ),
     "zeta": (Difference(DERIVATIVES, JAX_HAS_NONE),),
     "reduce_max": (Difference(("jvp",), "JAX divides 0 by 0 for the extremum of nothing", ",0]"),),
@@ -94,7 +100,8 @@ ROUNDINGS: dict[str, tuple[float, str]] = {
     **dict.fromkeys(("tanh", "tan", "atanh", "pow", "div", "cumlogsumexp"), (4, FEW)),
     **dict.fromkeys(("logistic", "acosh", "cumprod"), (1.25, ROUNDED)),
     "reduce": (2, PRODUCTS),
-    **dict.fromkeys(("lgamma", "digamma", "polygamma", "zeta", "erf_inv"), (8, SPECIAL)),
+    **dict.fromkeys(("digamma", "polygamma", "zeta", "erf_inv"), (8, SPECIAL)),
+    "lgamma": (64, SPECIAL),  # its derivative passes through 0 between the poles
     **dict.fromkeys(("bessel_i0e", "bessel_i1e", "betainc"), (64, SPECIAL)),
     **dict.fromkeys(("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"), (1e5, LARGE)),
     **dict.fromkeys(

@@ -7,8 +7,6 @@ import pytest
 
 from bindax import lax
 
-pytestmark = pytest.mark.smoke
-
 REAL = """
 abs acos acosh asin asinh atan atanh bessel_i0e bessel_i1e cbrt ceil cos cosh digamma erf erf_inv
 erfc exp exp2 expm1 floor is_finite lgamma log log1p logistic neg reciprocal round rsqrt sign sin

@@ -342,7 +342,9 @@ def test_wrong_rules_are_named() -> None:
     text = str(caught.value)
     assert "the impl rule of toy.wrong returned float32[3], but its" in text
     assert "abstract_eval rule says float64[7]" in text
-    with pytest.raises(TypeError, match=r"transpose rule of toy.wrong must return a sequence with"):
+    with pytest.raises(
+        TypeError, match=r"transpose rule of toy.wrong, .* must return a sequence with"
+    ):
         bt.linear_transpose(lambda x: wrong_p.bind(x), 1.0)(np.zeros(7))
 
 

@@ -195,8 +195,17 @@ def test_wrong_number_of_results(ops):
         multiple_results=True,
     )
     assert kind.find(bad) is not None
-    with pytest.raises(LoweringError, match="returned 1 values, but the primitive has 2 results"):
+    message = r"lowering.stablehlo rule of .*bad_count, .*py:\d+.* of 2 values, .* a list of 1"
+    with pytest.raises(LoweringError, match=f"{message}.*config.check_rules"):
         jit(lambda x: bad.bind(x))(np.ones(3))
+
+
+@pytest.mark.parametrize(("wrap", "got"), [(lambda x: [x], "a list of 1"), (lambda x: (), "of 0")])
+def test_a_list_where_one_value_is_due(ops, wrap, got):
+    bad = ops.declare("bad_list", np.sin, lambda ctx, x: wrap(x))
+    message = rf"lowering.stablehlo rule of .*bad_list, .*py:\d+.* return one value, .* {got}"
+    with pytest.raises(LoweringError, match=f"{message}.*config.check_rules"):
+        jit(lambda x: bad.bind(x) + 1.0)(np.ones(3))
 
 
 def test_program_that_xla_rejects(ops):

@@ -177,6 +177,7 @@ def test_the_backend_says_by_name_that_jaxlib_does_not_import(run_python, broken
     run_python(
         """
 import bindax_core as bx
+import bindax_transforms as bt
 from bindax_core.errors import PluginLoadError
 try:
     bt.jit(lambda x: x, backend="xla")(3.0)

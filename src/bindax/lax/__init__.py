@@ -9,6 +9,7 @@ from bindax_lax_basic import *
 
 if _TYPE_CHECKING:
     from bindax.lax import linalg as linalg
+    from bindax_parallel import *
     from bindax_special import *
 
 _SPECIAL = (
@@ -27,7 +28,15 @@ _SPECIAL = (
 )
 """The names of ``bindax_special``, which the first use of one loads."""
 
-__all__ = [name for name in list(vars()) if not name.startswith("_")] + [*_SPECIAL, "linalg"]
+_PARALLEL = (
+    *("all_gather", "all_gather_p", "all_to_all", "all_to_all_p", "axis_index", "axis_size"),
+    *("pbroadcast", "pmax", "pmax_p", "pmean", "pmin", "pmin_p", "ppermute", "ppermute_p"),
+    *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p", "pswapaxes"),
+)
+"""The names of ``bindax_parallel``, in the same way."""
+
+__all__ = [name for name in list(vars()) if not name.startswith("_")]
+__all__ += [*_SPECIAL, *_PARALLEL, "linalg"]
 
 
 def __getattr__(name: str) -> _Any:
@@ -35,6 +44,8 @@ def __getattr__(name: str) -> _Any:
         return _import_module("bindax.lax.linalg")
     if name in _SPECIAL:
         return getattr(_import_module("bindax_special"), name)
+    if name in _PARALLEL:
+        return getattr(_import_module("bindax_parallel"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from types import CodeType, TracebackType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bindax_core
 import bindax_transforms
-from bindax_core.extend import Primitive, Rule
-from bindax_core.kernel._rule_tables import rule_kinds
-from bindax_core.registry._provenance import provenance_of
+from bindax_core.extend import Primitive, code_of, rule_kinds
 
 _OURS = tuple(
     str(Path(file).parent) for file in (bindax_core.__file__, bindax_transforms.__file__, __file__)
@@ -21,25 +18,14 @@ _OURS = tuple(
 """The frames of the kernel, the transformations and the kit say little to the author of a rule."""
 
 
+_EVALUATION = ("impl", "abstract_eval")
+
+
 class Culprit(NamedTuple):
     """A rule of a primitive."""
 
     primitive: Primitive
     kind: str
-
-
-def code_of(function: Any) -> CodeType | None:
-    """The code of a rule's function, or None when it is not written in Python."""
-    while True:
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            break
-    function = getattr(function, "__func__", function)
-    code = getattr(function, "__code__", None)
-    return code if isinstance(code, CodeType) else None
 
 
 def rules_by_code(primitives: Iterable[Primitive]) -> dict[CodeType, list[Culprit]]:
@@ -58,15 +44,25 @@ def culprit_of(
     codes: Iterable[CodeType], rules: dict[CodeType, list[Culprit]], default: Culprit
 ) -> Culprit:
     """The rule of the innermost function that is one; of several that share it, the likeliest."""
+    refused: Culprit | None = None
     for code in codes:
         candidates = rules.get(code)
         if candidates:
+            if default.kind not in _EVALUATION and _is_refusal(candidates):
+                # Abstract evaluation that raises refuses operands: the rule that gave them is
+                # further out.
+                refused = refused or candidates[0]
+                continue
             own = [one for one in candidates if one.primitive is default.primitive]
             if own:
                 return default if default in own else own[0]
             if len({one.primitive for one in candidates}) == 1:
                 return candidates[0]
-    return default
+    return default if refused is None or default.primitive is refused.primitive else refused
+
+
+def _is_refusal(candidates: list[Culprit]) -> bool:
+    return all(one.kind == "abstract_eval" for one in candidates)
 
 
 def codes_of(traceback: TracebackType | None) -> list[CodeType]:
@@ -83,26 +79,3 @@ def own_frames(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     kept = [frame for frame in frames if not frame.filename.startswith(_OURS)] or frames
     return "".join(traceback.format_list(kept[-3:]))
-
-
-def rule_of(primitive: Primitive, kind: str) -> Rule | None:
-    """The rule of a kind, whatever platform it is for."""
-    table = rule_kinds.get(kind)
-    rules = [] if table is None else table.rules_of(primitive)
-    return rules[0] if rules else None
-
-
-def describe_rule(primitive: Primitive, kind: str) -> str:
-    """A rule by name, distribution, file and line.
-
-    >>> from bindax_transforms import jit_p
-    >>> describe_rule(jit_p, "vmap")
-    'the vmap rule of jit, from bindax-core ... (...jit.py:...)...'
-    """
-    rule = rule_of(primitive, kind)
-    site = primitive.site if rule is None else rule.site
-    text = f"the {kind} rule of {primitive.name}, from {provenance_of(site)}"
-    code = None if rule is None else code_of(rule.function)
-    if code is not None and (code.co_filename, code.co_firstlineno) != (site.file, site.line):
-        text += f", function {code.co_name} at {code.co_filename}:{code.co_firstlineno}"
-    return text

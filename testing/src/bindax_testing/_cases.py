@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import Jaxpr, Primitive, Var, is_differentiable, typeof
+from bindax_core.extend import Jaxpr, Primitive, Var, is_differentiable, is_extended, typeof
 from bindax_testing._samples import Sample
 from bindax_transforms import make_jaxpr
 
@@ -151,7 +151,7 @@ def _plain(x: Any) -> Any:
     """A value as a test can write it: a NumPy array, or a Python scalar where it is weak."""
     aval = typeof(x)
     if not aval.weak_type:
-        return np.asarray(x)
+        return x if is_extended(aval.dtype) else np.asarray(x)
     number = None if aval.shape else np.asarray(x).item()
     return number if number is not None and typeof(number) == aval else x
 

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import float0, is_differentiable, typeof
+from bindax_core.extend import (
+    Array,
+    ShapedArray,
+    float0,
+    is_differentiable,
+    is_extended,
+    is_value,
+    physical_array,
+    typeof,
+)
 
 _SAME = {2: 2e-2, 1: 2e-1, 4: 2e-5, 8: 1e-10}
 _DERIVATIVE = {2: 1e-1, 1: 5e-1, 4: 1e-3, 8: 1e-6}
@@ -37,6 +46,25 @@ def real_size(dtype: np.dtype[Any]) -> int:
 def tolerance(dtype: np.dtype[Any], derivative: bool = False) -> float:
     """The relative difference that rounding explains."""
     return (_DERIVATIVE if derivative else _SAME)[min(real_size(dtype), 8)]
+
+
+def host(x: Any) -> np.ndarray[Any, Any]:
+    """A value as a NumPy array; of an extended dtype, one of records that NumPy can stack."""
+    return x.numpy() if isinstance(x, Array) else np.asarray(x)
+
+
+def host_parts(x: Any) -> np.ndarray[Any, Any]:
+    """The numbers of a value: of an extended dtype, those of the array that represents it."""
+    array = host(x)
+    return physical_array(array) if is_extended(array.dtype) else array
+
+
+def type_of_result(x: Any) -> Any:
+    """The type of what ``impl`` returned, an array of records of an extended dtype included."""
+    if is_value(x) and not (isinstance(x, np.ndarray) and is_extended(x.dtype)):
+        return typeof(x)
+    array = host(x)
+    return ShapedArray(array.shape, array.dtype)
 
 
 def wide(x: Any) -> np.ndarray[Any, Any]:
@@ -81,7 +109,7 @@ def require_same(
     """
     if types:
         require_type(what, typeof(got), typeof(wanted))
-    a, b = np.asarray(got), np.asarray(wanted)
+    a, b = host_parts(got), host_parts(wanted)
     if a.shape != b.shape:
         raise Mismatch(f"{what} should have the shape {b.shape}, but has {a.shape}.")
     if a.dtype == float0 or b.dtype == float0 or not a.size:

@@ -11,12 +11,11 @@ import attrs
 import numpy as np
 
 from bindax_core import config
-from bindax_core.extend import Primitive, find_backend
+from bindax_core.extend import Primitive, describe_rule, find_backend
 from bindax_testing._blame import (
     Culprit,
     codes_of,
     culprit_of,
-    describe_rule,
     own_frames,
     rules_by_code,
 )

@@ -11,9 +11,8 @@ from typing import Any
 import attrs
 
 from bindax_core.errors import RuleOutputError
-from bindax_core.extend import Primitive
-from bindax_core.kernel._rule_tables import rule_kinds
-from bindax_testing._blame import Culprit, codes_of, culprit_of, describe_rule, own_frames
+from bindax_core.extend import Primitive, describe_rule, rule_kinds
+from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames
 from bindax_testing._cases import Case, as_test
 from bindax_testing._checks import CHECKS, Check
 from bindax_testing._compare import Mismatch, NotApplicable
@@ -167,7 +166,7 @@ class Group:
         if isinstance(error, TimeLimitExceeded):
             return culprit_of(error.codes, self.plan.rules, default)
         if isinstance(error, RuleOutputError):
-            return Culprit(error.primitive, "impl") if error.primitive else default
+            return Culprit(error.primitive, error.kind) if error.primitive else default
         return culprit_of(codes_of(error.__traceback__), self.plan.rules, default)
 
     def _shrunk(self, case: Case, original: Exception) -> Case:

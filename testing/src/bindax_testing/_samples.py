@@ -16,7 +16,14 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import Primitive, ShapedArray, is_differentiable
+from bindax_core.extend import (
+    Array,
+    Primitive,
+    ShapedArray,
+    is_differentiable,
+    is_extended,
+    logical_array,
+)
 
 Shape = tuple[int, ...]
 NumPyArray = np.ndarray[Any, Any]
@@ -71,6 +78,14 @@ UNIT_INTERVAL = Domain(0.05, 0.95)
 NONZERO = Domain(avoid=(0.0,), margin=0.2)
 
 
+def anything(rng: np.random.Generator, shape: Shape, dtype: np.dtype[Any]) -> NumPyArray:
+    """Integers from the whole range of a dtype; real values otherwise."""
+    if dtype.kind not in "iu":
+        return REAL.draw(rng, shape, dtype)
+    ends = np.iinfo(dtype)
+    return rng.integers(ends.min, ends.max, shape, dtype, endpoint=True)
+
+
 def between(low: float, high: float) -> Domain:
     """Values of an interval; for integers, both ends included."""
     return Domain(low, high)
@@ -89,7 +104,8 @@ class Operand:
         shape: the sizes of its axes.
         dtype: its dtype.
         domain: where its values come from: a ``Domain``, or a function from a random generator,
-            the shape and the dtype to an array.
+            the shape and the dtype to an array. For an extended dtype, such as that of random keys,
+            it gives the array that represents the operand.
     """
 
     shape: Shape
@@ -101,28 +117,43 @@ class Operand:
         """Its abstract value."""
         return ShapedArray(self.shape, self.dtype)
 
-    def draw(self, rng: np.random.Generator) -> NumPyArray:
-        """Values from a random generator."""
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Values from a random generator: a NumPy array, or an ``Array`` of an extended dtype."""
+        if not is_extended(self.dtype):
+            return self._drawn(rng, self.aval)
+        parts = self._drawn(rng, self.aval.physical())
+        return Array.from_numpy(logical_array(parts, self.dtype), self.aval)
+
+    def _drawn(self, rng: np.random.Generator, aval: ShapedArray) -> NumPyArray:
         made = (
-            self.domain.draw(rng, self.shape, self.dtype)
+            self.domain.draw(rng, aval.shape, aval.dtype)
             if isinstance(self.domain, Domain)
-            else np.asarray(self.domain(rng, self.shape, self.dtype))
+            else np.asarray(self.domain(rng, aval.shape, aval.dtype))
         )
-        if made.shape != self.shape or made.dtype != self.dtype:
+        if made.shape != aval.shape or made.dtype != aval.dtype:
             raise TypeError(
-                f"the domain of a sample operand must give {self.aval.str_short()}, but gave "
+                f"the domain of a sample operand must give {aval.str_short()}, but gave "
                 f"{made.dtype.name}{list(made.shape)}."
             )
         return made
 
 
-def array(shape: Sequence[int] = (2, 3), dtype: Any = "float32", domain: Any = REAL) -> Operand:
+def array(shape: Sequence[int] = (2, 3), dtype: Any = "float32", domain: Any = None) -> Operand:
     """An operand for samples.
+
+    Args:
+        shape: the sizes of its axes.
+        dtype: its dtype; an extended one, such as ``bindax_random.key_dtype()``, too.
+        domain: where its values come from, as of ``Operand``. Without one, numbers come from
+            ``REAL``, and the integers that represent an extended dtype from their whole range.
 
     >>> array((3,), "float64", POSITIVE).aval
     ShapeDtypeStruct(shape=(3,), dtype=float64)
     """
-    return Operand(tuple(shape), np.dtype(dtype), domain)
+    made = np.dtype(dtype)
+    if domain is None:
+        domain = anything if is_extended(made) else REAL
+    return Operand(tuple(shape), made, domain)
 
 
 @attrs.frozen(eq=False)
@@ -158,7 +189,7 @@ class Sample:
             return self.function.bind(*operands, **self.params)
         return self.function(*operands, **self.params)
 
-    def draw(self, seed: int, number: int) -> list[NumPyArray]:
+    def draw(self, seed: int, number: int) -> list[Any]:
         """Operands of one draw; the same ones for the same seed."""
         rng = np.random.default_rng([zlib.crc32(self.label.encode()), seed, number])
         return [operand.draw(rng) for operand in self.operands]

@@ -9,6 +9,7 @@ import numpy as np
 
 from bindax_core.extend import is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
+from bindax_testing._compare import host
 
 LIMIT = 40
 
@@ -74,4 +75,4 @@ def _rounded(x: Any, digits: int) -> Any:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return np.asarray(a).tobytes() == np.asarray(b).tobytes()
+    return host(a).tobytes() == host(b).tobytes()

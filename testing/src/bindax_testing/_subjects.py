@@ -9,9 +9,7 @@ from typing import Any
 import attrs
 
 from bindax_core.errors import PluginError
-from bindax_core.extend import Primitive
-from bindax_core.registry._installed import installed
-from bindax_core.registry._loader import LOADED, Plugin
+from bindax_core.extend import PluginContents, Primitive, plugin_contents, unresolved_conflicts
 from bindax_testing._samples import EquivalentMutant, ExpectedFailure, Sample
 
 
@@ -54,34 +52,24 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
         PluginError: when no such plugin is installed, or it may not load.
         PluginLoadError: when it fails to load.
     """
-    discovery = installed.discovery
-    loader = discovery.loader
-    plugins = loader.load_named(name)
+    plugins = plugin_contents(name)
     kinds: dict[Primitive, frozenset[str] | None] = {}
     for plugin in plugins:
-        for staged in plugin.installed:
-            if staged.kind == "primitive":
-                kinds[staged.value] = None
-            elif staged.kind == "rule" and kinds.get(staged.key[1], frozenset()) is not None:
-                kind, primitive, _ = staged.key
-                kinds[primitive] = (kinds.get(primitive) or frozenset()) | {kind}
+        kinds.update(dict.fromkeys(plugin.primitives))
+    extended: dict[Primitive, set[str]] = {}
+    for plugin in plugins:
+        for kind, primitive in plugin.rules:
+            if primitive not in kinds:
+                extended.setdefault(primitive, set()).add(kind)
     # Rules for the primitives of others are checked on the samples of whoever owns these.
-    extended = {primitive for primitive, some in kinds.items() if some is not None}
     owners = [
         other
-        for other in loader.plugins()
-        if other not in plugins
-        and other.status == LOADED
-        and any(s.kind == "primitive" and s.value in extended for s in other.installed)
+        for other in plugin_contents()
+        if other not in plugins and not extended.keys().isdisjoint(other.primitives)
     ]
+    kinds.update((primitive, frozenset(some)) for primitive, some in extended.items())
     given: list[Any] = list(more)
-    names = {plugin.entry.distribution.name for plugin in plugins}
-    problems = [
-        conflict.message
-        for conflict in discovery.conflicts()
-        if conflict.winner is None
-        and any(one.distribution and one.distribution.name in names for one in conflict.claimants)
-    ]
+    problems = unresolved_conflicts(frozenset(plugin.distribution for plugin in plugins))
     for plugin in (*plugins, *owners):
         found, problem = samples_of(plugin)
         given += found
@@ -90,11 +78,10 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
     return made if kinds else attrs.evolve(made, nothing=_why_nothing(name, plugins))
 
 
-def _why_nothing(name: str, plugins: Iterable[Plugin]) -> str:
+def _why_nothing(name: str, plugins: Iterable[PluginContents]) -> str:
     """Why a plugin has no rules to check, and what to do instead."""
     text = f"the plugin {name!r} declares no primitive and brings no rule for one"
-    offered = {staged.kind for plugin in plugins for staged in plugin.installed}
-    if "pytree" in offered:
+    if any("pytree" in plugin.declared for plugin in plugins):
         text += "; check its containers with bindax_testing.check_pytree"
     return f"{text}."
 
@@ -133,7 +120,7 @@ def subject(
     )
 
 
-def samples_of(plugin: Plugin) -> tuple[list[Any], str]:
+def samples_of(plugin: PluginContents) -> tuple[list[Any], str]:
     """Return the samples that a plugin's hook gives, and the mistakes in them."""
     given: list[Any] = []
     try:
@@ -141,8 +128,7 @@ def samples_of(plugin: Plugin) -> tuple[list[Any], str]:
             given.extend(result)
     except Exception as error:
         return given, (
-            f"the hook bindax_samples of {plugin.entry.value} raised {type(error).__name__}: "
-            f"{error}"
+            f"the hook bindax_samples of {plugin.target} raised {type(error).__name__}: {error}"
         )
     return given, ""
 

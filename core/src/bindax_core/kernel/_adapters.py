@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from bindax_core.kernel._rule_results import pair_of
 from bindax_core.runtime._operations import Zero, instantiate_zeros
 
 if TYPE_CHECKING:
@@ -36,19 +37,22 @@ def jvp(primitive: Primitive, function: Function, options: dict[str, Any]) -> Fu
     def rule(primals: Any, tangents: Any, **params: Any) -> Any:
         if not takes_zeros:
             tangents = [instantiate_zeros(t) if type(t) is Zero else t for t in tangents]
-        out, tangent_out = function(primals, tangents, **params)
-        return ([out], [tangent_out]) if single else (out, tangent_out)
+        result = function(primals, tangents, **params)
+        if type(result) is not tuple or len(result) != 2:
+            result = pair_of(primitive, "jvp", result)
+        return ([result[0]], [result[1]]) if single else result
 
-    return function if takes_zeros and not single else rule
+    return rule
 
 
 def vmap(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
-    if primitive.multiple_results:
-        return function
+    single = not primitive.multiple_results
 
     def rule(axis_size: Any, operands: Any, batch_dims: Any, **params: Any) -> Any:
-        out, out_dim = function(axis_size, operands, batch_dims, **params)
-        return [out], [out_dim]
+        result = function(axis_size, operands, batch_dims, **params)
+        if type(result) is not tuple or len(result) != 2:
+            result = pair_of(primitive, "vmap", result)
+        return ([result[0]], [result[1]]) if single else result
 
     return rule
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from bindax_core.errors import AbstractionError
 from bindax_core.kernel._extended import as_extended, is_extended
-from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._transaction import record_undo
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""

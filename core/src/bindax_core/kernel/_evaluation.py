@@ -98,7 +98,8 @@ def _disagreement(primitive: Primitive, got: str, promised: str) -> RuleOutputEr
     sites = [runtime.plugins.describe_site(rule.site) for rule in both if rule is not None]
     error = RuleOutputError(
         f"the impl rule of {primitive.name} returned {got}, but its abstract_eval rule says "
-        f"{promised}. One of them is wrong: {' and '.join(sites)}."
+        f"{promised}. One of them is wrong: {' and '.join(sites)}. Set "
+        f"config.check_rules to True to have all that rules return checked."
     )
     error.primitive = primitive
     return error

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bindax_core.kernel import rules
+from bindax_core.kernel._aval import AbstractValue
 from bindax_core.kernel._declared import declare
+from bindax_core.kernel._rule_results import rule_output_error, shown_result
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel._stack import find_top_trace, full_lower, full_raise
+from bindax_core.kernel._trace import Tracer
+from bindax_core.runtime._array import Array
 from bindax_core.runtime._operands import is_reusable
 
 _MEMORY_LIMIT = 4096
+_OPERANDS = (list, np.ndarray, Array, Tracer)
+"""What no parameter can be: it has no hash, or is a value that interpreters must see."""
 
 
 class Primitive:
@@ -83,9 +91,37 @@ class Primitive:
                 self._out_avals[key] = known
         return known
 
+    def count_results(self, avals: tuple[Any, ...], params: dict[str, Any]) -> int | None:
+        """The number of results; None where finding it would mean to trace a function again."""
+        if self not in rules.abstract_eval.functions or not all(map(is_reusable, params.values())):
+            return None
+        return len(self.out_avals(avals, params))
+
     def _abstract_eval(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
-        return tuple(rules.abstract_eval.get(self)(*avals, **params))
+        for name, value in params.items():
+            if isinstance(value, _OPERANDS):
+                raise TypeError(_wrong_parameter(self, name, value))
+        outs = rules.abstract_eval.get(self)(*avals, **params)
+        if not isinstance(outs, list | tuple):
+            problem = f"should return a sequence of types, but returned {shown_result(outs)}"
+            raise rule_output_error(self, "abstract_eval", problem)
+        for i, aval in enumerate(outs):
+            if not isinstance(aval, AbstractValue):
+                which = f"result {i}" if self.multiple_results else "the result"
+                problem = f"{which} should be one type, but is {shown_result(aval)}"
+                raise rule_output_error(self, "abstract_eval", problem)
+        return tuple(outs)
 
     def forget_types(self) -> None:
         """Forget the remembered result types (after a rule was exchanged)."""
         self._out_avals.clear()
+
+
+def _wrong_parameter(primitive: Primitive, name: str, value: Any) -> str:
+    what = f"the parameter {name!r} of {primitive.name} is a {type(value).__name__}"
+    if type(value) is list:
+        return f"{what}: parameters are static and hashable; give a tuple, {tuple(value)!r:.80}."
+    return (
+        f"{what}: parameters are static and hashable, which transformations cannot look into; "
+        f"give the value as an operand, {primitive.name}_p.bind(..., {name})."
+    )

@@ -96,8 +96,8 @@ installed = InstalledPlugins()
 def import_scope() -> Iterator[None]:
     """Where plugins are imported: outside traces, with the tree registry's changes undoable."""
     from bindax_core.kernel._stack import new_base
-    from bindax_core.kernel._transaction import record_undo
     from bindax_core.registry._installers import journaled_tree, undo_journal
+    from bindax_core.runtime._transaction import record_undo
 
     with new_base(), journaled_tree() as journal:
         record_undo(lambda: undo_journal(journal))

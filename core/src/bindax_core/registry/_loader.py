@@ -22,11 +22,11 @@ from typing import Any
 import attrs
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
-from bindax_core.kernel._transaction import Transaction
 from bindax_core.registry import _claims
 from bindax_core.registry._control import Settings, settings
 from bindax_core.registry._declarations import Installer, Staged
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
+from bindax_core.runtime._transaction import Transaction
 
 AVAILABLE = "available"
 LOADED = "loaded"

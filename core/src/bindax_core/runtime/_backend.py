@@ -16,13 +16,13 @@ from bindax_core.errors import BackendError
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr
-from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
 from bindax_core.runtime._operands import as_array, is_reusable
 from bindax_core.runtime._overlaid import Overlaid, OverlaidProgram, has_extended_dtypes
 from bindax_core.runtime._programs import Kept, recent_programs
 from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._transaction import record_undo
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

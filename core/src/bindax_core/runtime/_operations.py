@@ -13,8 +13,8 @@ import attrs
 
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._aval import AbstractValue, ShapedArray, typeof
-from bindax_core.kernel._transaction import record_undo
 from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._transaction import record_undo
 
 
 @attrs.frozen(eq=False)

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import attrs
 
 from bindax_core.kernel._site import Site, caller_site
-from bindax_core.kernel._transaction import record_undo
 from bindax_core.kernel.rules import Effect
+from bindax_core.runtime._transaction import record_undo
 
 Write = Callable[[Any], Mapping[str, Any]]
 Class = TypeVar("Class", bound=type)

@@ -22,3 +22,17 @@ from bindax_axis_metadata.partitioned import Partitioned as Partitioned
 from bindax_axis_metadata.partitioned import PartitionSpec as PartitionSpec
 from bindax_axis_metadata.partitioned import get_partition_spec as get_partition_spec
 from bindax_axis_metadata.partitioned import with_partitioning as with_partitioning
+
+__all__ = [
+    "AxisMetadata",
+    "PartitionSpec",
+    "Partitioned",
+    "check_axis_metadata",
+    "get_partition_spec",
+    "is_axis_metadata",
+    "replace_boxed",
+    "scan",
+    "unbox",
+    "vmap",
+    "with_partitioning",
+]

@@ -66,40 +66,26 @@ def dot_product_attention(
     >>> nn.dot_product_attention(x, x, x, is_causal=True).ravel()
     Array([1.      , 2.995055], dtype=float32)
     """
+    _check_implementation(implementation)
+    shape = jnp.asarray(query).shape
+    q, k, v = _with_batch(query), _with_batch(key), _with_batch(value)
+    bias, mask = (None if x is None else _with_batch(x) for x in (bias, mask))
+    q_lengths = None if query_seq_lengths is None else jnp.asarray(query_seq_lengths)
+    k_lengths = None if key_value_seq_lengths is None else jnp.asarray(key_value_seq_lengths)
+    _check(q, k, v, bias, mask, q_lengths, k_lengths)
+    logits = _logits(q, k, bias, scale)
+    allowed = _allowed(logits.shape, mask, is_causal, q_lengths, k_lengths, local_window_size)
+    logits = logits if allowed is None else _masked(logits, allowed)
+    out = jnp.reshape(_mean(v, logits, q_lengths), shape)
+    return (out, _residual(logits, k.dtype, shape)) if return_residual else out
+
+
+def _check_implementation(implementation: str | None) -> None:
     if implementation not in _IMPLEMENTATIONS:
         raise ValueError(
             f"dot_product_attention: implementation must be one of {_IMPLEMENTATIONS}, but it is "
             f"{implementation!r:.60}."
         )
-    shape = jnp.asarray(query).shape
-    q, k, v = _with_batch(query), _with_batch(key), _with_batch(value)
-    bias, mask = (None if x is None else _with_batch(x) for x in (bias, mask))
-    q_lengths, k_lengths = (
-        None if x is None else jnp.asarray(x) for x in (query_seq_lengths, key_value_seq_lengths)
-    )
-    _check(q, k, v, bias, mask, q_lengths, k_lengths)
-    scale = 1 / math.sqrt(k.shape[-1]) if scale is None else scale
-    heads, groups = k.shape[2], q.shape[2] // k.shape[2]
-    # Axes: batch, positions, heads of keys, queries for each of them, features.
-    q = jnp.reshape(q, (*q.shape[:2], heads, groups, q.shape[-1]))
-    wide = jnp.promote_types(q.dtype, np.float32)
-    logits = jnp.einsum("btkgh,bskh->bkgts", q, k, preferred_element_type=wide)
-    logits = logits * jnp.asarray(scale, dtype=wide)
-    if bias is not None:
-        logits = (logits + _grouped(bias, heads)).astype(wide)
-    allowed = _allowed(logits.shape, mask, is_causal, q_lengths, k_lengths, local_window_size)
-    if allowed is not None:
-        logits = jnp.where(allowed, logits, jnp.asarray(_MASKED, dtype=wide))
-    weights = softmax(logits, axis=-1).astype(k.dtype)
-    out = jnp.einsum("bkgts,bskh->btkgh", weights, v)
-    if q_lengths is not None:
-        present = jnp.arange(q.shape[1]) < q_lengths[:, None]
-        out = out * present[:, :, None, None, None].astype(out.dtype)
-    out = jnp.reshape(out, shape)
-    if not return_residual:
-        return out
-    sums = jnp.moveaxis(logsumexp(logits, axis=-1).astype(k.dtype), -1, 1)
-    return out, lax.stop_gradient(jnp.reshape(sums, shape[:-1]))
 
 
 def _with_batch(x: Any) -> Any:
@@ -142,6 +128,38 @@ def _check(q: Any, k: Any, v: Any, bias: Any, mask: Any, *lengths: Any) -> None:
             f"dot_product_attention: the number of heads of query, {q.shape[2]}, must be a "
             f"multiple of the number of heads of key and value, {heads}."
         )
+
+
+def _logits(q: Any, k: Any, bias: Any, scale: float | None) -> Any:
+    """Products of queries and keys, shape ``[B, K, N / K, T, S]``, in float32 or wider."""
+    heads, groups = k.shape[2], q.shape[2] // k.shape[2]
+    # Axes: batch, positions, heads of keys, queries for each of them, features.
+    q = jnp.reshape(q, (*q.shape[:2], heads, groups, q.shape[-1]))
+    wide = jnp.promote_types(q.dtype, np.float32)
+    logits = jnp.einsum("btkgh,bskh->bkgts", q, k, preferred_element_type=wide)
+    scale = 1 / math.sqrt(k.shape[-1]) if scale is None else scale
+    logits = logits * jnp.asarray(scale, dtype=wide)
+    return logits if bias is None else (logits + _grouped(bias, heads)).astype(wide)
+
+
+def _masked(logits: Any, allowed: Any) -> Any:
+    return jnp.where(allowed, logits, jnp.asarray(_MASKED, dtype=logits.dtype))
+
+
+def _residual(logits: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """Logarithms of the sums of exponentials, for queries of this shape."""
+    sums = jnp.moveaxis(logsumexp(logits, axis=-1).astype(dtype), -1, 1)
+    return lax.stop_gradient(jnp.reshape(sums, shape[:-1]))
+
+
+def _mean(v: Any, logits: Any, query_lengths: Any) -> Any:
+    """Means of values, shape ``[B, T, K, N / K, H]``, 0 beyond the lengths of the queries."""
+    weights = softmax(logits, axis=-1).astype(v.dtype)
+    out = jnp.einsum("bkgts,bskh->btkgh", weights, v)
+    if query_lengths is None:
+        return out
+    present = jnp.arange(logits.shape[-2]) < query_lengths[:, None]
+    return out * present[:, :, None, None, None].astype(out.dtype)
 
 
 def _grouped(x: Any, heads: int) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bindax_core.extend import BackendError, JaxprEqn
+from typing import Any
+
+from bindax_core.extend import BackendError, JaxprEqn, describe_rule
 
 FORKED = (
     "this process was forked after XLA had started its threads, which it lacks, so it can compile "
@@ -70,10 +72,17 @@ def note_equation(error: Exception, eqn: JaxprEqn) -> None:
         error.add_note(f"This happened while {eqn.primitive.name} was lowered{where}.")
 
 
-def wrong_result_count(eqn: JaxprEqn, count: int) -> str:
-    """The text of the error for a lowering rule that returned another number of values."""
-    where = "" if eqn.source_info is None else f" at {eqn.source_info}"
+def wrong_results(eqn: JaxprEqn, results: Any) -> str:
+    """The text of the error for a lowering rule that returned something of the wrong structure."""
+    primitive, where = eqn.primitive, "" if eqn.source_info is None else f" at {eqn.source_info}"
+    wanted = f"a sequence of {len(eqn.outvars)} values, one for each result"
+    if not primitive.multiple_results:
+        wanted, results = "one value", results[0]
+    got = f"a {type(results).__name__}"
+    if isinstance(results, (list, tuple)):
+        got += f" of {len(results)}"
     return (
-        f"the lowering rule of {eqn.primitive.name}{where} returned {count} values, but the "
-        f"primitive has {len(eqn.outvars)} results; the rule is wrong, report it to its package."
+        f"{describe_rule(primitive, 'lowering.stablehlo')}: should return {wanted}, but returned "
+        f"{got}, while {primitive.name}{where} was lowered. The rule is wrong; to have all that "
+        f"rules return checked set config.check_rules to True."
     )

@@ -25,7 +25,7 @@ from bindax_core.extend import (
 )
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback, callback_lowering
-from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_result_count
+from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
 from bindax_xla_backend._order import THREADED, Order, is_ordered
 from bindax_xla_backend._types import element_type
 
@@ -298,8 +298,9 @@ class LoweringContext:
             except Exception as error:
                 note_equation(error, eqn)
                 raise
-            if len(results) != len(outvars):
-                raise LoweringError(wrong_result_count(eqn, len(results)))
+            fits = type(results) in (list, tuple) and len(results) == len(outvars)
+            if not fits or any(type(x) in (list, tuple) for x in results):
+                raise LoweringError(wrong_results(eqn, results))
             if len(outvars) == 1:
                 env[outvars[0]] = results[0]
             else:

@@ -9,9 +9,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, is_differentiable, typeof
+from bindax_core.extend import Array, Primitive, is_differentiable, is_extended, typeof
 from bindax_testing._cases import Case
-from bindax_testing._compare import NotApplicable
+from bindax_testing._compare import NotApplicable, host
 
 
 @attrs.frozen
@@ -79,9 +79,9 @@ def with_operands(case: Case, positions: Sequence[int]) -> Callable[..., list[An
 
 def value(x: Any, aval: Any) -> Any:
     """A value of exactly a type, weak where the type is."""
-    if not aval.weak_type:
+    if not (aval.weak_type or is_extended(aval.dtype)):
         return np.asarray(x).astype(aval.dtype)
-    return Array.from_numpy(np.asarray(x).astype(aval.dtype).copy(), aval)
+    return Array.from_numpy(host(x).astype(aval.dtype), aval)
 
 
 def mapped_choices(count: int) -> Iterator[tuple[bool, ...]]:

@@ -12,7 +12,7 @@ from bindax_core.extend import vmap as vmap_rules
 from bindax_testing._cases import DRAWS, Case, replaced
 from bindax_testing._checks._base import Check, Setting, mapped_choices, value
 from bindax_testing._checks._purity import copies, require_unchanged, special_case
-from bindax_testing._compare import Mismatch, NotApplicable, require_same, require_type
+from bindax_testing._compare import Mismatch, NotApplicable, host, require_same, require_type
 from bindax_transforms import vmap
 
 Function = Callable[..., Sequence[Any]]
@@ -20,7 +20,7 @@ Function = Callable[..., Sequence[Any]]
 
 def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
     """The draws of one operand, stacked along an axis."""
-    rows = [np.asarray(case.draws[k % len(case.draws)][i]) for k in range(size)]
+    rows = [host(case.draws[k % len(case.draws)][i]) for k in range(size)]
     aval = case.avals[i]
     shape = (*aval.shape[:axis], size, *aval.shape[axis:])
     made = np.stack(rows, axis) if rows else np.zeros(shape, aval.dtype)
@@ -41,11 +41,16 @@ def rows_of(case: Case, mapped: Sequence[bool], size: int = DRAWS) -> list[list[
 def require_loop(what: str, outs: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
     """Raise unless batched results, their axis in front, are those of each element."""
     for i, out in enumerate(outs):
-        wanted = [row[i] for row in rows]
-        aval = typeof(wanted[0])
+        wanted = [host(row[i]) for row in rows]
+        aval = typeof(rows[0][i])
         full = aval.update(shape=(len(rows), *aval.shape))
         require_type(f"{what}: result {i}", typeof(out), full)
-        require_same(f"{what}: result {i}", out, value(np.stack(wanted), full), types=False)
+        require_same(
+            f"{what}: result {i}",
+            out,
+            value(np.stack(wanted), full),
+            types=False,
+        )
 
 
 def placements(case: Case, mapped: Sequence[bool]) -> list[list[int | None]]:
@@ -92,7 +97,7 @@ def _sizes(case: Case, setting: Setting) -> None:
                 full = aval.update(shape=(size, *aval.shape))
                 require_type(f"{what}: result {i}", typeof(out), full)
                 if size:
-                    require_same(what, out, value(np.asarray(one)[None], full), types=False)
+                    require_same(what, out, value(host(one)[None], full), types=False)
 
 
 def _nested(case: Case, setting: Setting) -> None:
@@ -119,7 +124,7 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
     ]
     batch = []
     for i, aval in enumerate(case.avals):
-        grid = [np.asarray(row[i]) for row in rows]
+        grid = [host(row[i]) for row in rows]
         full = np.stack(grid).reshape(2, 3, *aval.shape)
         full = np.moveaxis(full, 1, -1)
         full = full if inner[i] else full[..., 0]
@@ -131,13 +136,11 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
     wanted = [case.call(*row) for row in rows]
     flat = []
     for out in outs:
-        if np.asarray(out).shape[:2] != (2, 3):
-            raise Mismatch(f"nested vmap: a result has the shape {np.asarray(out).shape}.")
+        if typeof(out).shape[:2] != (2, 3):
+            raise Mismatch(f"nested vmap: a result has the shape {typeof(out).shape}.")
         aval = typeof(out)
         flat.append(
-            value(
-                np.asarray(out).reshape(6, *aval.shape[2:]), aval.update(shape=(6, *aval.shape[2:]))
-            )
+            value(host(out).reshape(6, *aval.shape[2:]), aval.update(shape=(6, *aval.shape[2:])))
         )
     require_loop("nested vmap", flat, wanted)
 

@@ -22,7 +22,7 @@ from bindax_testing._checks._base import (
 )
 from bindax_testing._checks._batching import rows_of, stacked
 from bindax_testing._checks._derivatives import tangents_of
-from bindax_testing._compare import NotApplicable, require_same
+from bindax_testing._compare import NotApplicable, host, require_same
 from bindax_transforms import jit, jvp, linearize, vjp, vmap
 
 Function = Callable[..., Any]
@@ -147,7 +147,7 @@ def _vmap(case: Case, setting: Setting) -> None:
         wanted = [tree_leaves(function(*row)) for row in rows]
         got = tree_leaves(vmap(function)(*batch))
         for i, out in enumerate(got):
-            _same(f"vmap of {name}", out, np.stack([np.asarray(row[i]) for row in wanted]))
+            _same(f"vmap of {name}", out, np.stack([host(row[i]) for row in wanted]))
 
 
 def _of_vmap(case: Case, setting: Setting) -> None:
@@ -192,7 +192,7 @@ def _of_vmap(case: Case, setting: Setting) -> None:
 
 def _same_rows(what: str, got: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
     for i, out in enumerate(got):
-        _same(what, out, np.stack([np.asarray(row[i]) for row in rows]))
+        _same(what, out, np.stack([host(row[i]) for row in rows]))
 
 
 def _has_no_jvp(primitive: Primitive, setting: Setting) -> str | None:

@@ -12,20 +12,20 @@ from bindax_core.extend import Primitive, impl, is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import Check, Setting, differentiable, value
 from bindax_testing._checks._types import host_operands, run_impl
-from bindax_testing._compare import Mismatch, NotApplicable, require_same
+from bindax_testing._compare import Mismatch, NotApplicable, host, require_same
 
 THREADS = 4
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e30, -1e-30)
 
 
 def _identical(a: Any, b: Any) -> bool:
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = host(a), host(b)
     return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
 
 
 def copies(values: Sequence[Any]) -> list[Any]:
     """The values as they are now."""
-    return [np.array(x, copy=True) for x in values]
+    return [host(x).copy() for x in values]
 
 
 def require_unchanged(values: Sequence[Any], before: Sequence[Any]) -> None:
@@ -34,7 +34,7 @@ def require_unchanged(values: Sequence[Any], before: Sequence[Any]) -> None:
         if not _identical(x, old):
             raise Mismatch(
                 f"changes its operand {i} in place, from {old.tolist()!r:.60} to "
-                f"{np.asarray(x).tolist()!r:.60}; work on a copy."
+                f"{host(x).tolist()!r:.60}; work on a copy."
             )
 
 
@@ -48,7 +48,7 @@ def _pure(case: Case, setting: Setting) -> None:
         if not _identical(x, y):
             raise Mismatch(
                 f"is not deterministic: result {i} is {x.tolist()!r:.60}, and "
-                f"{np.asarray(y).tolist()!r:.60} when it is called again with the same operands."
+                f"{host(y).tolist()!r:.60} when it is called again with the same operands."
             )
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from bindax_core import typecheck_jaxpr
-from bindax_core.extend import Primitive, abstract_eval, impl, is_value, typeof
+from bindax_core.extend import Primitive, abstract_eval, impl, typeof
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import Check, Setting
-from bindax_testing._compare import Mismatch, NotApplicable
+from bindax_testing._compare import Mismatch, NotApplicable, host, type_of_result
 from bindax_transforms import make_jaxpr
 
 
@@ -18,9 +16,7 @@ def host_operands(case: Case) -> list[Any]:
     """The operands as ``impl`` receives them, as copies."""
     if case.primitive.takes_values:
         return list(case.operands)
-    return [
-        np.asarray(x, aval.dtype).copy() for x, aval in zip(case.operands, case.avals, strict=True)
-    ]
+    return [host(x).astype(aval.dtype) for x, aval in zip(case.operands, case.avals, strict=True)]
 
 
 def run_impl(case: Case, operands: list[Any]) -> list[Any]:
@@ -49,7 +45,7 @@ def _types(case: Case, setting: Setting) -> None:
         raise Mismatch(f"gives {len(avals)} types, but impl gives {len(results)} results.")
     given = {(aval.shape, aval.dtype) for aval in case.avals}
     for i, (aval, result) in enumerate(zip(avals, results, strict=True)):
-        found = typeof(result if is_value(result) else np.asarray(result))
+        found = type_of_result(result)
         if (found.shape, found.dtype) != (aval.shape, aval.dtype):
             # Of the two, the one whose dtype or shape is that of an operand is likely right.
             kind = "abstract_eval"

@@ -11,8 +11,7 @@ import attrs
 import numpy as np
 
 from bindax_core.errors import PluginError
-from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind, subjaxprs
-from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind, rule_kinds, subjaxprs
 from bindax_testing._cases import Case
 from bindax_testing._checks import Check
 from bindax_testing._compare import NotApplicable

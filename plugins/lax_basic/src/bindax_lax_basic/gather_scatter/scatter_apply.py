@@ -65,7 +65,8 @@ def scatter_apply(
     old = gather(operand, scatter_indices, numbers.as_gather(), sizes, mode="clip", **promises)
     if typeof(old).shape != shape:
         raise ValueError(
-            f"{name}: the windows have the shape {typeof(old).shape}, but update_shape is {shape}."
+            f"{name}: scatter_indices of the shape {typeof(scatter_indices).shape} choose windows "
+            f"of the shape {typeof(old).shape}, but update_shape is {shape}."
         )
     new = func(old)
     taken, returned = typeof(old).strip_weak_type(), typeof(new).strip_weak_type()

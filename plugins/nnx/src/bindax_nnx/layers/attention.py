@@ -65,34 +65,43 @@ def dot_product_attention(
     (1, 3, 2, 4)
     """
     query, key, value = promoted(query, key, value, dtype=dtype)
-    depth = query.shape[-1]
-    if key.shape[-1] != depth or key.shape[-3:-1] != value.shape[-3:-1]:
+    if key.shape[-1] != query.shape[-1] or key.shape[-3:-1] != value.shape[-3:-1]:
         raise ValueError(
             f"attention needs queries and keys of one size, and as many keys as values, but got "
             f"the shapes {query.shape}, {key.shape} and {value.shape}."
         )
-    scores = jnp.einsum(
-        "...qhd,...khd->...hqk",
-        query / jnp.sqrt(depth).astype(query.dtype),
-        key,
-        precision=precision,
-    )
+    weights = _attention_weights(query, key, bias, mask, precision)
+    if module is not None:
+        module.sow(Intermediate, "attention_weights", weights)
+    if not deterministic and dropout_rate > 0:
+        weights = _with_dropout(weights, dropout_rng, dropout_rate, broadcast_dropout)
+    return jnp.einsum("...hqk,...khd->...qhd", weights, value, precision=precision)
+
+
+def _attention_weights(query: Any, key: Any, bias: Any, mask: Any, precision: Any) -> Any:
+    """The weights ``(..., heads, queries, keys)``, in the dtype of the queries.
+
+    Unlike ``bindax_nn.dot_product_attention``, which hides its weights and has one axis of
+    batches, this has any number of them, and leaves the weights to be recorded and dropped.
+    """
+    root = jnp.sqrt(query.shape[-1]).astype(query.dtype)
+    scores = jnp.einsum("...qhd,...khd->...hqk", query / root, key, precision=precision)
     if bias is not None:
         scores = scores + bias
     if mask is not None:
         least = jnp.asarray(jnp.finfo(scores.dtype).min, scores.dtype)
         scores = jnp.where(mask, scores, least)
-    weights = nn.softmax(scores).astype(query.dtype)
-    if module is not None:
-        module.sow(Intermediate, "attention_weights", weights)
-    if not deterministic and dropout_rate > 0:
-        shape = weights.shape
-        if broadcast_dropout:
-            shape = (*(1,) * (weights.ndim - 2), *shape[-2:])
-        keep = 1 - dropout_rate
-        kept = random.bernoulli(dropout_rng, keep, shape)
-        weights = weights * (kept.astype(weights.dtype) / keep)
-    return jnp.einsum("...hqk,...khd->...qhd", weights, value, precision=precision)
+    return nn.softmax(scores).astype(query.dtype)
+
+
+def _with_dropout(weights: Any, key: Any, rate: float, same_for_batch: bool) -> Any:
+    """Drop weights at random, and scale the rest up to keep the mean."""
+    shape = weights.shape
+    if same_for_batch:
+        shape = (*(1,) * (weights.ndim - 2), *shape[-2:])
+    keep = 1 - rate
+    kept = random.bernoulli(key, keep, shape)
+    return weights * (kept.astype(weights.dtype) / keep)
 
 
 class MultiHeadAttention(Module):

@@ -220,6 +220,15 @@ def check_direct(prefix: Any, flat: Sequence[Any], what: str) -> None:
 # ---------------------------------------------------------------------------- axes and metadata
 
 
+def check_axes_count(name: str, axes: Any, args: Sequence[Any]) -> None:
+    """Raise where a tuple of axes has not one entry for each positional argument."""
+    if isinstance(axes, tuple) and len(axes) != len(args):
+        raise ValueError(
+            f"in_axes of {name} has {len(axes)} entries for {len(args)} positional arguments: "
+            f"in_axes={axes!r}."
+        )
+
+
 def remove_axes(inside: Inside, axes: Sequence[Any], metadata: Mapping[str, Any]) -> None:
     """Tell the variables inside of a transformation that their mapped axes are gone."""
     if PARTITION_NAME in metadata:

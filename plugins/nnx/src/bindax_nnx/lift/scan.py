@@ -11,7 +11,14 @@ import bindax_numpy as jnp
 from bindax_core.extend import api_boundary
 from bindax_nnx.errors import GraphError
 from bindax_nnx.lift._decorators import decorator
-from bindax_nnx.lift.axes import Axes, Carry, remove_axes, restore_axes, value_axes
+from bindax_nnx.lift.axes import (
+    Axes,
+    Carry,
+    check_axes_count,
+    remove_axes,
+    restore_axes,
+    value_axes,
+)
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects
 from bindax_nnx.lift.structure import Inside
@@ -65,27 +72,11 @@ def scan(
     @wraps(f)
     @api_boundary
     def scanned(*args: Any, **kwargs: Any) -> Any:
-        if isinstance(axes, tuple) and len(axes) != len(args):
-            raise ValueError(
-                f"in_axes of scan has {len(axes)} entries for {len(args)} positional arguments: "
-                f"in_axes={axes!r}."
-            )
+        check_axes_count("scan", axes, args)
         call = Call(f, args, kwargs)
         entry = Axes(call.arguments, (axes, 0), "in_axes")
-        numbers = [i for i, axis in enumerate(entry.variables) if axis is Carry]
-        call.all_values = frozenset(numbers)
         loop = _Loop(call, entry, axes, out_axes, metadata)
-        carry, xs, shared = loop.divided(call.leaves)
-        slices = [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs]
-        final, ys = bindax_control_flow.scan(
-            lambda carry, xs: loop.step(carry, xs, shared),
-            carry,
-            slices,
-            length=length,
-            reverse=reverse,
-            unroll=unroll,
-        )
-        return call.finish(loop.joined(final, ys))
+        return call.finish(loop.run(length, reverse, unroll))
 
     return scanned
 
@@ -103,6 +94,21 @@ class _Loop:
         self.metadata = metadata
         self.axes = [*value_axes(call.arguments, entry.variables), *entry.arrays]
         self.exits: list[Any] = []
+        carried = [i for i, axis in enumerate(entry.variables) if axis is Carry]
+        call.all_values = frozenset(carried)
+
+    def run(self, length: int | None, reverse: bool, unroll: int | bool) -> list[Any]:
+        """All steps, and the results in their order."""
+        carry, xs, shared = self.divided(self.call.leaves)
+        final, ys = bindax_control_flow.scan(
+            lambda carry, xs: self.step(carry, xs, shared),
+            carry,
+            [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs],
+            length=length,
+            reverse=reverse,
+            unroll=unroll,
+        )
+        return self.joined(final, ys)
 
     def divided(self, leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, int]], list[Any]]:
         """The leaves that are carried, those that are sliced with their axes, and the others."""

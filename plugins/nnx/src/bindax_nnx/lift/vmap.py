@@ -9,7 +9,7 @@ from typing import Any
 import bindax_transforms
 from bindax_core.extend import api_boundary, is_value, typeof
 from bindax_nnx.lift._decorators import decorator
-from bindax_nnx.lift.axes import Axes, remove_axes, restore_axes, value_axes
+from bindax_nnx.lift.axes import Axes, check_axes_count, remove_axes, restore_axes, value_axes
 from bindax_nnx.lift.call import Call
 from bindax_transforms import check_function
 
@@ -62,32 +62,39 @@ def vmap(
     @wraps(f)
     @api_boundary
     def batched(*args: Any, **kwargs: Any) -> Any:
-        if isinstance(axes, tuple) and len(axes) != len(args):
-            raise ValueError(
-                f"in_axes of vmap has {len(axes)} entries for {len(args)} positional arguments: "
-                f"in_axes={axes!r}."
-            )
+        check_axes_count("vmap", axes, args)
         call = Call(f, args, kwargs)
         entry = Axes(call.arguments, (axes, 0), "in_axes")
-        exits: list[Any] = []  # filled while f runs; vmap reads it after that
-
-        def flat(leaves: Sequence[Any]) -> list[Any]:
-            inside = call.enter(leaves)
-            remove_axes(inside, entry.variables, metadata)
-            result = call.run(inside)
-            restore_axes(inside, result, entry, out_axes, metadata)
-            outs = call.leave(inside, result)
-            exits[:] = entry.of_results(inside, out_axes, len(outs))
-            return outs
-
-        dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
         _check_sizes(call, entry, axis_size)
+        flat, exits = _on_flat_lists(call, entry, out_axes, metadata)
+        dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
         mapped = bindax_transforms.vmap(
             flat, in_axes=(dims,), out_axes=exits, axis_name=axis_name, axis_size=axis_size
         )
         return call.finish(mapped(call.leaves))
 
     return batched
+
+
+def _on_flat_lists(
+    call: Call, entry: Axes, out_axes: Any, metadata: Mapping[str, Any]
+) -> tuple[Callable[[Sequence[Any]], list[Any]], list[Any]]:
+    """The call as a function of a flat list for a flat list, and the axes of its results.
+
+    The list of axes is filled while the function runs: ``vmap`` reads it after that.
+    """
+    exits: list[Any] = []
+
+    def flat(leaves: Sequence[Any]) -> list[Any]:
+        inside = call.enter(leaves)
+        remove_axes(inside, entry.variables, metadata)
+        result = call.run(inside)
+        restore_axes(inside, result, entry, out_axes, metadata)
+        outs = call.leave(inside, result)
+        exits[:] = entry.of_results(inside, out_axes, len(outs))
+        return outs
+
+    return flat, exits
 
 
 def _check_sizes(call: Call, entry: Axes, given: int | None) -> None:

@@ -36,6 +36,8 @@ class Search(NamedTuple):
 
 
 class _State(NamedTuple):
+    """A search so far: the interval, the next length to try, and the best end found."""
+
     count: Any
     done: Any
     bracketed: Any
@@ -57,6 +59,31 @@ def _between(low: _End, high: _End) -> Any:
     part = jnp.where(bend > 0, -low.slope * width / (2 * jnp.where(bend > 0, bend, 1)), 0.5)
     part = jnp.where((part > 0.1) & (part < 0.9), part, 0.5)
     return low.a + part * width
+
+
+def _step(state: _State, here: _End, gradient: Any, start: _End) -> _State:
+    """Widen or narrow the interval by what was found at the length that was tried."""
+    low, high = state.low, state.high
+    least = start.value + _DECREASE * here.a * start.slope
+    poor = ~(here.value <= least) | (here.value >= low.value) & (low.a != 0)
+    flat = jnp.abs(here.slope) <= -_SLOPE * start.slope
+    done = ~poor & flat
+    # A rising end, or one that is not low enough, closes the interval.
+    rising = here.slope * jnp.where(state.bracketed, high.a - low.a, 1.0) >= 0
+    new_low = _chosen(poor, low, here)
+    new_high = _chosen(poor, here, _chosen(rising, low, high))
+    bracketed = state.bracketed | poor | rising
+    better = ~poor & (here.value <= state.found.value)
+    return _State(
+        state.count + 1,
+        done,
+        bracketed,
+        new_low,
+        new_high,
+        jnp.where(bracketed, _between(new_low, new_high), 2 * here.a),
+        jnp.where(better | done, gradient, state.gradient),
+        _chosen(better | done, here, state.found),
+    )
 
 
 def line_search(
@@ -81,37 +108,14 @@ def line_search(
         first: the first step length to try.
         most: how many lengths may be tried.
     """
-    slope = jnp.vdot(gradient, direction)
-    zero = jnp.zeros_like(value)
-    start = _End(zero, value, slope)
+    start = _End(jnp.zeros_like(value), value, jnp.vdot(gradient, direction))
 
     def unfinished(state: _State) -> Any:
         return ~state.done & (state.count < most)
 
     def step(state: _State) -> _State:
         fresh, g = value_and_grad(x + state.a * direction)
-        here = _End(state.a, fresh, jnp.vdot(g, direction))
-        low, high = state.low, state.high
-        poor = ~(fresh <= value + _DECREASE * state.a * slope) | (fresh >= low.value) & (low.a != 0)
-        flat = jnp.abs(here.slope) <= -_SLOPE * slope
-        done = ~poor & flat
-        # A rising end, or one that is not low enough, closes the interval.
-        rising = here.slope * jnp.where(state.bracketed, high.a - low.a, 1.0) >= 0
-        new_low = _chosen(poor, low, here)
-        new_high = _chosen(poor, here, _chosen(rising, low, high))
-        bracketed = state.bracketed | poor | rising
-        a = jnp.where(bracketed, _between(new_low, new_high), 2 * state.a)
-        better = ~poor & (fresh <= state.found.value)
-        return _State(
-            state.count + 1,
-            done,
-            bracketed,
-            new_low,
-            new_high,
-            a,
-            jnp.where(better | done, g, state.gradient),
-            _chosen(better | done, here, state.found),
-        )
+        return _step(state, _End(state.a, fresh, jnp.vdot(g, direction)), g, start)
 
     no = jnp.zeros((), bool)
     first = jnp.asarray(first).astype(value.dtype)

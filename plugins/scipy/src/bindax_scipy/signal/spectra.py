@@ -375,14 +375,7 @@ def istft(
     >>> jnp.round(signal.istft(values)[1], 4)
     Array([0., 1., 2., 3., 4., 5., 6., 7.], dtype=float32)
     """
-    z = jnp.asarray(Zxx)
-    if z.ndim < 2 or time_axis % z.ndim == freq_axis % z.ndim:
-        raise ValueError(
-            f"istft: Zxx must have two axes or more, and time_axis and freq_axis differ, but its "
-            f"shape is {z.shape} and they are {time_axis} and {freq_axis}."
-        )
-    z = z.astype(jnp.promote_types(z.dtype, np.complex64))
-    z = jnp.moveaxis(z, (freq_axis, time_axis), (-1, -2))
+    z = _with_frequencies_last(jnp.asarray(Zxx), time_axis, freq_axis)
     default = 2 * (z.shape[-1] - 1) if input_onesided else z.shape[-1]
     size = default if nperseg is None else _integer("istft", "nperseg", nperseg)
     if nfft is None and input_onesided and size == default + 1:
@@ -404,6 +397,17 @@ def istft(
         place = time_axis % z.ndim
         x = jnp.moveaxis(x, -1, place - (freq_axis % z.ndim < place))
     return times, x
+
+
+def _with_frequencies_last(z: Any, time_axis: int, freq_axis: int) -> Any:
+    """Complex transforms with the axes of times and frequencies at the end, in this order."""
+    if z.ndim < 2 or time_axis % z.ndim == freq_axis % z.ndim:
+        raise ValueError(
+            f"istft: Zxx must have two axes or more, and time_axis and freq_axis differ, but its "
+            f"shape is {z.shape} and they are {time_axis} and {freq_axis}."
+        )
+    z = z.astype(jnp.promote_types(z.dtype, np.complex64))
+    return jnp.moveaxis(z, (freq_axis, time_axis), (-1, -2))
 
 
 def _overlapped(frames: Any, step: int) -> Any:

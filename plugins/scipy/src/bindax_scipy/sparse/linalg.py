@@ -173,32 +173,40 @@ def bicgstab(
             _, r, _, _, k, broken = state
             return (_size(r) > bound) & (k < most) & ~broken
 
-        def step(state: Any) -> Any:
-            x, r, p, (rho, alpha, omega, q), k, _ = state
-            fresh = _dot(shadow, r)
-            p = r + fresh / rho * (alpha / omega) * (p - omega * q)
-            p_hat = precondition(p)
-            q = matvec(p_hat)
-            alpha = fresh / _dot(shadow, q)
-            s = r - alpha * q
-            early = _size(s) <= bound
-            s_hat = precondition(s)
-            t = matvec(s_hat)
-            omega = jnp.where(early, 0, _dot(t, s) / _dot(t, t))
-            x = x + alpha * p_hat + jnp.where(early, 0, omega) * s_hat
-            r = jnp.where(early, s, s - omega * t)
-            broken = ~early & ((omega == 0) | (alpha == 0)) | (fresh == 0)
-            scalars = fresh, alpha, jnp.where(early, 1, omega), q
-            return x, r, p, scalars, k + 1, broken
-
         r = b - matvec(x0)
-        shadow = r
+        step = _biconjugate_step(matvec, precondition, r, bound)
         one = jnp.ones((), b.dtype)
         zero = jnp.zeros_like(b)
         start = x0, r, zero, (one, one, one, zero), jnp.zeros((), np.int32), jnp.zeros((), bool)
         return while_loop(unfinished, step, start)[0]
 
     return _solved("bicgstab", A, b, x0, maxiter, M, False, solve)
+
+
+def _biconjugate_step(
+    matvec: Operator, precondition: Operator, shadow: Any, bound: Any
+) -> Callable[[Any], Any]:
+    """The step of ``bicgstab``, with the first residual as its shadow."""
+
+    def step(state: Any) -> Any:
+        x, r, p, (rho, alpha, omega, q), k, _ = state
+        fresh = _dot(shadow, r)
+        p = r + fresh / rho * (alpha / omega) * (p - omega * q)
+        p_hat = precondition(p)
+        q = matvec(p_hat)
+        alpha = fresh / _dot(shadow, q)
+        s = r - alpha * q
+        early = _size(s) <= bound
+        s_hat = precondition(s)
+        t = matvec(s_hat)
+        omega = jnp.where(early, 0, _dot(t, s) / _dot(t, t))
+        x = x + alpha * p_hat + jnp.where(early, 0, omega) * s_hat
+        r = jnp.where(early, s, s - omega * t)
+        broken = ~early & ((omega == 0) | (alpha == 0)) | (fresh == 0)
+        scalars = fresh, alpha, jnp.where(early, 1, omega), q
+        return x, r, p, scalars, k + 1, broken
+
+    return step
 
 
 def gmres(
@@ -236,11 +244,7 @@ def gmres(
     >>> jnp.round(sparse_linalg.gmres(a, jnp.array([3.0, 4.0]))[0], 3)
     Array([1., 1.], dtype=float32)
     """
-    if solve_method not in ("batched", "incremental"):
-        raise ValueError(
-            f"gmres: solve_method must be 'batched' or 'incremental', but it is "
-            f"{solve_method!r:.60}."
-        )
+    _check_method(solve_method)
 
     def solve(matvec: Operator, b: Any, x0: Any, most: int, precondition: Operator) -> Any:
         size = min(operator.index(restart), b.size)
@@ -262,6 +266,13 @@ def gmres(
         return while_loop(unfinished, step, start)[0]
 
     return _solved("gmres", A, b, x0, maxiter, M, False, solve)
+
+
+def _check_method(method: str) -> None:
+    if method not in ("batched", "incremental"):
+        raise ValueError(
+            f"gmres: solve_method must be 'batched' or 'incremental', but it is {method!r:.60}."
+        )
 
 
 def _krylov_correction(matvec: Operator, r: Any, size: int) -> Any:

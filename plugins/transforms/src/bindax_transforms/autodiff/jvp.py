@@ -31,6 +31,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms._rule_checks import check_counts, check_tangent_result
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
 _rules = rules.jvp.functions
@@ -77,10 +78,15 @@ class JVPTrace(Trace):
         tangents = [t.tangent for t in tracers]
         rule = _rules.get(primitive) or rules.jvp.get(primitive)
         primals_out, tangents_out = rule(primals, tangents, **params)
-        return [
-            JVPTracer(self, x, t) if type(t) is not Zero else x
-            for x, t in zip(primals_out, tangents_out, strict=True)
-        ]
+        if primitive.multiple_results:
+            parts = (("the primal results", primals_out), ("the tangents", tangents_out))
+            check_counts(primitive, "jvp", parts, [t.aval for t in tracers], params)
+        outs = []
+        for x, t in zip(primals_out, tangents_out, strict=True):
+            if type(x) is not Array or type(t) is not Array or t.aval is not x.aval:
+                check_tangent_result(primitive, x, t)
+            outs.append(x if type(t) is Zero else JVPTracer(self, x, t))
+        return outs
 
 
 def jvp_flat(

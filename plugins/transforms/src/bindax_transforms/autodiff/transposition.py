@@ -18,6 +18,7 @@ from bindax_core.extend import (
     rules,
 )
 from bindax_transforms._flat import partition
+from bindax_transforms._rule_checks import check_cotangents
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
@@ -94,13 +95,8 @@ def _transpose_eqn(
     ]
     rule = rules.transpose.functions.get(primitive) or _missing_rule(eqn)
     result = rule(cts, *operands, **eqn.params)
-    if not isinstance(result, (list, tuple)) or len(result) != len(operands):
-        raise TypeError(
-            f"the transpose rule of {primitive.name} must return a sequence with one entry for "
-            f"each of its {len(operands)} operands (None where it is not linear), but it returned "
-            f"{result!r:.80}."
-        )
-    return result
+    check_cotangents(primitive, operands, result)
+    return result  # type: ignore[no-any-return]
 
 
 def _missing_rule(eqn: JaxprEqn) -> Callable[..., Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import (
+    Array,
     ClosedJaxpr,
     MissingRuleError,
     Origin,
@@ -33,6 +34,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function
+from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
@@ -43,11 +45,21 @@ not_mapped = None
 _rules = rules.vmap.functions
 
 
-class AxisData(NamedTuple):
-    """The mapped axis of a ``vmap``: its size, and its name if it has one."""
+class AxisData:
+    """The mapped axis of a ``vmap``.
 
-    size: int
-    name: Any = None
+    Attributes:
+        size: its number of elements.
+        name: its name, or None.
+        index: the tracer of the position of each element, once something asked for it.
+    """
+
+    __slots__ = ("index", "name", "size")
+
+    def __init__(self, size: int, name: Any = None) -> None:
+        self.size = size
+        self.name = name
+        self.index: BatchTracer | None = None
 
 
 class BatchTracer(Tracer):
@@ -98,10 +110,19 @@ class BatchTrace(Trace):
         self, primitive: Primitive, tracers: Sequence[BatchTracer], params: dict[str, Any]
     ) -> list[Any]:
         rule = _rules.get(primitive) or rules.vmap.get(primitive)
+        size = self.axis_size
         outs, out_dims = rule(
-            self.axis_size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
+            size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
         )
-        return [BatchTracer(self, x, d) for x, d in zip(outs, out_dims, strict=True)]
+        if primitive.multiple_results:
+            parts = (("the results", outs), ("the batch dimensions", out_dims))
+            check_counts(primitive, "vmap", parts, [t.aval for t in tracers], params)
+        tracers_out = []
+        for x, d in zip(outs, out_dims, strict=True):
+            if d != 0 or type(x) is not Array or x.aval.shape[:1] != (size,):
+                check_batch_result(primitive, size, x, d)
+            tracers_out.append(BatchTracer(self, x, d))
+        return tracers_out
 
 
 def mapped_aval(batch_dim: BatchDim, aval: Any) -> Any:
@@ -164,7 +185,7 @@ def vmap(
             elements", or a tuple of these and of trees that are prefixes of the arguments.
             Keyword arguments are mapped along axis 0.
         out_axes: where the mapped axis goes in the output: an integer or a prefix tree.
-        axis_name: a name for the axis, for operations across it; no plugin here brings any yet.
+        axis_name: a name for the axis, for operations across it: those of ``bindax_parallel``.
         axis_size: the size of the axis, needed only when no argument is mapped.
 
     Returns:

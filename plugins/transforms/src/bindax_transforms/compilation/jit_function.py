@@ -344,9 +344,7 @@ def jit(
     backend: str | None = None,
     inline: bool = False,
 ) -> Any:
-    """A function that runs compiled.
-
-    The ``config.compiled_programs`` programs used last are kept, over all functions.
+    """A function that runs compiled; ``config.compiled_programs`` programs are kept over all.
 
     It is traced at the first call with arguments of a new type (structure, shapes, dtypes, weak
     types, values of static arguments). With no compiling backend installed it is interpreted.

@@ -1,0 +1,110 @@
+"""What rules return, checked for its structure wherever an interpreter calls one.
+
+The interpreters look at what costs nothing to see: how many results there are, that each is a
+single value, that sizes fit. When something does not, the error is made here. The thorough check,
+of all types and of linearity, is the debug mode ``config.check_rules``.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from bindax_core.errors import AbstractionError, RuleOutputError
+from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._rule_tables import Rule, rule_kinds
+from bindax_core.runtime._operations import Zero
+from bindax_core.runtime._runtime import runtime
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The code of a rule's function, or None when it is not written in Python."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            break
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def rule_of(primitive: Primitive, kind: str) -> Rule | None:
+    """The rule of a kind, whatever platform it is for."""
+    table = rule_kinds.get(kind)
+    rules = [] if table is None else table.rules_of(primitive)
+    return rules[0] if rules else None
+
+
+def describe_rule(primitive: Primitive, kind: str) -> str:
+    """A rule by name, distribution, file and line.
+
+    Args:
+        primitive: the primitive that the rule is for.
+        kind: the name of the rule kind, such as ``"jvp"``.
+
+    >>> import bindax_core.extend as extend
+    >>> identity_p = extend.Primitive("example.identity")
+    >>> extend.describe_rule(identity_p, "vmap")
+    'the vmap rule of example.identity, from ...'
+    """
+    rule = rule_of(primitive, kind)
+    site = primitive.site if rule is None else rule.site
+    text = f"the {kind} rule of {primitive.name}, from {runtime.plugins.describe_site(site)}"
+    code = None if rule is None else code_of(rule.function)
+    if code is not None and (code.co_filename, code.co_firstlineno) != (site.file, site.line):
+        text += f", function {code.co_name} at {code.co_filename}:{code.co_firstlineno}"
+    return text
+
+
+def rule_output_error(primitive: Primitive, kind: str, problem: str) -> RuleOutputError:
+    """The error for a rule that returned something of the wrong structure.
+
+    Args:
+        primitive: the primitive that was being interpreted.
+        kind: the name of the rule kind.
+        problem: what is wrong, a sentence without subject and full stop, such as ``"returned 3"``.
+    """
+    table = rule_kinds.get(kind)
+    signature = "" if table is None else f" Its signature is {table.signature}."
+    error = RuleOutputError(
+        f"{describe_rule(primitive, kind)}: {problem}.{signature} Set config.check_rules to True "
+        f"to have all that rules return checked."
+    )
+    error.primitive, error.kind = primitive, kind
+    return error
+
+
+def shown_result(x: Any) -> str:
+    """What a rule returned, as messages show it on one line: types where there are arrays."""
+    if type(x) in (tuple, list):
+        entries = ", ".join(shown_result(entry) for entry in x[:4])
+        return f"a {type(x).__name__} of {len(x)}" + (f" ({entries})" if entries else "")
+    aval = result_aval(x)
+    if aval is None:
+        return " ".join(f"{type(x).__name__} {x!r:.80}".split())
+    return f"one value, {aval.str_short()}"
+
+
+def result_aval(x: Any) -> Any:
+    """The type of one result, a value or a symbolic zero; None when it is neither."""
+    if type(x) is Zero:
+        return x.aval
+    try:
+        return typeof(x)
+    except AbstractionError:
+        return None
+
+
+def pair_of(primitive: Primitive, kind: str, result: Any) -> tuple[Any, Any]:
+    """The two parts of what a ``jvp`` or ``vmap`` rule returned."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        problem = f"returned {shown_result(result)}, where a pair is due"
+        raise rule_output_error(primitive, kind, problem)
+    return result[0], result[1]

@@ -1,0 +1,174 @@
+"""Shared parts of the collectives: cards, groups, and the batching rule.
+
+A collective takes two operands: what each element contributes, and the element's index along the
+axis. The index is mapped by the ``vmap`` that names the axis, and by no other; that is how the
+batching rule knows its own axis from others. Parameters: ``axis_name``, ``size``,
+``axis_index_groups`` (a tuple of tuples, or None) and what the operation needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Primitive, Rule, Zero, operations_for, primitive, rules, typeof
+from bindax_transforms import NamedAxis, find_named_axis, vmap
+
+Dim = int | None
+Evaluation = Callable[..., tuple[Any, Dim]]
+"""The operation on a batch with the named axis in front; gives the result and where its batch axis
+is, None when all elements have the same result."""
+
+_NO_EVALUATION = (
+    "it is evaluated by the vmap that names the axis, on all elements together; one element alone, "
+    "as in a loop over the elements, has no value"
+)
+_NO_LOWERING = "vmap replaces it by operations on arrays before a program is compiled"
+
+
+def collective(
+    name: str,
+    evaluate: Evaluation,
+    shape_of: Callable[..., tuple[int, ...]],
+    jvp: Callable[..., Any],
+    transpose: Rule,
+    unmapped: Evaluation | None = None,
+) -> Primitive:
+    """A primitive across a named axis.
+
+    Args:
+        name: its name.
+        evaluate: the operation on a batch.
+        shape_of: the shape of a result, from that of the operand and the parameters.
+        jvp: its derivative.
+        transpose: its transpose rule, or the reason for which there is none.
+        unmapped: the operation on one value that all elements contribute; by default it is
+            repeated.
+    """
+
+    def batched(
+        axis_size: int, operands: Sequence[Any], dims: Sequence[Dim], **params: Any
+    ) -> tuple[Any, Dim]:
+        (x, index), (dim, index_dim) = operands, dims
+        if index_dim is None:  # another axis: it goes to the front, out of the way
+            params = {k: v + 1 if k == "axis" else v for k, v in params.items()}
+            x = operations_for(typeof(x)).move_axis(x, dim, 0)
+            return made.bind(x, index, **params), 0
+        if dim is None and unmapped is not None:
+            return unmapped(x, **params)
+        return _along_axis(evaluate, in_front(x, dim, axis_size), params)
+
+    def type_of(x: Any, index: Any, **params: Any) -> Any:
+        return x.update(shape=shape_of(x.shape, **params))
+
+    made = primitive(
+        name,
+        rules.impl.absent(_NO_EVALUATION),
+        rules.abstract_eval(type_of),
+        rules.jvp(lambda *args, **params: jvp(made, *args, **params), symbolic_zeros=True),
+        rules.vmap(batched),
+        transpose,
+        rules.lowering["stablehlo"].absent(_NO_LOWERING),
+    )
+    return made
+
+
+def linear_jvp(
+    made: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
+    """The derivative of an operation that is linear in what the elements contribute."""
+    (x, index), (t, _) = primals, tangents
+    out = made.bind(x, index, **params)
+    return out, Zero.like(out) if type(t) is Zero else made.bind(t, index, **params)
+
+
+def transposed(bind: Callable[..., Any]) -> Rule:
+    """The transpose rule from a function of the cotangent, the index and the parameters."""
+    return rules.transpose(lambda ct, x, index, **params: [bind(ct, index, **params), None])
+
+
+def in_front(x: Any, dim: Dim, size: int) -> Any:
+    """A batch with its axis in front; a value without one is repeated."""
+    operations = operations_for(typeof(x))
+    if dim is None:
+        return operations.broadcast_axis(x, size, 0)
+    return operations.move_axis(x, dim, 0) if dim else x
+
+
+def _along_axis(evaluate: Evaluation, x: Any, params: dict[str, Any]) -> tuple[Any, Dim]:
+    """The operation within each group of the axis: groups are gathered, and one more axis."""
+    groups = params["axis_index_groups"]
+    if groups is None:
+        return evaluate(x, **params)
+    table = np.array(groups, np.int32)
+    order = table.ravel()
+
+    def within(block: Any) -> Any:
+        return in_front(*evaluate(block, **params), table.shape[1])
+
+    shape = typeof(x).shape
+    grouped = lax.reshape(rows(x, order), (*table.shape, *shape[1:]))
+    outs = vmap(within)(grouped)
+    flat = lax.reshape(outs, (len(order), *typeof(outs).shape[2:]))
+    return rows(flat, np.argsort(order).astype(np.int32)), 0
+
+
+def rows(x: Any, indices: np.ndarray[Any, Any]) -> Any:
+    """The elements of a batch in another order."""
+    return lax.index_take(x, [indices], [0])
+
+
+def group_size(size: int, groups: tuple[tuple[int, ...], ...] | None) -> int:
+    """The number of elements that take part in one operation."""
+    return size if groups is None else len(groups[0])
+
+
+def find_axes(operation: str, axis_name: Any) -> list[NamedAxis]:
+    """The axes of a name or of a sequence of names, in that order.
+
+    Raises:
+        NameError: when one is not bound; the message lists those that are.
+        ValueError: when one is named twice.
+    """
+    names = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    if len(set(names)) != len(names):
+        raise ValueError(f"{operation}: axis_name={axis_name!r} names an axis twice.")
+    return [find_named_axis(name, operation) for name in names]
+
+
+def checked_groups(
+    operation: str, axes: Sequence[NamedAxis], groups: Any
+) -> tuple[tuple[int, ...], ...] | None:
+    """The groups as a parameter: a partition of the indices of one axis into equal parts.
+
+    Raises:
+        ValueError: when they are not that.
+    """
+    if groups is None:
+        return None
+    if len(axes) != 1:
+        raise ValueError(
+            f"{operation}: axis_index_groups are groups along one axis, but axis_name gives "
+            f"{len(axes)}; leave them out, or give one name."
+        )
+    (axis,) = axes
+    made = tuple(tuple(int(i) for i in group) for group in groups)
+    if sorted(i for group in made for i in group) != list(range(axis.size)):
+        raise ValueError(
+            f"{operation}: axis_index_groups must hold each index of the axis {axis.name!r} of "
+            f"size {axis.size} once, but they are {groups!r}."
+        )
+    if len({len(group) for group in made}) != 1:
+        raise ValueError(
+            f"{operation}: axis_index_groups must be of one size, but they are {groups!r}."
+        )
+    return made
+
+
+def bind_along(made: Primitive, x: Any, named: NamedAxis, **params: Any) -> Any:
+    """Apply a collective along one axis."""
+    params.setdefault("axis_index_groups", None)
+    return made.bind(x, named.index, axis_name=named.name, size=named.size, **params)

@@ -1,0 +1,281 @@
+"""Exchanges across named axes: an axis of the batch becomes one of the arrays, and the reverse.
+
+The primitives act on whole axes in place; the functions reshape and move axes around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Primitive, operations_for, tree_map, typeof
+from bindax_parallel._collective import (
+    bind_along,
+    checked_groups,
+    collective,
+    find_axes,
+    group_size,
+    linear_jvp,
+    transposed,
+)
+
+__all__ = [
+    "all_gather",
+    "all_gather_p",
+    "all_to_all",
+    "all_to_all_p",
+    "psum_scatter",
+    "psum_scatter_p",
+    "pswapaxes",
+]
+
+Shape = tuple[int, ...]
+
+
+def all_gather(
+    x: Any, axis_name: Any, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False
+) -> Any:
+    """The values of all elements along named axes, as an axis of an array.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        axis_index_groups: lists of indices that partition the axis: each element gets the values of
+            its list, in that order.
+        axis: where the new axis stands in the result.
+        tiled: whether the values are concatenated along ``axis`` in place of being stacked.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when the groups are not a partition of the axis into equal parts, or ``axis``
+            does not exist.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: all_gather(x, "i"), axis_name="i")(np.arange(2))
+    Array([[0, 1],
+           [0, 1]], dtype=int64)
+    """
+    axes = find_axes("all_gather", axis_name)
+    groups = checked_groups("all_gather", axes, axis_index_groups)
+
+    def gathered(leaf: Any) -> Any:
+        shape = typeof(leaf).shape
+        place = _axis("all_gather", "axis", axis, len(shape) + (not tiled))
+        for named in reversed(axes):
+            leaf = bind_along(all_gather_p, leaf, named, axis=place, axis_index_groups=groups)
+        count = prod(_sizes(axes, groups))
+        merged = (count * shape[place],) if tiled else (count, *shape[place : place + 1])
+        return lax.reshape(leaf, (*shape[:place], *merged, *shape[place + 1 :]))
+
+    return tree_map(gathered, x)
+
+
+def psum_scatter(
+    x: Any,
+    axis_name: Any,
+    *,
+    scatter_dimension: int = 0,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """The sum over the elements along named axes, of which each gets its own part.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        scatter_dimension: the axis of ``x`` that is divided; its size is the number of elements,
+            or with ``tiled`` a multiple of it.
+        axis_index_groups: lists of indices that partition the axis: each is an axis by itself.
+        tiled: whether the divided axis stays, with the size of a part.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when the groups or the size of the axis do not fit.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: psum_scatter(x, "i"), axis_name="i")(np.array([[1, 2], [10, 20]]))
+    Array([11, 22], dtype=int64)
+    """
+    axes = find_axes("psum_scatter", axis_name)
+    groups = checked_groups("psum_scatter", axes, axis_index_groups)
+
+    def scattered(leaf: Any) -> Any:
+        place = _axis("psum_scatter", "scatter_dimension", scatter_dimension, _ndim(leaf))
+        leaf = _divided("psum_scatter", leaf, place, _sizes(axes, groups), tiled)
+        for named in axes:
+            leaf = bind_along(psum_scatter_p, leaf, named, axis=place, axis_index_groups=groups)
+        return leaf
+
+    return tree_map(scattered, x)
+
+
+def all_to_all(
+    x: Any,
+    axis_name: Any,
+    split_axis: int,
+    concat_axis: int,
+    *,
+    axis_index_groups: Any = None,
+    tiled: bool = False,
+) -> Any:
+    """Exchange an axis of the arrays with named axes: part ``j`` of element ``i`` goes to ``j``.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        split_axis: the axis of ``x`` that is divided; its size is the number of elements, or with
+            ``tiled`` a multiple of it.
+        concat_axis: where the parts that an element gets stand in the result.
+        axis_index_groups: lists of indices that partition the axis: each is an axis by itself.
+        tiled: whether the divided axis stays, with the size of a part, and the parts are
+            concatenated in place of being stacked.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when the groups or the size of the axis do not fit.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: all_to_all(x, "i", 0, 0), axis_name="i")(np.array([[1, 2], [3, 4]]))
+    Array([[1, 3],
+           [2, 4]], dtype=int64)
+    """
+    return _all_to_all(
+        "all_to_all", x, axis_name, split_axis, concat_axis, axis_index_groups, tiled
+    )
+
+
+def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
+    """Swap an axis of the arrays with a named axis of the same size.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        axis: the axis of ``x``.
+        axis_index_groups: as for ``all_to_all``.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when the groups or the size of the axis do not fit.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: pswapaxes(x, "i", 0), axis_name="i")(np.array([[1, 2], [3, 4]]))
+    Array([[1, 3],
+           [2, 4]], dtype=int64)
+    """
+    return _all_to_all("pswapaxes", x, axis_name, axis, axis, axis_index_groups, False)
+
+
+def _all_to_all(
+    operation: str, x: Any, axis_name: Any, split: int, concat: int, groups: Any, tiled: bool
+) -> Any:
+    axes = find_axes(operation, axis_name)
+    checked = checked_groups(operation, axes, groups)
+    sizes = _sizes(axes, checked)
+
+    def exchanged(leaf: Any) -> Any:
+        named_as = ("axis", "axis") if operation == "pswapaxes" else ("split_axis", "concat_axis")
+        source = _axis(operation, named_as[0], split, _ndim(leaf))
+        target = _axis(operation, named_as[1], concat, _ndim(leaf))
+        leaf = _divided(operation, leaf, source, sizes, tiled)
+        for i, named in enumerate(axes):
+            leaf = bind_along(all_to_all_p, leaf, named, axis=source + i, axis_index_groups=checked)
+        shape = typeof(leaf).shape
+        rest = shape[source + len(sizes) :]
+        leaf = lax.reshape(leaf, (*shape[:source], prod(sizes), *rest))
+        leaf = operations_for(typeof(leaf)).move_axis(leaf, source, target)
+        if not tiled:
+            return leaf
+        shape = typeof(leaf).shape
+        merged = shape[target] * shape[target + 1]
+        return lax.reshape(leaf, (*shape[:target], merged, *shape[target + 2 :]))
+
+    return tree_map(exchanged, x)
+
+
+def _ndim(x: Any) -> int:
+    return len(typeof(x).shape)
+
+
+def _axis(operation: str, argument: str, axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"{operation}: {argument}={axis} does not exist among {ndim} axes.")
+    return axis % ndim
+
+
+def _sizes(axes: Sequence[Any], groups: Any) -> list[int]:
+    return [group_size(axis.size, groups) for axis in axes]
+
+
+def _divided(operation: str, x: Any, axis: int, sizes: list[int], tiled: bool) -> Any:
+    """An array whose axis is divided into one axis for each name; with ``tiled``, and the rest."""
+    shape, count = typeof(x).shape, prod(sizes)
+    if tiled:
+        if count == 0 or shape[axis] % count:
+            raise ValueError(
+                f"{operation}: axis {axis} of {typeof(x).str_short()} cannot be divided among "
+                f"{count} elements; its size must be a multiple of that."
+            )
+        return lax.reshape(x, (*shape[:axis], *sizes, shape[axis] // count, *shape[axis + 1 :]))
+    if shape[axis] != count:
+        raise ValueError(
+            f"{operation}: axis {axis} of {typeof(x).str_short()} must have one entry for each of "
+            f"the {count} elements along the named axes; with tiled=True, a multiple of them."
+        )
+    return lax.reshape(x, (*shape[:axis], *sizes, *shape[axis + 1 :]))
+
+
+# ---------------------------------------------------------------------------------- primitives
+
+
+def _gathered_shape(
+    shape: Shape, *, axis: int, size: int, axis_index_groups: Any, **params: Any
+) -> Shape:
+    return (*shape[:axis], group_size(size, axis_index_groups), *shape[axis:])
+
+
+def _gather(x: Any, *, axis: int, **params: Any) -> tuple[Any, None]:
+    return operations_for(typeof(x)).move_axis(x, 0, axis), None
+
+
+def _scatter(x: Any, *, axis: int, **params: Any) -> tuple[Any, int]:
+    return lax.reduce_sum(x, (0,)), axis
+
+
+def _swap(x: Any, *, axis: int, **params: Any) -> tuple[Any, int]:
+    order = list(range(_ndim(x)))
+    order[0], order[axis + 1] = axis + 1, 0
+    return lax.transpose(x, order), 0
+
+
+all_gather_p: Primitive = collective(
+    "all_gather",
+    _gather,
+    _gathered_shape,
+    linear_jvp,
+    transposed(lambda ct, index, **params: psum_scatter_p.bind(ct, index, **params)),
+)
+"""The values of all elements, stacked along the new axis ``axis``."""
+
+psum_scatter_p: Primitive = collective(
+    "psum_scatter",
+    _scatter,
+    lambda shape, *, axis, **params: (*shape[:axis], *shape[axis + 1 :]),
+    linear_jvp,
+    transposed(lambda ct, index, **params: all_gather_p.bind(ct, index, **params)),
+)
+"""The sum over all elements, of which each gets its entry along ``axis``."""
+
+all_to_all_p: Primitive = collective(
+    "all_to_all",
+    _swap,
+    lambda shape, **params: shape,
+    linear_jvp,
+    transposed(lambda ct, index, **params: all_to_all_p.bind(ct, index, **params)),
+)
+"""Entry ``j`` of element ``i`` along ``axis`` becomes entry ``i`` of element ``j``."""

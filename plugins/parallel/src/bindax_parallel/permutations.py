@@ -1,0 +1,155 @@
+"""Permutations along named axes: elements send what they have to others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Primitive, tree_map, typeof
+from bindax_parallel._collective import (
+    bind_along,
+    collective,
+    find_axes,
+    linear_jvp,
+    rows,
+    transposed,
+)
+from bindax_parallel.exchanges import all_gather
+from bindax_parallel.indices import axis_index, axis_size
+
+__all__ = ["pbroadcast", "ppermute", "ppermute_p", "pshuffle"]
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
+    """The values of other elements along named axes.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names, whose elements are
+            counted as ``axis_index`` does.
+        perm: pairs (source, destination) of indices; elements that are no destination get zeros.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when an index is not one of the axis, or is a source or destination twice.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: ppermute(x, "i", [(0, 1), (1, 2)]), axis_name="i")(np.array([5, 6, 7]))
+    Array([0, 5, 6], dtype=int64)
+    """
+    axes = find_axes("ppermute", axis_name)
+    pairs = _checked("ppermute", perm, axis_size(axis_name))
+    if len(axes) == 1:
+        return tree_map(lambda leaf: bind_along(ppermute_p, leaf, axes[0], perm=pairs), x)
+    sources = _sources(pairs, axis_size(axis_name))
+    return tree_map(lambda leaf: _received(leaf, axis_name, sources), x)
+
+
+def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
+    """The values of other elements along named axes, by a whole permutation.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        perm: for each element the index of the one whose value it gets.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when ``perm`` is not a permutation of the indices of the axis.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: pshuffle(x, "i", [2, 0, 1]), axis_name="i")(np.array([5, 6, 7]))
+    Array([7, 5, 6], dtype=int64)
+    """
+    count = axis_size(axis_name)
+    if sorted(perm) != list(range(count)):
+        raise ValueError(
+            f"pshuffle: perm must hold each index from 0 to {count - 1} once, but is {perm!r}."
+        )
+    return ppermute(x, axis_name, [(source, place) for place, source in enumerate(perm)])
+
+
+def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
+    """The value of one element along named axes, for all.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        source: the index of the element.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when ``source`` is not an index of the axis.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: pbroadcast(x, "i", 1), axis_name="i")(np.array([5, 6, 7]))
+    Array([6, 6, 6], dtype=int64)
+    """
+    count = axis_size(axis_name)
+    if not 0 <= source < count:
+        raise ValueError(f"pbroadcast: source={source} is not an index of an axis of size {count}.")
+    return tree_map(lambda leaf: lax.index_in_dim(leaf, source, 0, False), all_gather(x, axis_name))
+
+
+def _checked(operation: str, perm: Sequence[tuple[int, int]], count: int) -> Pairs:
+    pairs = tuple((int(source), int(target)) for source, target in perm)
+    for ends, word in zip(zip(*pairs, strict=True), ("source", "destination"), strict=False):
+        if len(set(ends)) != len(ends):
+            raise ValueError(f"{operation}: perm={perm!r} has an index as {word} twice.")
+        wrong = [i for i in ends if not 0 <= i < count]
+        if wrong:
+            raise ValueError(
+                f"{operation}: perm={perm!r} has the {word} {wrong[0]}, which is not an index of "
+                f"an axis of size {count}."
+            )
+    return pairs
+
+
+def _sources(pairs: Pairs, count: int) -> np.ndarray[Any, Any]:
+    """For each element the one whose value it gets, or -1."""
+    sources = np.full(count, -1, np.int32)
+    for source, target in pairs:
+        sources[target] = source
+    return sources
+
+
+def _received(x: Any, axis_name: Any, sources: np.ndarray[Any, Any]) -> Any:
+    """The value of the element's source, from those of all."""
+    index = axis_index(axis_name)
+    everyone = all_gather(x, axis_name)
+    mine = lax.dynamic_index_in_dim(sources, index, 0, False)
+    value = lax.dynamic_index_in_dim(everyone, lax.max(mine, np.int32(0)), 0, False)
+    given = lax.broadcast_in_dim(lax.ge(mine, np.int32(0)), typeof(value).shape, ())
+    return lax.select(given, value, lax.zeros_like(value))
+
+
+def _permute(x: Any, *, size: int, perm: Pairs, **params: Any) -> tuple[Any, int]:
+    sources = _sources(perm, size)
+    value = rows(x, np.maximum(sources, 0))
+    if (sources >= 0).all():
+        return value, 0
+    given = lax.broadcast_in_dim(sources >= 0, typeof(value).shape, (0,))
+    return lax.select(given, value, lax.zeros_like(value)), 0
+
+
+def _transpose(ct: Any, index: Any, *, perm: Pairs, **params: Any) -> Any:
+    backwards = tuple((target, source) for source, target in perm)
+    return ppermute_p.bind(ct, index, perm=backwards, **params)
+
+
+ppermute_p: Primitive = collective(
+    "ppermute",
+    _permute,
+    lambda shape, **params: shape,
+    linear_jvp,
+    transposed(_transpose),
+)
+"""The value of another element. Parameter ``perm``: pairs (source, destination)."""

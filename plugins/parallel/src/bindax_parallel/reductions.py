@@ -1,0 +1,189 @@
+"""Reductions across named axes: each element gets what all contribute together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import bindax_lax_basic as lax
+from bindax_core.extend import Primitive, Zero, rules, tree_map, typeof
+from bindax_parallel._collective import (
+    bind_along,
+    checked_groups,
+    collective,
+    find_axes,
+    group_size,
+    linear_jvp,
+    transposed,
+)
+
+__all__ = ["pmax", "pmax_p", "pmean", "pmin", "pmin_p", "psum", "psum_p"]
+
+_CONSTANTS = (bool, int, float, complex)
+
+
+def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """The sum of what the elements along named axes contribute.
+
+    Args:
+        x: an array of any numeric dtype, or a tree of arrays; booleans are counted. For a Python
+            number the sum is a Python number.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        axis_index_groups: lists of indices that partition the axis: the sum is within each list.
+
+    Returns:
+        Arrays like ``x``, the same for all elements of a group.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when the groups are not a partition of the axis into equal parts.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([0.25, 0.75], dtype=float64)
+    """
+    axes = find_axes("psum", axis_name)
+    groups = checked_groups("psum", axes, axis_index_groups)
+
+    def total(leaf: Any) -> Any:
+        if type(leaf) in _CONSTANTS:
+            for axis in axes:
+                leaf = leaf * group_size(axis.size, groups)
+            return leaf
+        if typeof(leaf).dtype == np.bool_:
+            leaf = lax.convert_element_type(leaf, np.int32)
+        return _reduced(psum_p, leaf, axes, groups)
+
+    return tree_map(total, x)
+
+
+def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """The mean of what the elements along named axes contribute.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        axis_index_groups: as for ``psum``.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when the groups are not a partition of the axis into equal parts.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: x - pmean(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([-1.,  1.], dtype=float64)
+    """
+    count = psum(1, axis_name, axis_index_groups=axis_index_groups)
+    sums = psum(x, axis_name, axis_index_groups=axis_index_groups)
+    return tree_map(lambda leaf: leaf / count, sums)
+
+
+def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """The greatest of what the elements along named axes contribute.
+
+    Where several are the greatest, they share its derivative.
+
+    Args:
+        x: an array of an ordered dtype, or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        axis_index_groups: as for ``psum``.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when the groups are not a partition of the axis into equal parts.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: x - pmax(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([-2.,  0.], dtype=float64)
+    """
+    return _extremum("pmax", pmax_p, x, axis_name, axis_index_groups)
+
+
+def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    """The least of what the elements along named axes contribute.
+
+    Where several are the least, they share its derivative.
+
+    Args:
+        x: an array of an ordered dtype, or a tree of arrays.
+        axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
+        axis_index_groups: as for ``psum``.
+
+    Raises:
+        NameError: when no ``vmap`` around the caller gives a name.
+        ValueError: when the groups are not a partition of the axis into equal parts.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import vmap
+    >>> vmap(lambda x: x - pmin(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    Array([0., 2.], dtype=float64)
+    """
+    return _extremum("pmin", pmin_p, x, axis_name, axis_index_groups)
+
+
+def _extremum(operation: str, made: Primitive, x: Any, axis_name: Any, groups: Any) -> Any:
+    axes = find_axes(operation, axis_name)
+    checked = checked_groups(operation, axes, groups)
+    return tree_map(lambda leaf: _reduced(made, leaf, axes, checked), x)
+
+
+def _reduced(made: Primitive, x: Any, axes: Sequence[Any], groups: Any) -> Any:
+    for axis in axes:
+        x = bind_along(made, x, axis, axis_index_groups=groups)
+    return x
+
+
+def _same_shape(shape: tuple[int, ...], **params: Any) -> tuple[int, ...]:
+    return shape
+
+
+def _multiple(x: Any, *, size: int, axis_index_groups: Any, **params: Any) -> tuple[Any, None]:
+    """The sum of as many times the same."""
+    count = group_size(size, axis_index_groups)
+    return lax.mul(x, lax.full_like(x, count)), None
+
+
+def _extremum_jvp(
+    made: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
+    """The tangent of the element that is the greatest; the mean of theirs, if several are."""
+    (x, index), (t, _) = primals, tangents
+    out = made.bind(x, index, **params)
+    if type(t) is Zero:
+        return out, Zero.like(out)
+    taken = lax.convert_element_type(lax.eq(x, out), typeof(t).dtype)
+    share = psum_p.bind(taken, index, **params)
+    return out, lax.div(psum_p.bind(lax.mul(t, taken), index, **params), share)
+
+
+def _extreme(name: str, reduce: Callable[..., Any]) -> Primitive:
+    return collective(
+        name,
+        lambda x, **params: (reduce(x, (0,)), None),
+        _same_shape,
+        _extremum_jvp,
+        rules.transpose.absent("it is not linear"),
+        unmapped=lambda x, **params: (x, None),
+    )
+
+
+psum_p: Primitive = collective(
+    "psum",
+    lambda x, **params: (lax.reduce_sum(x, (0,)), None),
+    _same_shape,
+    linear_jvp,
+    transposed(lambda ct, index, **params: psum_p.bind(ct, index, **params)),
+    unmapped=_multiple,
+)
+"""The sum across an axis. Operands: a numeric array, and the index along the axis."""
+
+pmax_p: Primitive = _extreme("pmax", lax.reduce_max)
+"""The maximum across an axis. Operands: an array, and the index along the axis."""
+
+pmin_p: Primitive = _extreme("pmin", lax.reduce_min)
+"""The minimum across an axis. Operands: an array, and the index along the axis."""
