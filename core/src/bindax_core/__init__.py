@@ -9,7 +9,6 @@ from bindax_core import errors as errors
 from bindax_core.kernel._aval import ShapedArray as ShapedArray
 from bindax_core.kernel._aval import float0 as float0
 from bindax_core.kernel._aval import typeof as typeof
-from bindax_core.kernel._doors import public_names as _public_names
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
 from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
@@ -19,7 +18,6 @@ from bindax_core.kernel._jaxpr_check import JaxprType as JaxprType
 from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
-from bindax_core.kernel._nonfinite import watch_results as _watch_results
 from bindax_core.kernel._source_info import register_internal as _register_internal
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
@@ -33,6 +31,7 @@ from bindax_core.registry._api import plugin_settings as plugin_settings
 from bindax_core.registry._api import refresh_plugins as refresh_plugins
 from bindax_core.registry._api import rule_coverage as rule_coverage
 from bindax_core.registry._api import transformation_names as transformation_names
+from bindax_core.registry._doors import public_names as _public_names
 from bindax_core.runtime._array import Array as Array
 from bindax_core.runtime._array_type import AnyArray as AnyArray
 from bindax_core.runtime._backend import effects_barrier as effects_barrier
@@ -52,6 +51,7 @@ from bindax_core.runtime._contexts import named_call as named_call
 from bindax_core.runtime._contexts import named_scope as named_scope
 from bindax_core.runtime._contexts import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core.runtime._contexts import numpy_rank_promotion as numpy_rank_promotion
+from bindax_core.runtime._nonfinite import watch_results as _watch_results
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transfer import block_until_ready as block_until_ready
 from bindax_core.runtime._transfer import default_backend as default_backend

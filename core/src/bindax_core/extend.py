@@ -23,7 +23,6 @@ from bindax_core.kernel._aval import unknown_type_message as unknown_type_messag
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
-from bindax_core.kernel._doors import public_names as public_names
 from bindax_core.kernel._extended import ExtendedDType as ExtendedDType
 from bindax_core.kernel._extended import as_extended as as_extended
 from bindax_core.kernel._extended import extended as extended
@@ -88,6 +87,7 @@ from bindax_core.kernel.rules import transpose as transpose
 from bindax_core.kernel.rules import typecheck as typecheck
 from bindax_core.kernel.rules import vjp as vjp
 from bindax_core.kernel.rules import vmap as vmap
+from bindax_core.registry._doors import public_names as public_names
 from bindax_core.runtime._array import Array as Array
 from bindax_core.runtime._array_type import AnyArray as AnyArray
 from bindax_core.runtime._backend import Backend as Backend

@@ -1,9 +1,7 @@
 """The static manifest: what the installed distributions offer, read from metadata alone.
 
-Entry points in the groups ``bindax.v1`` and ``bindax.v1.*`` say which plugins, primitives, rule
-kinds, pytree types, value types, backends, array operations and transformations a distribution
-brings. Reading them
-imports nothing, neither a plugin nor ``importlib.metadata``: the metadata directories on
+Entry points in the groups ``bindax.v1`` and ``bindax.v1.*`` say what a distribution brings. Reading
+them imports nothing, neither a plugin nor ``importlib.metadata``: the metadata directories on
 ``sys.path`` are listed once per process, and the sections of their ``entry_points.txt`` are parsed
 when somebody asks for one.
 """
@@ -24,9 +22,8 @@ SUPPORTED_API_VERSIONS = frozenset({1})
 PLUGINS = "plugins"
 """The kind of the entries in the group ``bindax.v1`` itself: the modules that hold the hooks."""
 
-KINDS = tuple(
-    f"{PLUGINS} primitives rules pytrees values backends operations transformations".split()
-)
+_OFFERED = ("primitives", "rules", "pytrees", "values", "backends", "operations", "transformations")
+KINDS = (PLUGINS, *_OFFERED)
 """The kinds of entries; each but the first is the last part of a group name."""
 
 _OPENING = "[bindax.v"
@@ -222,9 +219,9 @@ class Manifest:
     ) -> _Section | None:
         header = text[start:line].rstrip()
         if not header.endswith("]"):
-            number = text.count("\n", 0, start) + 1
             reason = f"the line {header!r:.80} is damaged: it should be a group, as in [bindax.v1]"
-            self._problems.append(Problem(distribution, number, reason))
+            line_number = text.count("\n", 0, start) + 1
+            self._problems.append(Problem(distribution, line_number, reason))
         api, kind = _group(header)
         if kind in KINDS:
             return _Section(distribution, kind, api, text, line, end)

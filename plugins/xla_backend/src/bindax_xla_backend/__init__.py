@@ -10,5 +10,3 @@ from bindax_core.extend import register_internal
 __all__: list[str] = []
 
 register_internal(__file__)
-
-__all__: list[str] = []

@@ -347,7 +347,7 @@ def jit(
     """A function that runs compiled; ``config.compiled_programs`` programs are kept over all.
 
     It is traced at the first call with arguments of a new type (structure, shapes, dtypes, weak
-    types, values of static arguments). With no compiling backend installed it is interpreted.
+    types, values of static arguments); without a backend that compiles it is interpreted.
 
     Args:
         fun: a function of arrays and trees of arrays, without side effects.
@@ -355,7 +355,7 @@ def jit(
         static_argnames: the names of such arguments.
         donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
         donate_argnames: the names of such arguments.
-        keep_unused: whether arguments that the function does not use are passed all the same.
+        keep_unused: whether arguments that the function does not use are passed.
         backend: the name of the backend; by default ``config.backend`` or the best installed.
         inline: whether a call inside another traced function is dissolved into it.
 
@@ -375,8 +375,6 @@ def jit(
     >>> float(f(2.0, 3.0))
     tracing!
     6.0
-    >>> float(f(3.0, 4.0))
-    12.0
     """
     if fun is None:
         return partial(
