@@ -351,12 +351,20 @@ def test_metadata_takes_part_in_equality_hash_and_the_cache_of_jit() -> None:
     assert traced == ["m", "s"]
 
 
-@pytest.mark.parametrize("unit", [np.arange(2), ("m", np.arange(2)), ["m"]], ids=str)
+@pytest.mark.parametrize("unit", [np.arange(2), ("m", np.arange(2))], ids=str)
 def test_metadata_without_usable_hash_raises_at_its_first_use(unit: Any) -> None:
     register_scaled()
     with pytest.raises(TreeError, match=r"metadata of the pytree node of type .*Scaled") as info:
         bindax.jit(lambda tree: tree["k"].x)({"k": Scaled(1.0, unit)})
     assert "['k']" in str(info.value)
+
+
+def test_metadata_that_compares_but_has_no_hash_is_compared_with_a_notice() -> None:
+    register_scaled()
+    f = bindax.jit(lambda tree: tree["k"].x)
+    with pytest.warns(bindax.errors.UnhashableMetadataNotice, match="cannot be hashed"):
+        assert float(f({"k": Scaled(1.0, ["m"])})) == 1.0
+    assert float(f({"k": Scaled(2.0, ["m"])})) == 2.0
 
 
 # ---------------------------------------------- initialization with unexpected values

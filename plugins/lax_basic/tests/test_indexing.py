@@ -154,7 +154,7 @@ def test_errors(call, error, text):
 
 
 def test_errors_while_tracing():
-    with pytest.raises(ConcretizationTypeError, match=r"mask is traced: bool\[4\].*select_n"):
+    with pytest.raises(ConcretizationTypeError, match=r"traced: bool\[4\].*bindax\.numpy\.where"):
         bt.jit(lambda x, m: x[m])(X, ROWS)
     with pytest.raises(ConcretizationTypeError, match="mask is traced"):
         bt.jit(lambda x, m: x.at[m].set(0.0))(X, ROWS)

@@ -108,7 +108,7 @@ def test_a_key_has_no_truth_value():
 def test_printing():
     words = np.asarray(random.key_data(KEYS[0]))
     assert repr(KEYS[0]) == f"Array((4,), dtype=key<fry>) overlaying:\n{words}"
-    assert str(KEYS.aval) == "ShapedArray(key<fry>[3,4])"
+    assert str(KEYS.aval) == "ShapeDtypeStruct(shape=(3, 4), dtype=key<fry>)"
     assert repr(KEYS.dtype) == "key<fry>"
     jaxpr = str(bindax.make_jaxpr(random.split)(KEYS[0, 0]))
     assert jaxpr.splitlines()[0] == "{ lambda a:key<fry>[] ."

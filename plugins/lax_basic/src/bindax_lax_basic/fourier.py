@@ -73,6 +73,7 @@ def fft(x: Any, fft_type: Any, fft_lengths: Sequence[int]) -> Array:
     Raises:
         ValueError: when the lengths do not fit the array.
 
+    >>> from bindax_lax_basic import fft
     >>> fft(np.array([1.0, 0.0, 0.0, 0.0]), "RFFT", (4,))
     Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex128)
     """

@@ -12,7 +12,7 @@ from bindax_core.extend import Primitive, impl, is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import Check, Setting, differentiable, value
 from bindax_testing._checks._types import host_operands, run_impl
-from bindax_testing._compare import Mismatch, NotApplicable, host, require_same
+from bindax_testing._compare import Mismatch, NotApplicable, host, host_parts, require_same
 
 THREADS = 4
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e30, -1e-30)
@@ -112,7 +112,7 @@ def _special(case: Case, setting: Setting) -> None:
 
 def shown_values(row: Sequence[Any]) -> str:
     """Operands as messages show them."""
-    return ", ".join(f"{np.asarray(x).tolist()!r:.80}" for x in row)
+    return ", ".join(f"{host_parts(x).tolist()!r:.80}" for x in row)
 
 
 def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
