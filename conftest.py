@@ -1,4 +1,4 @@
-"""What all tests of the workspace share: what runs at night alone, and the answers of JAX.
+"""The share of all tests of the workspace: what runs at night alone, and the answers of JAX.
 
 Ordinary runs leave out tests that are marked ``nightly``, take a part of those marked ``every`` and
 cover pairs of arguments of those marked ``pairwise``. With BINDAX_NIGHTLY=1, and for tests that are
@@ -31,7 +31,7 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
 
 
 class AnswersOfTest:
-    """What a test asks JAX, under keys of its own.
+    """The questions of a test to JAX, under keys of its own.
 
     Args:
         answers: those of its file.
@@ -85,7 +85,7 @@ def _answers_of_file(request: pytest.FixtureRequest) -> Iterator[stored_answers.
 def jax_answers(
     request: pytest.FixtureRequest, _answers_of_file: stored_answers.Answers
 ) -> AnswersOfTest:
-    """What JAX answers to this test: stored, or computed where that was asked for."""
+    """The answers of JAX to this test: stored, or computed where that was asked for."""
     return AnswersOfTest(_answers_of_file, request.node.name)
 
 

@@ -15,7 +15,7 @@ LAYERS = {Partitioned.AXIS_NAME: "layers"}
 
 
 def dense_variables(kernel_init):
-    """What initializing a layer of 8 features on inputs of 4 gives."""
+    """The result of initializing a layer of 8 features on inputs of 4."""
     return {"params": {"kernel": kernel_init((4, 8)), "bias": np.zeros(8)}}
 
 

@@ -254,7 +254,7 @@ def program_of_jax(
 def by_bindax(
     subject: Subject, *, values_only: bool = False
 ) -> tuple[Parts, Inputs, dict[str, str]]:
-    """What bindax gives for a subject, evaluated operation by operation; or the value alone."""
+    """The results of bindax for a subject, operation by operation; or the value alone."""
     refused: dict[str, str] = {}
     with bx.config.override(backend="numpy"):
         value = subject.call(lax, *subject.operands)

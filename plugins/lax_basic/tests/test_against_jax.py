@@ -32,7 +32,7 @@ def results_of_jax(jax, op, arrays):
 
 
 def others(op, x, arrays):
-    """What an array is combined with; JAX subtracts no booleans."""
+    """The other operand of an array; JAX subtracts no booleans."""
     both = [*arrays, *SCALARS]
     return [
         y

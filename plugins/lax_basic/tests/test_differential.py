@@ -38,7 +38,7 @@ def chosen(every):
 
 
 def keys():
-    """What the answers to the samples are stored under: labels, numbered where they are equal."""
+    """The keys of the answers to the samples: labels, numbered where they are equal."""
     numbers, found = collections.Counter(), {}
     for subject in differential.subjects():
         found[id(subject)] = f"{subject.label} {numbers[subject.label]}"

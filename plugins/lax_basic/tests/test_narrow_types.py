@@ -48,7 +48,7 @@ def called(name, module, arrays):
 
 @functools.cache
 def evaluated(dtype):
-    """What bindax gives for each case that takes the dtype, evaluated with 64-bit defaults."""
+    """The results of bindax for each case that takes the dtype, with 64-bit defaults."""
     arrays = [operand(dtype, number) for number in range(3)]
     found = {}
     for name in CASES:

@@ -96,7 +96,7 @@ class Table:
         return self.evaluate(call, "jax", operands)
 
     def names(self, root: str) -> dict[str, Any]:
-        """What the calls may use."""
+        """Give the names that the calls may use."""
         names: dict[str, Any] = {}
         for space in self.namespaces:
             module = importlib.import_module(f"{root}.{space}")

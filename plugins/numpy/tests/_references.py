@@ -34,7 +34,7 @@ def _stored():
 
 
 def about():
-    """What was stored beside the arrays."""
+    """The metadata that was stored beside the arrays."""
     return _stored()[0]["about"]
 
 

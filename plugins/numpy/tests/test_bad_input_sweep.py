@@ -42,7 +42,7 @@ def functions():
 
 
 def required(function):
-    """How many arguments a function needs."""
+    """Count the arguments that a function needs."""
     if isinstance(function, jnp.ufunc):
         return function.nin
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -51,7 +51,7 @@ def required(function):
 
 
 def attempt(name, function, args):
-    """What is wrong with an error, or None."""
+    """The fault of an error, or None."""
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
