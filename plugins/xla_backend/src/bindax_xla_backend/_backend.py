@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from bindax_xla_backend._types import element_type, storage_dtype
 if TYPE_CHECKING:
     from bindax_xla_backend._aot import Lowered
     from bindax_xla_backend._executable import Executable
+    from bindax_xla_backend._exporting import Artifact
     from bindax_xla_backend._jaxlib import Device
     from bindax_xla_backend._program import LoweredProgram
 
@@ -104,13 +105,32 @@ class XlaBackend:
 
         return Lowered(self, self._lowered(jaxpr, name, donated, keep_unused))
 
-    def compile_lowered(self, program: LoweredProgram) -> Executable:
-        """Compile a program that was lowered, or take it from a cache."""
+    def export(self, jaxpr: ClosedJaxpr, **options: Any) -> Artifact:
+        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
+        from bindax_xla_backend._exporting import export_program
+
+        return export_program(jaxpr, **options)
+
+    def artifact_text(self, artifact: bytes) -> str:
+        """The StableHLO module of a portable artifact."""
+        from bindax_xla_backend._exporting import artifact_text
+
+        return artifact_text(artifact)
+
+    def compile_lowered(
+        self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None
+    ) -> Executable:
+        """Compile a program that was lowered, or take it from a cache.
+
+        Args:
+            program: what was lowered.
+            compiler_options: options of XLA by name.
+        """
         from bindax_xla_backend import _jaxlib
         from bindax_xla_backend._executable import Executable
 
         device = self.device()
-        options = _jaxlib.compile_options()
+        options = _jaxlib.compile_options(compiler_options or {})
         if b"lapack_" in program.bytecode:
             _jaxlib.enable_lapack()
         if program.callbacks:

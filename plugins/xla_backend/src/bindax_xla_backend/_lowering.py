@@ -7,7 +7,6 @@ for each jaxpr, however often it is called.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
+    Dimension,
     Jaxpr,
     Literal,
     Primitive,
@@ -27,7 +27,7 @@ from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback, callback_lowering
 from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
 from bindax_xla_backend._order import THREADED, Order, is_ordered
-from bindax_xla_backend._types import element_type
+from bindax_xla_backend._types import element_type, int_array, symbol_name
 
 Value = Any
 """A value of the program that is being built; opaque outside of ``_jaxlib``."""
@@ -223,7 +223,7 @@ class LoweringContext:
 
     def inline(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value]) -> list[Value]:
         """Add the operations of a jaxpr here; give its results."""
-        body = LoweringContext(self._builder, self._block)
+        body = self._nested(self._block)
         body._point = self._point
         body._location = self._location
         body._constants = self._constants
@@ -274,6 +274,12 @@ class LoweringContext:
         name = "stablehlo.custom_call"
         return self._ordered_op(name, operands, result_avals, attributes, ordered)
 
+    def call_artifact(self, artifact: bytes, values: Sequence[Value], **types: Any) -> list[Value]:
+        """Call an exported program; its types as for ``_exporting.call_artifact``."""
+        from bindax_xla_backend._exporting import call_artifact
+
+        return call_artifact(self, artifact, values, **types)
+
     # ------------------------------------------------------------------------ not for rules
 
     def lower(self, jaxpr: Jaxpr, consts: Sequence[Value], values: Sequence[Value]) -> list[Value]:
@@ -321,6 +327,10 @@ class LoweringContext:
             order.token = self._create("stablehlo.create_token", [], types).results[0]
         return order.token
 
+    def _nested(self, block: Any) -> LoweringContext:
+        """The context of another block, or of another program in this one."""
+        return LoweringContext(self._builder, block)
+
     def _create(
         self, name: str, operands: Any, types: Any, attributes: Any = None, regions: int = 0
     ) -> Any:
@@ -366,6 +376,8 @@ class LoweringContext:
         return list(made.results)[:-1]
 
     def _literal(self, literal: Literal) -> Value:
+        if isinstance(literal.val, Dimension):
+            return self.constant(literal.val)
         return self.constant(np.asarray(host_constant(literal.val), literal.aval.dtype))
 
     def _new_constant(self, array: np.ndarray[Any, Any]) -> Value:
@@ -406,7 +418,7 @@ class LoweringContext:
         types = self._builder.types(region.arg_avals)
         tokens = [self._builder.context.token_type] if takes else []
         block = self._builder.context.block(body, [*types, *tokens])
-        inner = LoweringContext(self._builder, block)
+        inner = self._nested(block)
         inner.avals_in = tuple(region.arg_avals)
         inner._location = self._location
         arguments = list(block.arguments)
@@ -424,24 +436,6 @@ class LoweringContext:
 
 _LAST_NUMPY_DTYPE = 23
 """The number of NumPy's last built-in numeric dtype; those of extensions start at 256."""
-
-
-def int_array(values: Sequence[int]) -> str:
-    """Integers as the text of an MLIR attribute.
-
-    >>> int_array([0, 2]), int_array([])
-    ('array<i64: 0, 2>', 'array<i64>')
-    """
-    return f"array<i64: {', '.join(map(str, values))}>" if len(values) else "array<i64>"
-
-
-def symbol_name(name: str) -> str:
-    """A name as a symbol of a module.
-
-    >>> symbol_name("<lambda>")
-    '_lambda_'
-    """
-    return re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII) or "_"
 
 
 def host_constant(value: Any) -> Any:

@@ -17,8 +17,8 @@ from bindax_xla_backend._lowering import (
     LoweringContext,
     ModuleBuilder,
     host_constant,
-    symbol_name,
 )
+from bindax_xla_backend._types import symbol_name
 
 
 @attrs.frozen(eq=False)
