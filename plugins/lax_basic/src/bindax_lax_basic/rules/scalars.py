@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray
+from bindax_core.extend import Array, Dimension, ShapedArray
 from bindax_lax_basic.dtypes import DType, bool_
 
 _SCALAR_CACHE_LIMIT: Final = 4096
@@ -14,11 +14,15 @@ _scalars: dict[tuple[type, Any, DType], Array] = {}
 
 
 def scalar_array(value: Any, dtype: DType) -> Array:
-    """A Python scalar as a weakly typed array of a dtype, cached.
+    """A Python scalar as a weakly typed array of a dtype, cached; a symbolic size as a value.
 
     Raises:
         OverflowError: when an integer does not fit into an integer dtype.
     """
+    if isinstance(value, Dimension):
+        from bindax_lax_basic.elementwise.conversion import convert
+
+        return convert(value, dtype, dtype != bool_)  # type: ignore[no-any-return]
     key = (type(value), value, dtype)
     found = _scalars.get(key)
     if found is None:
