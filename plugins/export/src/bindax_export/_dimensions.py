@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from bindax_core.extend import Dimension
+from bindax_core.extend import Array, Dimension, Tracer, is_value, trace_state
 from bindax_export._errors import InconclusiveDimensionOperation
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class SymbolicDimension(Dimension):
     """
 
     __slots__ = ("_hash", "scope", "terms")
+    __array_ufunc__ = None  # NumPy leaves operators to this class
 
     scope: SymbolicScope
     terms: tuple[tuple[Monomial, int], ...]
@@ -152,9 +153,15 @@ class SymbolicDimension(Dimension):
     def __pos__(self) -> Any:
         return self
 
+    def __truediv__(self, other: Any) -> Any:
+        return self._applied(operator.truediv, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._applied(lambda a, b: b / a, other)
+
     def __mul__(self, other: Any) -> Any:
         if not is_size(other):
-            return NotImplemented
+            return self._applied(operator.mul, other)
         product: Terms = {}
         for left, a in self.terms:
             for right, b in terms_of(other).items():
@@ -243,9 +250,21 @@ class SymbolicDimension(Dimension):
 
     # -------------------------------------------------------------------------------- helpers
 
+    def _applied(self, function: Callable[[Any, Any], Any], other: Any) -> Any:
+        """An operation with a number or an array: a value of the program that is traced."""
+        if isinstance(other, Tracer | Array):
+            return NotImplemented  # their reflected operators do
+        if not is_size(other) and not is_value(other):
+            return NotImplemented
+        dynamic = trace_state.dynamic
+        if dynamic is None:
+            raise self._unknown(f"the value of {self}")
+        return function(dynamic.trace.pure(self), other)
+
     def _combined(self, other: Any, sign: int) -> Any:
         if not is_size(other):
-            return NotImplemented
+            function = operator.add if sign == 1 else operator.sub
+            return self._applied(function, other)
         terms = dict(self.terms)
         for monomial, coefficient in terms_of(other).items():
             terms[monomial] = terms.get(monomial, 0) + sign * coefficient
@@ -362,10 +381,15 @@ def min_dim(a: Size, b: Size) -> Size:
 
 
 def _extremum(kind: str, a: Size, b: Size) -> Size:
-    try:
-        return (a if a >= b else b) if kind == "max" else (a if a <= b else b)
-    except InconclusiveDimensionOperation:
-        return operation(kind, (a, b), common_scope(a, b))
+    if not isinstance(a, SymbolicDimension) and not isinstance(b, SymbolicDimension):
+        return max(a, b) if kind == "max" else min(a, b)
+    scope = common_scope(a, b)
+    low, high = scope.bounds(a - b)
+    if low >= 0:
+        return a if kind == "max" else b
+    if high <= 0:
+        return b if kind == "max" else a
+    return operation(kind, (a, b), scope)
 
 
 def _divided(dividend: Size, divisor: Size) -> tuple[Size, Size]:

@@ -68,8 +68,20 @@ class SymbolicScope:
             terms = {m: Fraction(c) for m, c in size.terms}
             low = self._least_value(terms, _DEPTH)
             high = -self._least_value({m: -c for m, c in terms.items()}, _DEPTH)
-            found = self._known[size] = (_rounded(low, math.ceil), _rounded(high, math.floor))
+            found = _rounded(low, math.ceil), _rounded(high, math.floor)
+            self._known[size] = found
+            found = self._known[size] = self._by_cases(size, found)
         return found
+
+    def _by_cases(self, size: SymbolicDimension, bounds: Bounds) -> Bounds:
+        """Narrower bounds: a maximum or minimum in a size is one of its two operands."""
+        for monomial, _ in size.terms:
+            for atom, _ in monomial:
+                if atom.kind in ("max", "min") and not bounds[0] == bounds[1]:
+                    cases = [self.bounds(_replaced(size, atom, x)) for x in atom.operands]
+                    low, high = min(c[0] for c in cases), max(c[1] for c in cases)
+                    bounds = max(bounds[0], low), min(bounds[1], high)
+        return bounds
 
     def _add(self, text: str) -> None:
         from bindax_export._parse import parse_size
@@ -127,7 +139,7 @@ class SymbolicScope:
         for monomial, c in terms.items():
             bounds = self._monomial_bounds(monomial)
             low += _scaled(bounds[0] if c > 0 else bounds[1], c)
-        if depth == 0 or (low != -_INFINITY and low >= 0):
+        if depth == 0:
             return low
         for known in self._facts(terms):
             # terms = rest + scale * known, and known >= 0
@@ -177,6 +189,18 @@ class SymbolicScope:
             return 0, d - 1
         corners = [_floor_divided(x, y) for x in (a, b) for y in (c, d)]
         return min(corners), max(corners)
+
+
+def _replaced(size: SymbolicDimension, atom: Atom, by: Size) -> Size:
+    """A size with another in place of an operation."""
+    total: Size = 0
+    for monomial, coefficient in size.terms:
+        product: Size = coefficient
+        for factor, exponent in monomial:
+            one = by if factor == atom else from_terms({((factor, 1),): 1}, size.scope)
+            product = product * one**exponent
+        total = total + product
+    return total
 
 
 def _definition(atom: Atom, scope: SymbolicScope) -> list[Size]:

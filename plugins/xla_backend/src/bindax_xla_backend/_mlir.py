@@ -200,5 +200,6 @@ def rename_function(module: Any, old: str, new: str) -> Any:
     function = table[old]
     ir.SymbolTable.replace_all_symbol_uses(old, new, module.operation)
     ir.SymbolTable.set_symbol_name(function, new)
-    ir.SymbolTable.set_visibility(function, "private")
+    private = ir.Attribute.parse('"private"', context=module.context)
+    function.operation.attributes["sym_visibility"] = private
     return function

@@ -128,12 +128,12 @@ class SymbolicContext(LoweringContext):
         regions: Sequence[Region] = (),
     ) -> list[Value]:
         avals = self.avals_out if result_avals is None else result_avals
-        if any(is_symbolic(aval) for aval in avals):
-            build = _DYNAMIC.get(name)
-            if build is not None:
-                return build(self, list(operands), avals, attributes)
-            if name == "stablehlo.custom_call":
-                operands, attributes = _with_shapes(self, operands, avals, attributes)
+        symbolic = any(is_symbolic(aval) for aval in avals)
+        build = _DYNAMIC.get(name)
+        if build is not None and (symbolic or any(map(self._has_symbol, attributes.values()))):
+            return build(self, list(operands), avals, attributes)
+        if symbolic and name == "stablehlo.custom_call":
+            operands, attributes = _with_shapes(self, operands, avals, attributes)
         try:
             return super().op(name, operands, avals, attributes, regions)
         except LoweringError as error:
