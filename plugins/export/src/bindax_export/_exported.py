@@ -13,15 +13,15 @@ from bindax_core.extend import (
     ShapedArray,
     api_boundary,
     find_backend,
-    float0,
     tree_flatten,
-    tree_structure,
     tree_unflatten,
+    typeof,
 )
 from bindax_export._checks import DisabledSafetyCheck
 from bindax_export._errors import ExportError
 from bindax_export._primitive import call_exported_p
 from bindax_export._shapes import ShapeSolver
+from bindax_lax_basic.extend import convert
 from bindax_transforms import custom_vjp, jit
 
 
@@ -161,7 +161,7 @@ class Exported:
             return tuple(call_exported_p.bind(*operands, exported=self))
 
         def forward(*operands: Any) -> tuple[Any, Any]:
-            return call(*operands), operands
+            return made(*operands), operands  # which has a derivative of its own
 
         def backward(operands: Any, cotangents: Any) -> tuple[Any, ...]:
             return tuple(self.vjp()._differentiable(*operands, *cotangents))
@@ -189,7 +189,21 @@ class Exported:
                 f"{self.fun_name} was exported for arguments of the structure {self.in_tree}, but "
                 f"was called with {tree}."
             )
-        return tree_unflatten(self.out_tree, self._differentiable(*leaves))
+        operands = [_yielding(x, aval) for x, aval in zip(leaves, self.in_avals, strict=True)]
+        return tree_unflatten(self.out_tree, self._differentiable(*operands))
+
+
+_KINDS = "biufc"
+
+
+def _yielding(x: Any, expected: ShapedArray) -> Any:
+    """A Python scalar, or what is typed as one, in the dtype that the program expects."""
+    aval = typeof(x)
+    if not aval.weak_type or aval.dtype == expected.dtype:
+        return x
+    kind = "f" if expected.dtype.kind == "V" else expected.dtype.kind
+    fits = kind in _KINDS and _KINDS.index(aval.dtype.kind) <= _KINDS.index(kind)
+    return convert(x, expected.dtype, False) if fits else x
 
 
 def exporting_backend() -> Any:
@@ -210,11 +224,3 @@ def exporting_backend() -> Any:
 def cotangent_avals(avals: Sequence[ShapedArray]) -> list[ShapedArray]:
     """The types of the cotangents of values of some types."""
     return [aval.strip_weak_type().tangent_aval() for aval in avals]
-
-
-def flat_structure(count: int) -> PyTreeDef:
-    """The structure of ``(args, kwargs)`` for flat positional arguments."""
-    return tree_structure(((0,) * count, {}))
-
-
-__all__ = ["Exported", "cotangent_avals", "exporting_backend", "flat_structure", "float0"]

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import LoweringContext, ShapedArray, operations_for, primitive, rules, typeof
+from bindax_core.extend import (
+    LoweringContext,
+    ShapedArray,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_export._errors import ExportError
 from bindax_export._shapes import evaluated_shape
 
@@ -14,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _impl(*operands: Any, exported: Exported) -> Sequence[Any]:
-    return exported.compiled(*operands)
+    return exported.compiled(*operands)  # type: ignore[no-any-return]
 
 
 def result_avals(exported: Exported, avals: Sequence[Any]) -> list[ShapedArray]:
@@ -55,7 +62,7 @@ def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequenc
     call: Any = getattr(ctx, "call_artifact", None)
     if call is None:
         raise ExportError(
-            f"the backend that lowers the call of {exported.fun_name} cannot call exported programs."
+            f"the backend that lowers the call of {exported.fun_name} calls no exported programs."
         )
     return call(  # type: ignore[no-any-return]
         exported.mlir_module_serialized,

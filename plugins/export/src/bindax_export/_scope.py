@@ -9,13 +9,12 @@ from fractions import Fraction
 from typing import Any
 
 from bindax_export._dimensions import (
-    Atom,
-    Monomial,
     Size,
     SymbolicDimension,
     from_terms,
     terms_of,
 )
+from bindax_export._polynomials import Atom, Monomial
 
 Bounds = tuple[Any, Any]
 """The least and the largest value: integers, or infinities."""
@@ -77,7 +76,7 @@ class SymbolicScope:
         """Narrower bounds: a maximum or minimum in a size is one of its two operands."""
         for monomial, _ in size.terms:
             for atom, _ in monomial:
-                if atom.kind in ("max", "min") and not bounds[0] == bounds[1]:
+                if atom.kind in ("max", "min") and bounds[0] != bounds[1]:
                     cases = [self.bounds(_replaced(size, atom, x)) for x in atom.operands]
                     low, high = min(c[0] for c in cases), max(c[1] for c in cases)
                     bounds = max(bounds[0], low), min(bounds[1], high)

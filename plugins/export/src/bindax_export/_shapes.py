@@ -9,16 +9,17 @@ import attrs
 
 from bindax_core.extend import PyTreeDef, ShapedArray, keystr, tree_flatten_with_path
 from bindax_export._dimensions import (
-    Atom,
     Size,
     SymbolicDimension,
     common_scope,
     from_terms,
     max_dim,
     min_dim,
+    variables_of,
 )
 from bindax_export._errors import ExportError, InconclusiveDimensionOperation
 from bindax_export._parse import symbolic_shape
+from bindax_export._polynomials import Atom
 from bindax_export._scope import SymbolicScope
 
 
@@ -55,7 +56,7 @@ class ShapeSolver:
         self.equations = [
             (size, i, axis)
             for i, aval in enumerate(avals)
-            for axis, size in enumerate(aval.shape)
+            for axis, size in enumerate(_sizes(aval))
             if isinstance(size, SymbolicDimension)
         ]
         sizes = [size for size, _, _ in self.equations]
@@ -125,8 +126,9 @@ class ShapeSolver:
         fits = expected.dtype == given.dtype and len(expected.shape) == len(given.shape)
         if fits:
             fits = all(
-                isinstance(a, SymbolicDimension) or (not isinstance(b, SymbolicDimension) and a == b)
-                for a, b in zip(expected.shape, given.shape, strict=True)
+                isinstance(a, SymbolicDimension)
+                or (not isinstance(b, SymbolicDimension) and a == b)
+                for a, b in zip(_sizes(expected), _sizes(given), strict=True)
             )
         if not fits:
             raise ExportError(
@@ -165,7 +167,7 @@ class ShapeSolver:
             terms = dict(size.terms)
             factor = terms.pop(monomial, 0)
             rest = from_terms(terms, size.scope)
-            if factor > 0 and not (isinstance(rest, SymbolicDimension) and name in rest.variables()):
+            if factor > 0 and name not in variables_of(rest):
                 yield _Step(name, position, axis, factor, rest)
 
 
@@ -183,12 +185,18 @@ def argument_paths(tree: PyTreeDef | None, count: int) -> list[str]:
     return [f"{names[path[0].idx]}{keystr(path[1:])}" for path, _ in leaves]
 
 
+def _sizes(aval: ShapedArray) -> tuple[Size, ...]:
+    return aval.shape
+
+
 def _is_zero(size: Size) -> bool:
     return not isinstance(size, SymbolicDimension) and size == 0
 
 
 def _evaluated(size: Size, values: Mapping[str, Any]) -> Any:
-    return size.evaluate(values, _maximum, _minimum) if isinstance(size, SymbolicDimension) else size
+    return (
+        size.evaluate(values, _maximum, _minimum) if isinstance(size, SymbolicDimension) else size
+    )
 
 
 def _maximum(a: Any, b: Any) -> Any:

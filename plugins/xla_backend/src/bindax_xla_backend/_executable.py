@@ -129,6 +129,20 @@ class Executable:
         """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
         return _jaxlib.memory_analysis(self._loaded)
 
+    def runtime_executable(self) -> Any:
+        """The loaded executable of PJRT, an object that no version of jaxlib promises to keep."""
+        return self._loaded
+
+    def input_layouts(self) -> list[str | None]:
+        """The layouts of the operands, such as ``{1,0}``; None for operands that are not used."""
+        found = iter(_jaxlib.parameter_layouts(self._loaded)[len(self._constants) :])
+        kept = range(len(self.in_avals)) if self._kept is None else self._kept
+        return [next(found) if i in kept else None for i in range(len(self.in_avals))]
+
+    def output_layouts(self) -> list[str]:
+        """The layouts of the results: their axes from the fastest to the slowest."""
+        return _jaxlib.output_layouts(self._loaded)
+
     def abandon(self) -> None:
         """Have every call raise, in a process that has none of the threads that would run it."""
         self._run = self.run_unchecked = _refuse

@@ -422,7 +422,9 @@ def refine_shapes(bytecode: bytes) -> bytes:
 
 def to_computation(bytecode: bytes) -> Any:
     """A StableHLO module in the language of XLA."""
-    return _jax.mlir.mlir_module_to_xla_computation(bytecode, use_tuple_args=False, return_tuple=False)
+    return _jax.mlir.mlir_module_to_xla_computation(
+        bytecode, use_tuple_args=False, return_tuple=False
+    )
 
 
 def unoptimized_costs(client: Any, computation: Any) -> dict[str, float]:
@@ -431,7 +433,7 @@ def unoptimized_costs(client: Any, computation: Any) -> dict[str, float]:
 
 
 def parameter_layouts(executable: Any) -> list[str]:
-    """The layouts of the parameters, such as ``{1,0}``: the axes from the fastest to the slowest."""
+    """The layouts of the parameters, such as ``{1,0}``: axes from the fastest to the slowest."""
     return [str(layout) for layout in executable.get_parameter_layouts()]
 
 

@@ -11,8 +11,8 @@ from bindax_control_flow.shared.carry import Carry
 from bindax_control_flow.shared.lists import split
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
-    Dimension,
     ClosedJaxpr,
+    Dimension,
     Origin,
     PyTreeDef,
     Tracer,
@@ -95,7 +95,7 @@ def checked_length(xs: Any, length: Any) -> int:
         raise ValueError(
             f"scan was given length={given}, but {leaf_paths('xs', xs)[0]} has the length {found}."
         )
-    return given
+    return given  # type: ignore[no-any-return]
 
 
 def checked_unroll(unroll: Any, length: int) -> int:

@@ -10,7 +10,6 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     Array,
-    ClosedJaxpr,
     Origin,
     PyTreeDef,
     Tracer,
@@ -385,12 +384,7 @@ def jit(
             and donated.
 
     >>> from bindax_transforms import jit
-    >>> @jit
-    ... def f(x, y):
-    ...     print("tracing!")
-    ...     return x * y
-    >>> float(f(2.0, 3.0))
-    tracing!
+    >>> float(jit(lambda x, y: x * y)(2.0, 3.0))
     6.0
     """
     if fun is None:
