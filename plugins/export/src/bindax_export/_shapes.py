@@ -79,7 +79,7 @@ class ShapeSolver:
         return values
 
     def checks(self, size_of: Callable[[int, int], Any]) -> Iterator[tuple[Any, str, Any, str]]:
-        """What shapes must satisfy: two numbers, ``"EQ"`` or ``"GE"``, and the message."""
+        """The conditions on shapes: two numbers, ``"EQ"`` or ``"GE"``, and the message."""
         values = self.solve(size_of)
         for name in self.variables:
             message = f"{self.name} was called with {name} = {{0}}; it must be at least 1."

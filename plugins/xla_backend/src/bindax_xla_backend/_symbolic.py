@@ -22,7 +22,7 @@ SIZE = ShapedArray((), np.int64)
 
 
 class Dimensions(Protocol):
-    """What the front end knows of the sizes of a program."""
+    """The front end's knowledge of the sizes of a program."""
 
     def solve(self, size_of: Callable[[int, int], Any]) -> Mapping[str, Any]:
         """The variables, from the sizes of the arguments by position and axis."""
@@ -31,7 +31,7 @@ class Dimensions(Protocol):
         """Sizes separated by commas."""
 
     def checks(self, size_of: Callable[[int, int], Any]) -> Iterable[tuple[Any, str, Any, str]]:
-        """What calls must satisfy: two numbers, ``"EQ"`` or ``"GE"`` between them, and a text."""
+        """The conditions on calls: two numbers, ``"EQ"`` or ``"GE"`` between them, and a text."""
 
 
 class Number:

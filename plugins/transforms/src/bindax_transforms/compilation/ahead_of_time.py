@@ -54,7 +54,7 @@ class ArgInfo:
 
 
 class _Stage:
-    """What is known of a function once it is traced, whichever stage it is in.
+    """A function that was traced, at any stage: its names, types and structures.
 
     Static arguments are part of the program: they are in none of the trees.
     """
