@@ -112,6 +112,11 @@ from bindax_core.runtime._operations import is_undef_primal as is_undef_primal
 from bindax_core.runtime._operations import operations_for as operations_for
 from bindax_core.runtime._operations import zeros_like_aval as zeros_like_aval
 from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dtypes
+from bindax_core.runtime._placement import HostDevice as HostDevice
+from bindax_core.runtime._placement import Place as Place
+from bindax_core.runtime._placement import PlacedElsewhereError as PlacedElsewhereError
+from bindax_core.runtime._placement import place_on as place_on
+from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
 from bindax_core.text._forms import register_text_form as register_text_form

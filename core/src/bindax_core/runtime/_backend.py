@@ -20,6 +20,7 @@ from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
 from bindax_core.runtime._operands import as_array, is_reusable
 from bindax_core.runtime._overlaid import Overlaid, OverlaidProgram, has_extended_dtypes
+from bindax_core.runtime._placement import HOST
 from bindax_core.runtime._programs import Kept, recent_programs
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
@@ -176,10 +177,10 @@ class _Interpreter:
         return False
 
     def devices(self) -> Sequence[Any]:
-        return ["host"]
+        return [HOST]
 
     def devices_of(self, buffer: Any) -> Sequence[Any]:
-        return ["host"]
+        return [HOST]
 
 
 @attrs.frozen
@@ -262,6 +263,8 @@ def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Exe
 
 def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
     """Have a backend lower a program; of one with extended dtypes what represents it."""
+    if options.get("in_shardings") is None or not hasattr(backend, "place"):
+        options.pop("in_shardings", None)  # whoever has one device need not know of them
     if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
         return backend.lower(jaxpr, **options)
     physical = backend.lower(runtime.plugins.physical_jaxpr(jaxpr), **options)
@@ -288,7 +291,7 @@ def executable_of(
         keep: whether it is kept with the program, among the ``config.compiled_programs`` used
             last; otherwise the caller keeps it.
     """
-    key = ("executable", backend.name, name, donated, keep_unused)
+    key = ("executable", backend.name, config.default_device, name, donated, keep_unused)
     kept: _KeptWithProgram | None = jaxpr.cache.get(key)
     if kept is None:
         compiled = compile_program(
@@ -360,9 +363,11 @@ def run_operation(
     """Evaluate one primitive through a backend, compiling once for each type of operands."""
     if backend is None:
         owners = [b for x in operands if (b := getattr(x, "_backend", None)) is not None]
-        backend = owners[0] if owners and runtime.has_compiler_threads else find_backend()
+        known = owners and runtime.has_compiler_threads
+        backend = getattr(owners[0], "backend", owners[0]) if known else find_backend()
     avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
-    key = (primitive, backend, avals, tuple(params.items()) if params else ())
+    parameters = tuple(params.items()) if params else ()
+    key = (primitive, backend, config.default_device, avals, parameters)
     kept = _operations.get(key)
     if kept is None:
         kept = _KeptOperation(_compile_operation(primitive, backend, avals, params), key)

@@ -24,6 +24,15 @@ def _number(name: str, default: int) -> Any:
     return int(text) if text.isdigit() else text
 
 
+def _devices_of_xla_flags() -> int:
+    """The number of CPU devices in ``XLA_FLAGS``, where programs for JAX have it; else 1."""
+    flag = "--xla_force_host_platform_device_count="
+    for word in reversed(os.environ.get("XLA_FLAGS", "").split()):
+        if word.startswith(flag) and word[len(flag) :].isdigit():
+            return int(word[len(flag) :])
+    return 1
+
+
 _interned_keys: dict[Any, Any] = {}
 """One tuple for equal ones, so that comparing them is comparing identities."""
 
@@ -75,6 +84,11 @@ class Config:
         numpy_dtype_promotion: ``"standard"`` promotes arrays of different dtypes, ``"strict"``
             raises unless all but Python scalars have one dtype
             (``BINDAX_NUMPY_DTYPE_PROMOTION``).
+        num_cpu_devices: how many devices the CPU is divided into, to try programs for several
+            devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
+        default_device: the device of programs whose operands are on none in particular; None for
+            the first.
+        mesh: the mesh that names in a ``PartitionSpec`` alone refer to, set by ``set_mesh``.
 
     >>> from bindax_core import config
     >>> with config.override(default_dtype_bits=64):
@@ -94,6 +108,7 @@ class Config:
         "compiled_programs",
         "debug_infs",
         "debug_nans",
+        "default_device",
         "default_dtype_bits",
         "default_matmul_precision",
         "derived_rules",
@@ -101,6 +116,8 @@ class Config:
         "eager",
         "explain_cache_misses",
         "log_compiles",
+        "mesh",
+        "num_cpu_devices",
         "numpy_dtype_promotion",
         "numpy_rank_promotion",
         "trace_key",
@@ -126,6 +143,9 @@ class Config:
     default_matmul_precision: str | None
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
     numpy_dtype_promotion: Literal["standard", "strict"]
+    num_cpu_devices: int
+    default_device: Any
+    mesh: Any
 
     trace_key: tuple[Any, ...]
     """The values of the settings that programs depend on, for the keys of caches."""
@@ -135,6 +155,8 @@ class Config:
         "default_matmul_precision",
         "numpy_rank_promotion",
         "numpy_dtype_promotion",
+        "default_device",
+        "mesh",
     )
     _FLAGS = ("debug_nans", "debug_infs", "disable_jit", "log_compiles", "explain_cache_misses")
     _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
@@ -149,7 +171,7 @@ class Config:
         "numpy_dtype_promotion": ("standard", "strict"),
     }
 
-    _COUNTS = ("compiled_programs", "compilation_cache_bytes")
+    _COUNTS = ("compiled_programs", "compilation_cache_bytes", "num_cpu_devices")
 
     def __init__(self) -> None:
         object.__setattr__(self, "_observers", {})
@@ -165,6 +187,8 @@ class Config:
         self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
+        self.num_cpu_devices = _number("BINDAX_NUM_CPU_DEVICES", _devices_of_xla_flags())
+        self.default_device = self.mesh = None
         for name in self._FLAGS:
             setattr(self, name, _flag(f"BINDAX_{name.upper()}", False))
         for name, default in (("rank", "allow"), ("dtype", "standard")):

@@ -34,6 +34,12 @@ from bindax_transforms.compilation.jit_function import JittedFunction as JittedF
 from bindax_transforms.compilation.jit_function import jit as jit
 from bindax_transforms.compilation.jit_primitive import jit_p as jit_p
 from bindax_transforms.compilation.physical import physical_jaxpr as physical_jaxpr
+from bindax_transforms.compilation.sharding_constraint import (
+    sharding_constraint_p as sharding_constraint_p,
+)
+from bindax_transforms.compilation.sharding_constraint import (
+    with_sharding_constraint as with_sharding_constraint,
+)
 from bindax_transforms.composition import composition as composition
 from bindax_transforms.custom import _vjp_rules as _vjp_rules
 from bindax_transforms.custom._arguments import SymbolicZero as SymbolicZero

@@ -7,7 +7,6 @@ for each jaxpr, however often it is called.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,10 +22,13 @@ from bindax_core.extend import (
     float0,
     lowering,
 )
+from bindax_core.sharding import AbstractMesh, Sharding
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback, callback_lowering
 from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
+from bindax_xla_backend._meshes import Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
+from bindax_xla_backend._texts import host_constant, int_array, symbol_name
 from bindax_xla_backend._types import element_type
 
 Value = Any
@@ -45,6 +47,7 @@ class ModuleBuilder:
         self.context = context
         self.module = context.new_module(name)
         self.platform = platform
+        self.meshes = Meshes(context, self.module)
         self.callbacks: list[HostCallback] = []
         self.rules: dict[Primitive, Callable[..., Any]] = {}
         self._symbols: dict[str, int] = {"main": 1}
@@ -274,6 +277,14 @@ class LoweringContext:
         name = "stablehlo.custom_call"
         return self._ordered_op(name, operands, result_avals, attributes, ordered)
 
+    def sharding(self, sharding: Sharding, ndim: int) -> str:
+        """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
+        return self._builder.meshes.sharding(sharding, ndim)
+
+    def mesh(self, mesh: AbstractMesh) -> str:
+        """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
+        return self._builder.meshes.symbol(mesh)
+
     # ------------------------------------------------------------------------ not for rules
 
     def lower(self, jaxpr: Jaxpr, consts: Sequence[Value], values: Sequence[Value]) -> list[Value]:
@@ -424,27 +435,3 @@ class LoweringContext:
 
 _LAST_NUMPY_DTYPE = 23
 """The number of NumPy's last built-in numeric dtype; those of extensions start at 256."""
-
-
-def int_array(values: Sequence[int]) -> str:
-    """Integers as the text of an MLIR attribute.
-
-    >>> int_array([0, 2]), int_array([])
-    ('array<i64: 0, 2>', 'array<i64>')
-    """
-    return f"array<i64: {', '.join(map(str, values))}>" if len(values) else "array<i64>"
-
-
-def symbol_name(name: str) -> str:
-    """A name as a symbol of a module.
-
-    >>> symbol_name("<lambda>")
-    '_lambda_'
-    """
-    return re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII) or "_"
-
-
-def host_constant(value: Any) -> Any:
-    """A constant of a jaxpr as something that NumPy understands."""
-    numpy = getattr(value, "numpy", None)
-    return value if numpy is None else numpy()

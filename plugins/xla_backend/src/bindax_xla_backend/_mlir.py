@@ -19,6 +19,7 @@ from bindax_xla_backend._jaxlib import InvalidIR, ir
 __all__ = [
     "Context",
     "InvalidIR",
+    "begin_of",
     "create_operation",
     "end_of",
     "quoted",
@@ -150,6 +151,11 @@ class Context:
     def block(self, region: Any, types: Sequence[Any]) -> Any:
         """Append a block with arguments of these types to a region."""
         return region.blocks.append(*types, arg_locs=[self.unknown_location] * len(types))
+
+
+def begin_of(block: Any) -> Any:
+    """The insertion point at the beginning of a block."""
+    return ir.InsertionPoint.at_block_begin(block)
 
 
 def end_of(block: Any) -> Any:

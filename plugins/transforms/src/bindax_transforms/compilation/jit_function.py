@@ -35,6 +35,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
+from bindax_transforms.compilation._shardings import shardings_of, with_shardings
 from bindax_transforms.compilation.ahead_of_time import Lowered, abstract_arguments
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.static_arguments import (
@@ -237,6 +238,10 @@ class JittedFunction(Generic[P, R]):
             fun = with_static(fun, options, args, kwargs)
         origin = Origin("jit", self._fun)
         flat_function, out_tree = flatten_function(fun, tree, origin)
+        if options.shardings is not None:
+            flat_function = with_shardings(
+                flat_function, out_tree, self._fun, tree, options.shardings
+            )
         closed = trace_to_jaxpr(flat_function, avals, origin)
         jaxpr, consts = hoist_consts(closed)
         donated = (False,) * (len(consts) + len(avals))
@@ -264,14 +269,19 @@ class JittedFunction(Generic[P, R]):
         Returns:
             An object with ``as_text()`` and ``compile()``.
         """
-        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
+        entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
         params = entry.params
+        bound = [
+            x.sharding if isinstance(x, Array) and x.committed else None
+            for x in (*entry.consts, *leaves)
+        ]
         lowered = lower_program(
             entry.jaxpr,
             find_backend(params["backend"]),
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
+            in_shardings=bound if any(bound) else None,
         )
         return Lowered(lowered, entry, self)
 
@@ -312,11 +322,14 @@ class _BoundJit:
 def jit(
     fun: Callable[P, R],
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
+    device: Any = None,
     backend: str | None = None,
     inline: bool = False,
 ) -> JittedFunction[P, R]: ...
@@ -324,11 +337,14 @@ def jit(
 def jit(
     fun: None = None,
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
+    device: Any = None,
     backend: str | None = None,
     inline: bool = False,
 ) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
@@ -336,11 +352,14 @@ def jit(
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
+    device: Any = None,
     backend: str | None = None,
     inline: bool = False,
 ) -> Any:
@@ -351,11 +370,16 @@ def jit(
 
     Args:
         fun: a function of arrays and trees of arrays, without side effects.
+        in_shardings: which parts of the positional arguments lie on which devices: a ``Sharding``,
+            a ``PartitionSpec`` on the mesh that is set, or a tree that begins as the tuple of the
+            arguments does; None where the arrays that are given decide.
+        out_shardings: the same for the result; None where the compiler decides.
         static_argnums: positions of arguments that are hashable values, a trace for each value.
         static_argnames: the names of such arguments.
         donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
         donate_argnames: the names of such arguments.
         keep_unused: whether arguments that the function does not use are passed.
+        device: the device that it runs on.
         backend: the name of the backend; by default ``config.backend`` or the best installed.
         inline: whether a call inside another traced function is dissolved into it.
 
@@ -379,11 +403,14 @@ def jit(
     if fun is None:
         return partial(
             jit,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
             static_argnums=static_argnums,
             static_argnames=static_argnames,
             donate_argnums=donate_argnums,
             donate_argnames=donate_argnames,
             keep_unused=keep_unused,
+            device=device,
             backend=backend,
             inline=inline,
         )
@@ -391,5 +418,6 @@ def jit(
     statics = complete(fun, positions(static_argnums), words(static_argnames))
     donated = complete(fun, positions(donate_argnums), words(donate_argnames))
     check_positions(fun, statics[0], donated[0])
-    options = JitOptions(*statics, *donated, keep_unused, inline, backend)
+    shardings = shardings_of(in_shardings, out_shardings, device)
+    options = JitOptions(*statics, *donated, keep_unused, inline, backend, shardings)
     return JittedFunction(fun, options)

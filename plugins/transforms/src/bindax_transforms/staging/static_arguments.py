@@ -26,6 +26,7 @@ class JitOptions(NamedTuple):
     keep_unused: bool = False
     inline: bool = False
     backend: str | None = None
+    shardings: Any = None
 
 
 def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tuple[str, Any]]:

@@ -1,0 +1,49 @@
+"""Meshes and shardings in a program: the attributes of Shardy, by which XLA divides it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core.sharding import AbstractMesh, NamedSharding, Sharding, open_axes
+from bindax_xla_backend import _mlir
+
+
+class Meshes:
+    """The meshes that a module declares."""
+
+    def __init__(self, context: _mlir.Context, module: Any) -> None:
+        self._context = context
+        self._module = module
+        self._symbols: dict[Any, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._symbols)
+
+    def symbol(self, mesh: AbstractMesh) -> str:
+        """The name of a mesh in the module, which declares it at the first request."""
+        key = mesh.axis_sizes, tuple(map(axis_text, mesh.axis_names))
+        found = self._symbols.get(key)
+        if found is None:
+            found = self._symbols[key] = f"mesh_{len(self._symbols)}" if self._symbols else "mesh"
+            axes = ", ".join(f"{name}={size}" for size, name in zip(*key, strict=True))
+            attributes = {"sym_name": _mlir.quoted(found), "mesh": f"#sdy.mesh<[{axes}]>"}
+            parsed = {name: self._context.attribute(text) for name, text in attributes.items()}
+            point = _mlir.begin_of(self._module.body)
+            location = self._context.unknown_location
+            _mlir.create_operation("sdy.mesh", [], [], parsed, None, 0, location, point)
+        return found
+
+    def sharding(self, sharding: Sharding, ndim: int) -> str:
+        """A sharding of an array of ``ndim`` axes, as the text of an attribute."""
+        if not isinstance(sharding, NamedSharding):
+            raise TypeError(f"{sharding!r} names no mesh.")
+        entries = []
+        open_ones = open_axes(sharding, ndim)
+        for axes, is_open in zip(sharding.spec.padded(ndim).axes, open_ones, strict=True):
+            entries.append("{?}" if is_open else f"{{{', '.join(map(axis_text, axes))}}}")
+        return f"#sdy.sharding<@{self.symbol(sharding.mesh)}, [{', '.join(entries)}]>"
+
+
+def axis_text(name: Any) -> str:
+    """The name of a mesh axis, as a string of MLIR."""
+    return _mlir.quoted(name if isinstance(name, str) else repr(name))
