@@ -186,9 +186,74 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
+def random_program(seed: int) -> Program:
+    """A program of a few operations and collectives on parts of shape (4, 8), drawn at random."""
+    rng = np.random.default_rng(seed)
+    both = bool(rng.integers(2))
+    sizes, names = ((4, 2), ("a", "b")) if both else ((4,), ("a",))
+    steps = [(str(rng.choice(STEPS)), str(rng.choice(names)), rng.permutation(4)) for _ in range(5)]
+
+    def make(lib: Any) -> Any:
+        def part(x: Any, y: Any) -> Any:
+            for step, name, order in steps:
+                x = _step(lib, step, name, dict(zip(names, sizes, strict=True))[name], order, x, y)
+            return x
+
+        spec = lib.P(("a", "b"), None) if both else lib.P("a", None)
+        function = lib.shard_map(part, sizes, names, (spec, lib.P(None, None)), spec, False)
+        count = int(np.prod(sizes))
+        return function, (numbers(4 * count, 8, seed=seed), numbers(4, 8, seed=seed + 1))
+
+    return make
+
+
+STEPS = (
+    *("sin", "psum", "pmean", "gather", "scatter", "exchange", "permute", "index", "pmax"),
+    *("scan", "vmap", "product", "groups", "shift"),
+)
+
+
+def _step(lib: Any, step: str, name: str, size: int, order: Any, x: Any, y: Any) -> Any:
+    lax, jnp = lib.lax, lib.jnp
+    pairs = [(i, int(j)) for i, j in enumerate(p for p in order if p < size)]
+    match step:
+        case "sin":
+            return jnp.sin(x) + y
+        case "psum":
+            return x - lax.psum(x * y, name)
+        case "pmean":
+            return lax.pmean(jnp.cos(x), name) * x
+        case "gather":
+            return lax.all_gather(x, name, axis=1).sum(1) + x
+        case "scatter":
+            return jnp.tile(lax.psum_scatter(x, name, tiled=True), (size, 1)) * y
+        case "exchange":
+            return lax.all_to_all(x, name, 1, 1, tiled=True) * 0.5
+        case "permute":
+            return lax.ppermute(x, name, pairs)
+        case "shift":
+            return x + lax.ppermute(x, name, pairs[:-1])
+        case "index":
+            return x * (1 + lax.axis_index(name))
+        case "pmax":
+            return x - lax.pmax(lax.stop_gradient(x), name)
+        case "groups":
+            halves = [list(range(size // 2)), list(range(size // 2, size))]
+            return lax.psum(x, name, axis_index_groups=halves) * 0.3
+        case "scan":
+            carry, _ = lax.scan(lambda c, _: (jnp.sin(c) + lax.pmean(c, name), None), x, None, 3)
+            return carry
+        case "vmap":
+            return lib.vmap(lambda row: row * lax.psum(row, name))(x)
+    return jnp.tanh(x @ y.T) @ y
+
+
 def loss(lib: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: lib.jnp.sum(function(*args) ** 2)
 
+
+RANDOM = 200
+"""The number of random programs with stored answers: the loss, and the squares of its derivatives."""
 
 COLLECTIVES = (
     "all-reduce",
@@ -215,7 +280,12 @@ def jax_library() -> Any:
         return jax.shard_map(f, mesh=mesh, in_specs=ins, out_specs=outs, check_vma=check)
 
     return types.SimpleNamespace(
-        jnp=jax.numpy, lax=jax.lax, P=jax.P, shard_map=shard_map, vary=lambda x: x
+        jnp=jax.numpy,
+        lax=jax.lax,
+        P=jax.P,
+        shard_map=shard_map,
+        vary=lambda x: x,
+        vmap=jax.vmap,
     )
 
 
@@ -236,6 +306,11 @@ def main() -> None:
         counts = collectives(jax.jit(function).lower(*args).compile().as_text())
         counts += collectives(gradient.lower(*args).compile().as_text())
         answers[f"{name}/collectives"] = np.array(counts)
+    for seed in range(RANDOM):
+        function, args = random_program(seed)(lib)
+        gradient = jax.jit(jax.value_and_grad(loss(lib, function), argnums=(0, 1)))
+        value, cts = gradient(*args)
+        answers[f"random/{seed}"] = np.array([value, *(float((ct * ct).sum()) for ct in cts)])
     path = os.path.join(os.path.dirname(__file__), "shard_map_answers.npz")
     np.savez_compressed(path, jax=np.array(jax.__version__), **answers)
 

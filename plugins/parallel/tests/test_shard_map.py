@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import types
@@ -38,7 +37,9 @@ def library(make_mesh: Callable[..., Any]) -> Any:
         mesh = make_mesh(sizes, names)
         return shard_map(f, mesh=mesh, in_specs=ins, out_specs=outs, check_vma=check)
 
-    return types.SimpleNamespace(jnp=bnp, lax=lax, P=P, shard_map=mapped, vary=lambda x: x)
+    return types.SimpleNamespace(
+        jnp=bnp, lax=lax, P=P, shard_map=mapped, vary=lambda x: x, vmap=bindax.vmap
+    )
 
 
 def check(name: str, answers: Any, lib: Any, jit: bool) -> tuple[Any, Any, tuple[Any, ...]]:
@@ -57,6 +58,20 @@ def check(name: str, answers: Any, lib: Any, jit: bool) -> tuple[Any, Any, tuple
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_all_parts_on_one_device_give_what_jax_gives_on_eight(name: str, answers: Any) -> None:
     check(name, answers, library(AbstractMesh), jit=False)
+
+
+def check_random(seed: int, answers: Any, lib: Any, jit: bool) -> None:
+    function, args = shard_map_programs.random_program(seed)(lib)
+    loss = bindax.value_and_grad(shard_map_programs.loss(lib, function), argnums=(0, 1))
+    value, cts = (bindax.jit(loss) if jit else loss)(*args)
+    got = [float(value), *(float((ct * ct).sum()) for ct in cts)]
+    np.testing.assert_allclose(got, answers[f"random/{seed}"], rtol=1e-4, err_msg=f"seed {seed}")
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("seed", range(shard_map_programs.RANDOM))
+def test_random_programs(seed: int, answers: Any) -> None:
+    check_random(seed, answers, library(AbstractMesh), jit=False)
 
 
 def test_eight_devices_give_what_jax_gives() -> None:
@@ -81,8 +96,10 @@ def check_devices() -> None:
             for count in shard_map_programs.collectives(f.lower(*args).compile().as_text())
         ]
         wanted = answers[f"{name}/collectives"].tolist()
-        if found != wanted:
+        if any(a > b for a, b in zip(found, wanted, strict=True)):
             more[name] = found, wanted
     assert not more, more
+    for seed in range(0, shard_map_programs.RANDOM, 40):
+        check_random(seed, answers, library(bindax.make_mesh), jit=True)
     function, args = PROGRAMS["network"](library(bindax.make_mesh))
     np.testing.assert_allclose(function(*args), answers["network/value"], rtol=1e-5)

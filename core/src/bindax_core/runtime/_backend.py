@@ -124,6 +124,9 @@ class LoweringContext(Protocol):
     ) -> list[Any]:
         """A call of a Python function on the host, with NumPy arrays; dropped only if pure."""
 
+    def mesh(self, mesh: Any) -> str:
+        """The symbol of a mesh of devices, which the program declares."""
+
 
 @attrs.frozen
 class Region:

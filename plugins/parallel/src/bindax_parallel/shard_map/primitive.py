@@ -41,10 +41,12 @@ from bindax_parallel.shard_map.lowering import shard_map_lowering
 from bindax_parallel.shard_map.specs import (
     Sizes,
     Spec,
+    named_in,
     not_named_in,
     whole_aval,
     with_axis,
 )
+from bindax_parallel.shard_map.varying import varying_axes, without_needless_sums
 from bindax_transforms import (
     NamedAxis,
     dce_jaxpr,
@@ -181,7 +183,7 @@ def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any
     )
     unknown_outs = [trace.unknown(aval) for aval in avals]
     trace.add_eqn(shard_map_p, [*residuals, *unknown], unknown_outs, unknown_params)
-    return parts.merge_results(outs[:num_known], unknown_outs)
+    return list(parts.merge_results(outs[:num_known], unknown_outs))
 
 
 def _partial_eval_jaxpr(
@@ -213,19 +215,18 @@ def _partial_eval_jaxpr(
 def _unzipped(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Params]:
     """The two parts of the program, and the parameters of the two calls.
 
-    What the first leaves for the second is different on each device: it passes as an array with
-    one more axis, which all axes of the mesh divide.
+    What the first leaves for the second may be different on each device: it passes as an array with
+    one more axis, which those axes of the mesh divide along which it may differ.
     """
     axes = manual_axes(params)
     count = len(axes)
     parts = partial_eval_jaxpr(params["jaxpr"], [*[False] * count, *in_unknowns])
     known_specs = _chosen(params["in_specs"], [not flag for flag in in_unknowns])
     num_known = sum(not flag for flag in parts.out_unknowns)
-    every = tuple(axes)
+    differing = varying_axes(parts.known, _differing(axes, known_specs))[num_known:]
     new = [
-        ((every, *((),) * aval.ndim), aval)
-        for aval, source in zip(parts.residual_avals, parts.forwarded, strict=True)
-        if source is None
+        (tuple(name for name in axes if name in along), *((),) * aval.ndim)
+        for along, aval in zip(differing, parts.known.out_avals[num_known:], strict=True)
     ]
     known = _with_front_axes(parts.known, num_known)
     known_out = _chosen(params["out_specs"], [not flag for flag in parts.out_unknowns])
@@ -233,13 +234,13 @@ def _unzipped(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params,
         **params,
         "jaxpr": known,
         "in_specs": tuple(known_specs),
-        "out_specs": (*known_out, *(spec for spec, _ in new)),
+        "out_specs": (*known_out, *new),
     }
     fresh = iter(new)
     specs: list[Spec] = []
     for source in parts.forwarded:
         if source is None:
-            specs.append(next(fresh)[0])
+            specs.append(next(fresh))
         elif source >= count:
             specs.append(known_specs[source - count])
     unknown_params = {
@@ -249,6 +250,11 @@ def _unzipped(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params,
         "out_specs": tuple(_chosen(params["out_specs"], parts.out_unknowns)),
     }
     return parts, known_params, unknown_params
+
+
+def _differing(axes: Sizes, specs: Sequence[Spec]) -> list[frozenset[Any]]:
+    """For each argument of the program, the axes of the mesh along which it may differ."""
+    return [frozenset({name}) for name in axes] + [frozenset(named_in(spec)) for spec in specs]
 
 
 def _with_front_axes(known: ClosedJaxpr, num_known: int) -> ClosedJaxpr:
@@ -307,8 +313,9 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
         _share(ct, not_named_in(spec, axes), axes)
         for ct, spec in zip(_chosen(cotangents, nonzero_cts), ct_specs, strict=True)
     ]
-    summed = _summed(jaxpr, out_specs, params)
     in_specs = (*residual_specs, *ct_specs)
+    summed = _summed(jaxpr, out_specs, params)
+    summed = without_needless_sums(summed, _differing(axes, in_specs))
     found = iter(bind_program(summed, [*residuals, *given], params, in_specs, out_specs))
     nonzero = iter(nonzero_out)
     return [

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive
+import numpy as np
+
+from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive, ShapedArray
+from bindax_lax_basic import mul_p
 from bindax_parallel.exchanges import all_gather_p
 from bindax_parallel.reductions import pmax_p, pmin_p, psum_p
 
@@ -24,17 +27,45 @@ def varying_axes(jaxpr: ClosedJaxpr, inputs: Sequence[Axes]) -> list[Axes]:
     return _results(jaxpr.jaxpr, [_NONE] * len(jaxpr.consts), inputs)
 
 
+def without_needless_sums(closed: ClosedJaxpr, inputs: Sequence[Axes]) -> ClosedJaxpr:
+    """The program with a product for each sum over devices that all have the same value.
+
+    Transposition adds such sums: the cotangent of a value that is the same on several devices is.
+    """
+    key = ("without_needless_sums", tuple(inputs))
+    if key not in closed.cache:
+        env = _environment(closed.jaxpr, [_NONE] * len(closed.consts), inputs)
+        eqns = [_product(eqn) if _is_needless(eqn, env) else eqn for eqn in closed.jaxpr.eqns]
+        closed.cache[key] = ClosedJaxpr(closed.jaxpr.replace(eqns=eqns), closed.consts)
+    return closed.cache[key]  # type: ignore[no-any-return]
+
+
+def _is_needless(eqn: JaxprEqn, env: dict[Any, Axes]) -> bool:
+    if eqn.primitive is not psum_p or eqn.params["axis_index_groups"] is not None:
+        return False
+    x = eqn.invars[0]
+    return type(x) is Literal or eqn.params["axis_name"] not in env[x]
+
+
+def _product(eqn: JaxprEqn) -> JaxprEqn:
+    dtype = eqn.outvars[0].aval.dtype
+    count = Literal(np.asarray(eqn.params["size"], dtype), ShapedArray((), dtype))
+    return eqn.replace(primitive=mul_p, invars=[eqn.invars[0], count], params={})
+
+
 def _results(jaxpr: Jaxpr, consts: Sequence[Axes], inputs: Sequence[Axes]) -> list[Axes]:
+    env = _environment(jaxpr, consts, inputs)
+    return [_NONE if type(x) is Literal else env[x] for x in jaxpr.outvars]
+
+
+def _environment(jaxpr: Jaxpr, consts: Sequence[Axes], inputs: Sequence[Axes]) -> dict[Any, Axes]:
+    """For each variable, the axes along which it may differ."""
     env: dict[Any, Axes] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, inputs, strict=True))
-
-    def read(atom: Any) -> Axes:
-        return _NONE if type(atom) is Literal else env[atom]
-
     for eqn in jaxpr.eqns:
-        outs = _equation(eqn, [read(x) for x in eqn.invars])
+        outs = _equation(eqn, [_NONE if type(x) is Literal else env[x] for x in eqn.invars])
         env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(x) for x in jaxpr.outvars]
+    return env
 
 
 def _equation(eqn: JaxprEqn, inputs: list[Axes]) -> Sequence[Axes]:
