@@ -55,6 +55,9 @@ from bindax_core import load_plugins as load_plugins
 from bindax_core import local_device_count as local_device_count
 from bindax_core import local_devices as local_devices
 from bindax_core import log_compiles as log_compiles
+from bindax_core import make_array_from_callback as make_array_from_callback
+from bindax_core import make_array_from_process_local_data as make_array_from_process_local_data
+from bindax_core import make_array_from_single_device_arrays as make_array_from_single_device_arrays
 from bindax_core import named_call as named_call
 from bindax_core import named_scope as named_scope
 from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion

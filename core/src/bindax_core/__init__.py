@@ -51,6 +51,13 @@ from bindax_core.runtime._contexts import named_call as named_call
 from bindax_core.runtime._contexts import named_scope as named_scope
 from bindax_core.runtime._contexts import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core.runtime._contexts import numpy_rank_promotion as numpy_rank_promotion
+from bindax_core.runtime._global_arrays import make_array_from_callback as make_array_from_callback
+from bindax_core.runtime._global_arrays import (
+    make_array_from_process_local_data as make_array_from_process_local_data,
+)
+from bindax_core.runtime._global_arrays import (
+    make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+)
 from bindax_core.runtime._nonfinite import watch_results as _watch_results
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transfer import block_until_ready as block_until_ready

@@ -77,6 +77,12 @@ class Backend(Protocol):
     def devices_of(self, buffer: Any) -> Sequence[Any]:
         """The devices that hold a buffer."""
 
+    # A backend with several devices has two more, of which those with one know nothing:
+    #   place(sharding, *, committed=True) -> Place
+    #   lower(..., in_shardings=None), for each operand the sharding that it is bound to, or None.
+    # An executable learns of devices from its operands (``Array.place``), and from the meshes and
+    # shardings that are parameters of equations.
+
 
 class LoweringContext(Protocol):
     """The builder for ``lowering["stablehlo"]`` rules; values are opaque to the rule.
@@ -112,6 +118,12 @@ class LoweringContext(Protocol):
 
     def broadcast(self, value: Any, aval_from: Any, aval_to: Any, dimensions: Sequence[int]) -> Any:
         """A value repeated along new axes; axis i becomes axis ``dimensions[i]``."""
+
+    def sharding(self, sharding: Any, ndim: int) -> str:
+        """A ``NamedSharding`` of an array as the text of an attribute of Shardy's, ``sdy``."""
+
+    def mesh(self, mesh: Any) -> str:
+        """The symbol of a mesh, declared where the program needs it, without ``@``."""
 
     def callback(
         self,

@@ -98,6 +98,8 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
     if own is leaf and own._buffer is not None and own._backend is place and may_alias and target:
         return own
+    if own is leaf and own.committed and _same_devices(own.sharding, place):
+        return _constrained(own, place.sharding, donate)
     physical = own.physical()
     host = np.array(physical) if own is leaf else physical.numpy()
     made = Array.from_buffer(aval, place.put(host, physical.aval), place)
@@ -106,12 +108,22 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     return made
 
 
-def _constrained(x: Tracer, sharding: Sharding) -> Any:
+def _same_devices(sharding: Sharding, place: Any) -> bool:
+    return (
+        sharding.num_devices > 1 and sharding.device_assignment == place.sharding.device_assignment
+    )
+
+
+def _constrained(x: Any, sharding: Sharding, donate: bool = False) -> Any:
+    """An array with another sharding on its devices, which exchange their parts."""
     if len(sharding.device_assignment) == 1:
         return x
     from bindax_core.registry._api import find_primitive
 
-    return find_primitive("sharding_constraint").bind(x, sharding=sharding)
+    made = find_primitive("sharding_constraint").bind(x, sharding=sharding)
+    if donate:
+        x.delete()
+    return made
 
 
 def default_sharding() -> Sharding:

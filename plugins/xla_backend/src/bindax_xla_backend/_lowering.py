@@ -43,11 +43,14 @@ EMBEDDED_CONSTANT_SIZE = 16
 class ModuleBuilder:
     """State that the functions of one module share."""
 
-    def __init__(self, context: _mlir.Context, name: str, platform: str) -> None:
+    def __init__(
+        self, context: _mlir.Context, name: str, platform: str, *, several: bool = False
+    ) -> None:
         self.context = context
         self.module = context.new_module(name)
         self.platform = platform
         self.meshes = Meshes(context, self.module)
+        self.several = several  # whether the program is divided among devices
         self.callbacks: list[HostCallback] = []
         self.rules: dict[Primitive, Callable[..., Any]] = {}
         self._symbols: dict[str, int] = {"main": 1}
@@ -122,6 +125,7 @@ class LoweringContext:
         "_block",
         "_builder",
         "_constants",
+        "_is_manual",
         "_is_ordered",
         "_location",
         "_order",
@@ -147,6 +151,7 @@ class LoweringContext:
         self._types = builder.context.tensor_types
         self._constants: dict[Any, Value] = {}
         self._order = Order()
+        self._is_manual = False  # whether each device runs the operations on its own part
         self._is_ordered = False  # whether the equation that is being lowered has ordered effects
 
     def op(
@@ -231,6 +236,7 @@ class LoweringContext:
         body._location = self._location
         body._constants = self._constants
         body._order = self._order
+        body._is_manual = self._is_manual
         consts = [body.constant(host_constant(const)) for const in closed_jaxpr.consts]
         return body.lower(closed_jaxpr.jaxpr, consts, values)
 
@@ -274,6 +280,10 @@ class LoweringContext:
             "has_side_effect": "false" if pure else "true",
             "backend_config": f"{{index = {index} : ui64}}",
         }
+        if self._builder.several and not self._is_manual:
+            attributes["sdy.sharding"] = self._builder.meshes.on_first_device(
+                len(result_avals) + ordered
+            )
         name = "stablehlo.custom_call"
         return self._ordered_op(name, operands, result_avals, attributes, ordered)
 
@@ -420,6 +430,7 @@ class LoweringContext:
         inner = LoweringContext(self._builder, block)
         inner.avals_in = tuple(region.arg_avals)
         inner._location = self._location
+        inner._is_manual = self._is_manual or operation_name == "sdy.manual_computation"
         arguments = list(block.arguments)
         if order is not None:
             inner._order = order

@@ -15,9 +15,10 @@ class Meshes:
         self._context = context
         self._module = module
         self._symbols: dict[Any, str] = {}
+        self._first: str | None = None
 
     def __bool__(self) -> bool:
-        return bool(self._symbols)
+        return bool(self._symbols) or self._first is not None
 
     def symbol(self, mesh: AbstractMesh) -> str:
         """The name of a mesh in the module, which declares it at the first request."""
@@ -26,12 +27,23 @@ class Meshes:
         if found is None:
             found = self._symbols[key] = f"mesh_{len(self._symbols)}" if self._symbols else "mesh"
             axes = ", ".join(f"{name}={size}" for size, name in zip(*key, strict=True))
-            attributes = {"sym_name": _mlir.quoted(found), "mesh": f"#sdy.mesh<[{axes}]>"}
-            parsed = {name: self._context.attribute(text) for name, text in attributes.items()}
-            point = _mlir.begin_of(self._module.body)
-            location = self._context.unknown_location
-            _mlir.create_operation("sdy.mesh", [], [], parsed, None, 0, location, point)
+            self._declare(found, f"#sdy.mesh<[{axes}]>")
         return found
+
+    def _declare(self, symbol: str, mesh: str) -> None:
+        attributes = {"sym_name": _mlir.quoted(symbol), "mesh": mesh}
+        parsed = {name: self._context.attribute(text) for name, text in attributes.items()}
+        point = _mlir.begin_of(self._module.body)
+        location = self._context.unknown_location
+        _mlir.create_operation("sdy.mesh", [], [], parsed, None, 0, location, point)
+
+    def on_first_device(self, count: int) -> str:
+        """An operation with ``count`` results, run once on the first device, as an attribute."""
+        if self._first is None:
+            self._first = "first_device"
+            self._declare(self._first, "#sdy.mesh<[], device_ids=[0]>")
+        values = ", ".join([f"<@{self._first}, []>"] * max(count, 1))
+        return f"#sdy.sharding_per_value<[{values}]>"
 
     def sharding(self, sharding: Sharding, ndim: int) -> str:
         """A sharding of an array of ``ndim`` axes, as the text of an attribute."""

@@ -85,8 +85,9 @@ def lower_program(
     # Large constants are parameters, so that the program does not depend on their values.
     hoisted = [i for i, array in enumerate(constants) if array.size > EMBEDDED_CONSTANT_SIZE]
     hoisted_avals = [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted]
+    several = layout is not None and len(layout.devices) > 1
     with _mlir.Context.borrow() as context:
-        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform)
+        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform, several=several)
         ctx, arguments = _open_main(
             builder,
             hoisted_avals,

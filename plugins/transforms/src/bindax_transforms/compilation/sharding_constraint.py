@@ -10,6 +10,7 @@ from bindax_core.extend import (
     Array,
     LoweringContext,
     Zero,
+    as_array,
     find_backend,
     flatten_prefix,
     place_on,
@@ -56,12 +57,12 @@ def constrained(x: Any, target: Any, what: str) -> Any:
     return sharding_constraint_p.bind(x, sharding=named(target, what))
 
 
-def _impl(x: Any, *, sharding: Sharding) -> Any:
+def _impl(x: Any, *, sharding: Sharding) -> list[Any]:
     owner = getattr(x.place, "backend", None) if isinstance(x, Array) else None
     place = place_on(owner or find_backend(), sharding)
-    if isinstance(x, Array) and x.place is place:
-        return x
-    return _mover(sharding)(x) if hasattr(place, "raw") else x
+    if place is owner or place is find_backend():  # which has one device
+        return [as_array(x)]
+    return [x if isinstance(x, Array) and x.place is place else _mover(sharding)(x)]
 
 
 @lru_cache(maxsize=1024)
