@@ -253,7 +253,7 @@ def loss(lib: Any, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 RANDOM = 200
-"""The number of random programs with stored answers: the loss, and the squares of its derivatives."""
+"""The number of random programs with answers: the loss and the squares of its derivatives."""
 
 COLLECTIVES = (
     "all-reduce",

@@ -363,6 +363,7 @@ def compiling_backend(operands: Sequence[Any]) -> Backend | None:
         return None
     for x in operands:
         owner = getattr(x, "_backend", None)
+        owner = getattr(owner, "backend", owner)
         if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
             return owner  # type: ignore[no-any-return]
     backend = find_backend()

@@ -91,7 +91,7 @@ def collective(
         rules.jvp(jvp, symbolic_zeros=True, takes_primitive=True),
         rules.vmap(batched),
         transpose,
-        rules.lowering["stablehlo"](lowering),
+        rules.lowering["stablehlo"](lowering, alone=False),
         rules.pretty_print(_pretty_print),
     )
     return made

@@ -11,10 +11,9 @@ import numpy as np
 from bindax_core.extend import ClosedJaxpr, LoweringContext, Origin, Region, ShapedArray
 from bindax_core.sharding import Mesh
 from bindax_parallel.shard_map.blocks import evaluate
-from bindax_parallel.shard_map.specs import Spec, whole_aval
+from bindax_parallel.shard_map.specs import INDEX, Spec, whole_aval
 from bindax_transforms import trace_to_jaxpr
 
-_INDEX = ShapedArray((), np.int32)
 _NUMBER = ShapedArray((), np.uint32)
 
 
@@ -84,5 +83,5 @@ def _indices(ctx: LoweringContext, sizes: dict[Any, int], names: Sequence[Any]) 
         (quotient,) = ctx.op("stablehlo.divide", [number, count], [_NUMBER])
         size = ctx.constant(np.uint32(sizes[name]))
         (place,) = ctx.op("stablehlo.remainder", [quotient, size], [_NUMBER])
-        found += ctx.op("stablehlo.convert", [place], [_INDEX])
+        found += ctx.op("stablehlo.convert", [place], [INDEX])
     return found

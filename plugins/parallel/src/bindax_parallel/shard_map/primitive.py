@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
 import bindax_lax_basic as lax
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -20,7 +18,6 @@ from bindax_core.extend import (
     Origin,
     Primitive,
     Printer,
-    ShapedArray,
     Var,
     Zero,
     as_array,
@@ -38,35 +35,30 @@ from bindax_core.sharding import Mesh
 from bindax_parallel.reductions import psum
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.lowering import shard_map_lowering
+from bindax_parallel.shard_map.residuals import unzip
 from bindax_parallel.shard_map.specs import (
+    INDEX,
+    Params,
     Sizes,
     Spec,
-    named_in,
+    chosen,
+    differing_axes,
+    manual_axes,
     not_named_in,
     whole_aval,
     with_axis,
 )
-from bindax_parallel.shard_map.varying import varying_axes, without_needless_sums
+from bindax_parallel.shard_map.varying import without_needless_sums
 from bindax_transforms import (
     NamedAxis,
     dce_jaxpr,
     find_named_axis,
     jvp_jaxpr,
     name_axes,
-    partial_eval_jaxpr,
     trace_to_jaxpr,
     transpose_jaxpr,
     vmap_jaxpr,
 )
-
-Params = dict[str, Any]
-INDEX = ShapedArray((), np.int32)
-
-
-def manual_axes(params: Params) -> Sizes:
-    """The axes that the program divides by hand, with their sizes, in the order of the mesh."""
-    chosen = params["axis_names"]
-    return {name: size for name, size in params["mesh"].shape_tuple if name in chosen}
 
 
 def stage(
@@ -139,17 +131,55 @@ def _abstract_eval(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
 # ------------------------------------------------------------------------------- derivatives
 
 
+def derived(
+    transformed: Callable[[ClosedJaxpr], tuple[ClosedJaxpr, Any]],
+    key: Any,
+    avals: Sequence[Any],
+    params: Params,
+) -> tuple[ClosedJaxpr, Any]:
+    """The program of one device that a transformation makes of that of ``params``, and more.
+
+    It is staged where the axes have names: rules that users wrote run then, and name them.
+
+    Args:
+        transformed: makes a program that takes the indices first, and what else is to be known.
+        key: names the transformation, which is remembered.
+        avals: the types of the program's other arguments.
+        params: the parameters of the call.
+    """
+    closed: ClosedJaxpr = params["jaxpr"]
+    axes = manual_axes(params)
+    key = (*key, params["mesh"].shape_tuple, params["axis_names"])
+    if key not in closed.cache:
+        found: list[Any] = []
+
+        def program(*parts: Any) -> list[Any]:
+            indices = [find_named_axis(name, "shard_map").index for name in axes]
+            # A copy: what it remembers closes over the indices of this trace.
+            made, more = transformed(ClosedJaxpr(closed.jaxpr, closed.consts))
+            found.append(more)
+            return eval_jaxpr(made.jaxpr, made.consts, *indices, *parts)
+
+        closed.cache[key] = stage(program, avals, params, Origin("shard_map")), found[0]
+    return closed.cache[key]  # type: ignore[no-any-return]
+
+
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
     nonzeros = [type(t) is not Zero for t in tangents]
-    unvaried = [False] * len(manual_axes(params))
-    jaxpr, nonzeros_out = jvp_jaxpr(params["jaxpr"], [*unvaried, *nonzeros])
+    count = len(manual_axes(params))
+    flags = [*[False] * count, *nonzeros]
+    avals = params["jaxpr"].in_avals[count:]
+    avals = [*avals, *(aval.tangent_aval() for aval in chosen(avals, nonzeros))]
+    jaxpr, nonzeros_out = derived(
+        lambda closed: jvp_jaxpr(closed, flags), ("jvp", tuple(nonzeros)), avals, params
+    )
     in_specs, out_specs = params["in_specs"], params["out_specs"]
     outs = bind_program(
         jaxpr,
         [*primals, *(t for t in tangents if type(t) is not Zero)],
         params,
-        (*in_specs, *_chosen(in_specs, nonzeros)),
-        (*out_specs, *_chosen(out_specs, nonzeros_out)),
+        (*in_specs, *chosen(in_specs, nonzeros)),
+        (*out_specs, *chosen(out_specs, nonzeros_out)),
     )
     primals_out = outs[: len(nonzeros_out)]
     found = iter(outs[len(nonzeros_out) :])
@@ -160,13 +190,9 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
     return primals_out, tangents_out
 
 
-def _chosen(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
-    return [value for value, flag in zip(values, flags, strict=True) if flag]
-
-
 def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
     in_unknowns = [not t.is_known for t in tracers]
-    parts, known_params, unknown_params = _unzipped(params, in_unknowns)
+    parts, known_params, unknown_params = unzip(params, in_unknowns)
     known = [full_lower(t.value) for t in tracers if t.is_known]
     outs = shard_map_p.bind(*known, **known_params)
     count = len(manual_axes(params))
@@ -189,10 +215,10 @@ def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any
 def _partial_eval_jaxpr(
     in_unknowns: Sequence[bool], eqn: JaxprEqn
 ) -> tuple[JaxprEqn, JaxprEqn, list[bool], list[Any]]:
-    parts, known_params, unknown_params = _unzipped(eqn.params, in_unknowns)
+    parts, known_params, unknown_params = unzip(eqn.params, in_unknowns)
     count = len(manual_axes(eqn.params))
-    known_ins = _chosen(eqn.invars, [not flag for flag in in_unknowns])
-    known_outs = _chosen(eqn.outvars, [not flag for flag in parts.out_unknowns])
+    known_ins = chosen(eqn.invars, [not flag for flag in in_unknowns])
+    known_outs = chosen(eqn.outvars, [not flag for flag in parts.out_unknowns])
     axes = manual_axes(eqn.params)
     new_specs = known_params["out_specs"][len(known_outs) :]
     new_avals = known_params["jaxpr"].out_avals[len(known_outs) :]
@@ -205,118 +231,39 @@ def _partial_eval_jaxpr(
     ]
     known_eqn = eqn.replace(invars=known_ins, outvars=[*known_outs, *computed], params=known_params)
     unknown_eqn = eqn.replace(
-        invars=[*residuals, *_chosen(eqn.invars, in_unknowns)],
-        outvars=_chosen(eqn.outvars, parts.out_unknowns),
+        invars=[*residuals, *chosen(eqn.invars, in_unknowns)],
+        outvars=chosen(eqn.outvars, parts.out_unknowns),
         params=unknown_params,
     )
     return known_eqn, unknown_eqn, parts.out_unknowns, residuals
-
-
-def _unzipped(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Params]:
-    """The two parts of the program, and the parameters of the two calls.
-
-    What the first leaves for the second may be different on each device: it passes as an array with
-    one more axis, which those axes of the mesh divide along which it may differ.
-    """
-    axes = manual_axes(params)
-    count = len(axes)
-    parts = partial_eval_jaxpr(params["jaxpr"], [*[False] * count, *in_unknowns])
-    known_specs = _chosen(params["in_specs"], [not flag for flag in in_unknowns])
-    num_known = sum(not flag for flag in parts.out_unknowns)
-    differing = varying_axes(parts.known, _differing(axes, known_specs))[num_known:]
-    new = [
-        (tuple(name for name in axes if name in along), *((),) * aval.ndim)
-        for along, aval in zip(differing, parts.known.out_avals[num_known:], strict=True)
-    ]
-    known = _with_front_axes(parts.known, num_known)
-    known_out = _chosen(params["out_specs"], [not flag for flag in parts.out_unknowns])
-    known_params = {
-        **params,
-        "jaxpr": known,
-        "in_specs": tuple(known_specs),
-        "out_specs": (*known_out, *new),
-    }
-    fresh = iter(new)
-    specs: list[Spec] = []
-    for source in parts.forwarded:
-        if source is None:
-            specs.append(next(fresh))
-        elif source >= count:
-            specs.append(known_specs[source - count])
-    unknown_params = {
-        **params,
-        "jaxpr": _second_part(parts, count),
-        "in_specs": (*specs, *_chosen(params["in_specs"], in_unknowns)),
-        "out_specs": tuple(_chosen(params["out_specs"], parts.out_unknowns)),
-    }
-    return parts, known_params, unknown_params
-
-
-def _differing(axes: Sizes, specs: Sequence[Spec]) -> list[frozenset[Any]]:
-    """For each argument of the program, the axes of the mesh along which it may differ."""
-    return [frozenset({name}) for name in axes] + [frozenset(named_in(spec)) for spec in specs]
-
-
-def _with_front_axes(known: ClosedJaxpr, num_known: int) -> ClosedJaxpr:
-    """The first part, with one more axis in front of each residual."""
-    if "front_axes" not in known.cache:
-
-        def program(*args: Any) -> list[Any]:
-            outs = eval_jaxpr(known.jaxpr, known.consts, *args)
-            return [*outs[:num_known], *(lax.expand_dims(x, (0,)) for x in outs[num_known:])]
-
-        known.cache["front_axes"] = trace_to_jaxpr(program, known.in_avals, Origin("shard_map"))
-    return known.cache["front_axes"]  # type: ignore[no-any-return]
-
-
-def _second_part(parts: Any, count: int) -> ClosedJaxpr:
-    """The second part, from the indices, the residuals with their front axes, and the rest."""
-    unknown = parts.unknown
-    key = ("second_part", count)
-    if key not in unknown.cache:
-        sources = list(parts.forwarded)
-        avals = [
-            aval if source is not None else aval.update(shape=(1, *aval.shape))
-            for aval, source in zip(parts.residual_avals, sources, strict=True)
-            if source is None or source >= count
-        ]
-        avals += unknown.in_avals[len(sources) :]
-
-        def program(*args: Any) -> list[Any]:
-            indices, rest = args[:count], iter(args[count:])
-            residuals = []
-            for source in sources:
-                if source is not None and source < count:
-                    residuals.append(indices[source])
-                else:
-                    x = next(rest)
-                    residuals.append(lax.squeeze(x, (0,)) if source is None else x)
-            return eval_jaxpr(unknown.jaxpr, unknown.consts, *residuals, *rest)
-
-        unknown.cache[key] = trace_to_jaxpr(program, [INDEX] * count + avals, Origin("shard_map"))
-    return unknown.cache[key]  # type: ignore[no-any-return]
 
 
 def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
     axes = manual_axes(params)
     linear = [is_undef_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cotangents]
-    jaxpr, nonzero_out = transpose_jaxpr(
-        params["jaxpr"], [*[False] * len(axes), *linear], nonzero_cts
-    )
-    ct_specs = _chosen(params["out_specs"], nonzero_cts)
-    linear_specs = _chosen(params["in_specs"], linear)
-    out_specs = _chosen(linear_specs, nonzero_out)
-    residuals = _chosen(operands, [not flag for flag in linear])
-    residual_specs = _chosen(params["in_specs"], [not flag for flag in linear])
+    others = [not flag for flag in linear]
+    ct_specs = chosen(params["out_specs"], nonzero_cts)
+    linear_specs = chosen(params["in_specs"], linear)
+    avals = chosen(params["jaxpr"].in_avals[len(axes) :], others)
+    avals += [a.tangent_aval() for a in chosen(params["jaxpr"].out_avals, nonzero_cts)]
+
+    def transformed(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
+        flags = [*[False] * len(axes), *linear]
+        made, nonzero_out = transpose_jaxpr(closed, flags, nonzero_cts)
+        return _summed(made, chosen(linear_specs, nonzero_out), axes), nonzero_out
+
+    key = ("transpose", tuple(linear), tuple(nonzero_cts), params["in_specs"])
+    jaxpr, nonzero_out = derived(transformed, key, avals, params)
+    out_specs = chosen(linear_specs, nonzero_out)
+    in_specs = (*chosen(params["in_specs"], others), *ct_specs)
+    jaxpr = without_needless_sums(jaxpr, differing_axes(axes, in_specs))
     given = [
         _share(ct, not_named_in(spec, axes), axes)
-        for ct, spec in zip(_chosen(cotangents, nonzero_cts), ct_specs, strict=True)
+        for ct, spec in zip(chosen(cotangents, nonzero_cts), ct_specs, strict=True)
     ]
-    in_specs = (*residual_specs, *ct_specs)
-    summed = _summed(jaxpr, out_specs, params)
-    summed = without_needless_sums(summed, _differing(axes, in_specs))
-    found = iter(bind_program(summed, [*residuals, *given], params, in_specs, out_specs))
+    known = chosen(operands, others)
+    found = iter(bind_program(jaxpr, [*known, *given], params, in_specs, out_specs))
     nonzero = iter(nonzero_out)
     return [
         None if not flag else next(found) if next(nonzero) else Zero(x.aval.tangent_aval())
@@ -330,22 +277,16 @@ def _share(ct: Any, names: Sequence[Any], axes: Sizes) -> Any:
     return ct if count == 1 else lax.div(ct, lax.full_like(ct, count))
 
 
-def _summed(jaxpr: ClosedJaxpr, specs: Sequence[Spec], params: Params) -> ClosedJaxpr:
+def _summed(jaxpr: ClosedJaxpr, specs: Sequence[Spec], axes: Sizes) -> ClosedJaxpr:
     """The program with its results summed over the devices that have the same part."""
-    axes = manual_axes(params)
     unnamed = [tuple(not_named_in(spec, axes)) for spec in specs]
-    if not any(unnamed):
-        return jaxpr
-    key = ("summed", tuple(unnamed), params["mesh"].shape_tuple, params["axis_names"])
-    if key not in jaxpr.cache:
 
-        def program(*parts: Any) -> list[Any]:
-            indices = [find_named_axis(name, "shard_map").index for name in axes]
-            outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *indices, *parts)
-            return [psum(x, names) if names else x for x, names in zip(outs, unnamed, strict=True)]
+    def program(*args: Any) -> list[Any]:
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        pairs = zip(outs, unnamed, strict=True)
+        return [psum(x, names) if names else x for x, names in pairs]
 
-        jaxpr.cache[key] = stage(program, jaxpr.in_avals[len(axes) :], params, Origin("shard_map"))
-    return jaxpr.cache[key]  # type: ignore[no-any-return]
+    return trace_to_jaxpr(program, jaxpr.in_avals, Origin("shard_map"))
 
 
 # ------------------------------------------------------------------------------ other rules
@@ -354,8 +295,16 @@ def _summed(jaxpr: ClosedJaxpr, specs: Sequence[Spec], params: Params) -> Closed
 def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[list[Any], list[int | None]]:
-    unmapped = [None] * len(manual_axes(params))
-    jaxpr, out_dims = vmap_jaxpr(params["jaxpr"], axis_size, [*unmapped, *dims])
+    count = len(manual_axes(params))
+    in_dims = [*[None] * count, *dims]
+    avals = [
+        aval if d is None else aval.update(shape=(*aval.shape[:d], axis_size, *aval.shape[d:]))
+        for aval, d in zip(params["jaxpr"].in_avals[count:], dims, strict=True)
+    ]
+    key = ("vmap", axis_size, getattr(axis_size, "name", None), tuple(dims))
+    jaxpr, out_dims = derived(
+        lambda closed: vmap_jaxpr(closed, axis_size, in_dims), key, avals, params
+    )
     in_specs = [with_axis(spec, d) for spec, d in zip(params["in_specs"], dims, strict=True)]
     pairs = zip(params["out_specs"], out_dims, strict=True)
     outs = bind_program(jaxpr, operands, params, in_specs, [with_axis(s, d) for s, d in pairs])
@@ -368,18 +317,18 @@ def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     key = ("dce", tuple(used_outputs), count)
     if key not in closed.cache:
         jaxpr, used = dce_jaxpr(closed.jaxpr, used_outputs)
-        kept = [*jaxpr.invars[:count], *_chosen(jaxpr.invars[count:], used[count:])]
+        kept = [*jaxpr.invars[:count], *chosen(jaxpr.invars[count:], used[count:])]
         closed.cache[key] = ClosedJaxpr(jaxpr.replace(invars=kept)), used[count:]
     pruned, used = closed.cache[key]
     params = {
         **eqn.params,
         "jaxpr": pruned,
-        "in_specs": tuple(_chosen(eqn.params["in_specs"], used)),
-        "out_specs": tuple(_chosen(eqn.params["out_specs"], used_outputs)),
+        "in_specs": tuple(chosen(eqn.params["in_specs"], used)),
+        "out_specs": tuple(chosen(eqn.params["out_specs"], used_outputs)),
     }
     return eqn.replace(
-        invars=_chosen(eqn.invars, used),
-        outvars=_chosen(eqn.outvars, used_outputs),
+        invars=chosen(eqn.invars, used),
+        outvars=chosen(eqn.outvars, used_outputs),
         params=params,
     )
 

@@ -15,11 +15,12 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.sharding import AbstractMesh, get_mesh
-from bindax_parallel.shard_map.primitive import bind_program, manual_axes, stage
+from bindax_parallel.shard_map.primitive import bind_program, stage
 from bindax_parallel.shard_map.specs import (
     Sizes,
     Spec,
     as_spec,
+    manual_axes,
     named_in,
     not_named_in,
     shard_shape,

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from bindax_core.extend import ShapedArray
 from bindax_core.sharding import PartitionSpec
 
 Spec = tuple[tuple[Any, ...], ...]
 """For each axis of an array, the names of the mesh axes that divide it, the outermost first."""
 Sizes = dict[Any, int]
+Params = dict[str, Any]
+INDEX = ShapedArray((), np.int32)
+"""The type of a device's index along an axis."""
 
 
 def as_spec(given: Any, ndim: int, axes: Sizes, where: str) -> Spec:
@@ -80,3 +85,19 @@ def not_named_in(spec: Spec, axes: Sizes) -> list[Any]:
 def with_axis(spec: Spec, place: int | None, names: tuple[Any, ...] = ()) -> Spec:
     """The spec of an array with one more axis."""
     return spec if place is None else (*spec[:place], names, *spec[place:])
+
+
+def differing_axes(axes: Sizes, specs: Sequence[Spec]) -> list[frozenset[Any]]:
+    """For each argument of the program, the axes of the mesh along which it may differ."""
+    return [frozenset({name}) for name in axes] + [frozenset(named_in(spec)) for spec in specs]
+
+
+def manual_axes(params: Params) -> Sizes:
+    """The axes that the program divides by hand, with their sizes, in the order of the mesh."""
+    chosen = params["axis_names"]
+    return {name: size for name, size in params["mesh"].shape_tuple if name in chosen}
+
+
+def chosen(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """The values whose flags are true."""
+    return [value for value, flag in zip(values, flags, strict=True) if flag]
