@@ -26,6 +26,7 @@ from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
 
 if TYPE_CHECKING:
+    from bindax_core.sharding._sharding import Sharding
     from bindax_core.kernel._primitive import Primitive
 
 Executable = Callable[..., Sequence[Any]]
@@ -121,6 +122,9 @@ class LoweringContext(Protocol):
 
     def sharding(self, sharding: Any, ndim: int) -> str:
         """A ``NamedSharding`` of an array as the text of an attribute of Shardy's, ``sdy``."""
+
+    def inspect_sharding(self, value: Any, callback: Callable[[Any], None]) -> None:
+        """Call a function with the sharding of the first operand, when it is decided."""
 
     def mesh(self, mesh: Any) -> str:
         """The symbol of a mesh, declared where the program needs it, without ``@``."""
@@ -257,6 +261,13 @@ def find_backend(name: str | None = None) -> Backend:
             f"`bindax doctor`."
         )
     return backends[name]
+
+
+def default_sharding() -> Sharding:
+    """Where programs take arrays whose bytes are on the host alone."""
+    from bindax_core.sharding._sharding import SingleDeviceSharding
+
+    return SingleDeviceSharding(config.default_device or find_backend().devices()[0])
 
 
 def effects_barrier() -> None:
