@@ -94,7 +94,9 @@ from bindax_core.runtime._backend import Backend as Backend
 from bindax_core.runtime._backend import InterpretedProgram as InterpretedProgram
 from bindax_core.runtime._backend import LoweringContext as LoweringContext
 from bindax_core.runtime._backend import Region as Region
+from bindax_core.runtime._backend import bound_shardings as bound_shardings
 from bindax_core.runtime._backend import compiling_backend as compiling_backend
+from bindax_core.runtime._backend import default_sharding as default_sharding
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
 from bindax_core.runtime._backend import lower_program as lower_program

@@ -31,7 +31,7 @@ class ArrayPlaces:
         """
         if self._buffer is not None:
             return sharding_of(self._backend)
-        from bindax_core.runtime._transfer import default_sharding
+        from bindax_core.runtime._backend import default_sharding
 
         return default_sharding()
 

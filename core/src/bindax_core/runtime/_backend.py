@@ -27,6 +27,7 @@ from bindax_core.runtime._transaction import record_undo
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
+    from bindax_core.sharding._sharding import Sharding
 
 Executable = Callable[..., Sequence[Any]]
 
@@ -122,6 +123,9 @@ class LoweringContext(Protocol):
     def sharding(self, sharding: Any, ndim: int) -> str:
         """A ``NamedSharding`` of an array as the text of an attribute of Shardy's, ``sdy``."""
 
+    def inspect_sharding(self, value: Any, callback: Callable[[Any], None]) -> None:
+        """Call a function with the sharding of the first operand, when it is decided."""
+
     def mesh(self, mesh: Any) -> str:
         """The symbol of a mesh, declared where the program needs it, without ``@``."""
 
@@ -135,9 +139,6 @@ class LoweringContext(Protocol):
         ordered: bool = False,
     ) -> list[Any]:
         """A call of a Python function on the host, with NumPy arrays; dropped only if pure."""
-
-    def mesh(self, mesh: Any) -> str:
-        """The symbol of a mesh of devices, which the program declares."""
 
 
 @attrs.frozen
@@ -262,6 +263,13 @@ def find_backend(name: str | None = None) -> Backend:
     return backends[name]
 
 
+def default_sharding() -> Sharding:
+    """Where programs take arrays whose bytes are on the host alone."""
+    from bindax_core.sharding._sharding import SingleDeviceSharding
+
+    return SingleDeviceSharding(config.default_device or find_backend().devices()[0])
+
+
 def effects_barrier() -> None:
     """Wait until the host functions that running programs call have returned."""
     for backend in list(backends.values()):
@@ -270,6 +278,7 @@ def effects_barrier() -> None:
 
 def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
     """Have a backend compile a program; of one with extended dtypes what represents it."""
+    _leave_out_shardings(backend, options)
     if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
         return backend.compile(jaxpr, **options)
     physical = backend.compile(runtime.plugins.physical_jaxpr(jaxpr), **options)
@@ -278,12 +287,23 @@ def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Exe
 
 def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
     """Have a backend lower a program; of one with extended dtypes what represents it."""
-    if options.get("in_shardings") is None or not hasattr(backend, "place"):
-        options.pop("in_shardings", None)  # whoever has one device need not know of them
+    _leave_out_shardings(backend, options)
     if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
         return backend.lower(jaxpr, **options)
     physical = backend.lower(runtime.plugins.physical_jaxpr(jaxpr), **options)
     return OverlaidProgram(jaxpr, physical, options["donated"])
+
+
+def _leave_out_shardings(backend: Backend, options: dict[str, Any]) -> None:
+    """Keep ``in_shardings`` from backends that know nothing of them: those with one device."""
+    if options.get("in_shardings") is None or not hasattr(backend, "place"):
+        options.pop("in_shardings", None)
+
+
+def bound_shardings(operands: Sequence[Any]) -> list[Any] | None:
+    """For each operand the sharding that it is bound to, or None; None where no operand is."""
+    found = [x.sharding if isinstance(x, Array) and x.committed else None for x in operands]
+    return found if any(found) else None
 
 
 def executable_of(
@@ -294,6 +314,7 @@ def executable_of(
     donated: tuple[bool, ...] = (),
     keep_unused: bool = False,
     keep: bool = True,
+    operands: Sequence[Any] = (),
 ) -> Executable:
     """The compiled form of a program, made once for each backend and options.
 
@@ -305,12 +326,18 @@ def executable_of(
         keep_unused: whether operands that the program does not use are transferred anyway.
         keep: whether it is kept with the program, among the ``config.compiled_programs`` used
             last; otherwise the caller keeps it.
+        operands: those of the first call; a new program is compiled for where they are.
     """
     key = ("executable", backend.name, config.default_device, name, donated, keep_unused)
     kept: _KeptWithProgram | None = jaxpr.cache.get(key)
     if kept is None:
         compiled = compile_program(
-            jaxpr, backend, name=name, donated=donated, keep_unused=keep_unused
+            jaxpr,
+            backend,
+            name=name,
+            donated=donated,
+            keep_unused=keep_unused,
+            in_shardings=bound_shardings(operands),
         )
         if not keep:
             return compiled
@@ -386,7 +413,8 @@ def run_operation(
     key = (primitive, backend, config.default_device, avals, parameters)
     kept = _operations.get(key)
     if kept is None:
-        kept = _KeptOperation(_compile_operation(primitive, backend, avals, params), key)
+        made = _compile_operation(primitive, backend, avals, params, bound_shardings(operands))
+        kept = _KeptOperation(made, key)
         if all(map(is_reusable, params.values())):
             _operations[key] = kept
             recent_programs.add(kept)
@@ -395,7 +423,11 @@ def run_operation(
 
 
 def _compile_operation(
-    primitive: Primitive, backend: Backend, avals: tuple[Any, ...], params: dict[str, Any]
+    primitive: Primitive,
+    backend: Backend,
+    avals: tuple[Any, ...],
+    params: dict[str, Any],
+    in_shardings: list[Any] | None,
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
@@ -405,6 +437,7 @@ def _compile_operation(
         name=primitive.name,
         donated=(False,) * len(avals),
         keep_unused=True,
+        in_shardings=in_shardings,
     )
     # The types of the operands are part of the key, so a check of them would be a second one.
     return getattr(executable, "run_unchecked", None) or (lambda operands: executable(*operands))

@@ -126,13 +126,6 @@ def _constrained(x: Any, sharding: Sharding, donate: bool = False) -> Any:
     return made
 
 
-def default_sharding() -> Sharding:
-    """Where programs take arrays whose bytes are on the host alone."""
-    from bindax_core.sharding._sharding import SingleDeviceSharding
-
-    return SingleDeviceSharding(config.default_device or find_backend().devices()[0])
-
-
 def part_on(x: Array, device: Any) -> Array:
     """The part of an array on one of its devices, as an array there."""
     from bindax_core.sharding._sharding import SingleDeviceSharding

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bindax_xla_backend._jaxlib import Device
     from bindax_xla_backend._places import DevicePlace
     from bindax_xla_backend._program import LoweredProgram
-    from bindax_xla_backend._variants import Variants
+    from bindax_xla_backend._variants import Program
 
 
 class XlaBackend:
@@ -60,7 +60,7 @@ class XlaBackend:
     def __init__(self) -> None:
         self.compiled = _cache.MemoryCache()
         self._lock = threading.Lock()
-        self.executables: weakref.WeakSet[Executable] = weakref.WeakSet()
+        self.executables: weakref.WeakSet[Executable | Program] = weakref.WeakSet()
         self._client: Any = None
         self._forked = False
         self._abandoned: Any = None
@@ -78,17 +78,16 @@ class XlaBackend:
         name: str,
         donated: Sequence[bool] = (),
         keep_unused: bool = False,
-    ) -> Executable:
-        """Compile a program.
-
-        Called with operands that are bound to other devices than those that the program names, it
-        is compiled for these too.
+        in_shardings: Sequence[Sharding | None] | None = None,
+    ) -> Program:
+        """Compile a program; called with operands that are bound to other places, it is for these.
 
         Args:
             jaxpr: the program.
             name: its name, for messages and profiles.
             donated: for each operand, whether its memory may be reused for a result.
             keep_unused: whether operands that the program does not use are transferred anyway.
+            in_shardings: for each operand the sharding that it is bound to, or None.
 
         Returns:
             What takes flat operands and gives the list of results.
@@ -99,10 +98,16 @@ class XlaBackend:
             CompilationError: when XLA rejects the program.
             PlacementError: when it names devices that do not fit together.
         """
-        from bindax_xla_backend._variants import Variants
+        from bindax_xla_backend._variants import Program
 
-        variants = Variants(self, jaxpr, name, donated, keep_unused)
-        return self.compile_lowered(variants.lower([None] * len(jaxpr.in_avals)), variants)
+        program = Program(self, jaxpr, name, donated, keep_unused)
+        return program.start(self._places_for(jaxpr, in_shardings))
+
+    def _places_for(
+        self, jaxpr: ClosedJaxpr, in_shardings: Sequence[Sharding | None] | None
+    ) -> tuple[Any, ...]:
+        given = in_shardings or [None] * len(jaxpr.in_avals)
+        return tuple([None if sharding is None else self.place(sharding) for sharding in given])
 
     def lower(
         self,
@@ -123,15 +128,12 @@ class XlaBackend:
             in_shardings: for each operand the sharding that it is bound to, or None.
         """
         from bindax_xla_backend._aot import Lowered
-        from bindax_xla_backend._variants import Variants
+        from bindax_xla_backend._variants import Program
 
-        given = in_shardings or [None] * len(jaxpr.in_avals)
-        places = [None if sharding is None else self.place(sharding) for sharding in given]
-        return Lowered(self, Variants(self, jaxpr, name, donated, keep_unused).lower(places))
+        program = Program(self, jaxpr, name, donated, keep_unused)
+        return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
 
-    def compile_lowered(
-        self, program: LoweredProgram, variants: Variants | None = None
-    ) -> Executable:
+    def compile_lowered(self, program: LoweredProgram) -> Executable:
         """Compile a program that was lowered, or take it from a cache."""
         from bindax_xla_backend import _jaxlib
         from bindax_xla_backend._executable import Executable
@@ -140,7 +142,7 @@ class XlaBackend:
         if b"lapack_" in program.bytecode:
             _jaxlib.enable_lapack()
         loaded = load(self, program)
-        return Executable(self, program, loaded, places_of(self, program, loaded), variants)
+        return Executable(self, program, loaded, places_of(self, program, loaded))
 
     def place(self, sharding: Sharding, *, committed: bool = True) -> DevicePlace:
         """The place of a sharding; equal ones are one object.

@@ -26,7 +26,7 @@ from bindax_xla_backend._errors import (
 )
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
-from bindax_xla_backend._variants import ProgramPlaces, Variants, place_of
+from bindax_xla_backend._variants import ProgramPlaces, place_of
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
@@ -59,7 +59,6 @@ class Executable:
         "_loaded",
         "_places",
         "_run",
-        "_variants",
         "in_avals",
         "name",
         "out_avals",
@@ -73,7 +72,6 @@ class Executable:
         program: LoweredProgram,
         loaded: Any,
         places: ProgramPlaces,
-        variants: Variants | None = None,
     ) -> None:
         self.name = program.name
         self.in_avals = program.in_avals
@@ -92,7 +90,6 @@ class Executable:
         self._kept = None if everything else program.kept
         self._donated = program.donated
         self._places = None if places.constants is backend else places.operands
-        self._variants = variants
         self._handlers = [
             _handler(aval, place)
             for aval, place in zip(program.out_avals, places.results, strict=True)
@@ -166,16 +163,15 @@ class Executable:
         """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
         return _jaxlib.memory_analysis(self._loaded)
 
-    def abandon(self) -> None:
+    def abandon(self) -> Callable[..., NoReturn]:
         """Have every call raise, in a process that has none of the threads that would run it."""
         self._run = self.run_unchecked = _refuse
+        return _refuse
 
     # ------------------------------------------------------------------------- slow paths
 
     def _elsewhere(self, operands: Sequence[Any], error: Exception) -> list[Array]:
-        """Run where the operands are, or bring them here, or say why neither can be."""
-        if self._variants is not None:
-            return self._variants.run(operands, self.call)
+        """Bring the operands here, or say why that cannot be."""
         kept = range(len(operands)) if self._kept is None else self._kept
         places = self._places or [self._backend] * len(kept)
         for i, place in zip(kept, places, strict=True):
@@ -284,7 +280,7 @@ _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}
 def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]:
     """The shortest way from operands to results; its variables are bound once."""
     backend, start, handlers = executable._backend, executable._run, executable._handlers
-    places, variants, call = executable._places, executable._variants, executable.call
+    places, call = executable._places, executable.call
     buffers_on, buffers_at = Array.buffers_on, Array.buffers_at
 
     def run(operands: Sequence[Any]) -> list[Array]:
@@ -299,20 +295,8 @@ def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]
         arrays: list[Array] = results.consume_with_handlers(handlers)
         return arrays
 
-    if executable._constants or executable._donated or executable._kept is not None:
-        run = call
-    if variants is None:
-        return run
-
-    def run_somewhere(operands: Sequence[Any]) -> list[Array]:
-        if variants.last is None:
-            try:
-                return run(operands)
-            except PlacedElsewhereError:
-                pass
-        return variants.run(operands, run)
-
-    return run_somewhere
+    plain = not executable._constants and not executable._donated and executable._kept is None
+    return run if plain else call
 
 
 def _handler(aval: ShapedArray, place: Any) -> Any:

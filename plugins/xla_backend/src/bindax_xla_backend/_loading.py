@@ -22,7 +22,7 @@ def load(backend: XlaBackend, program: LoweredProgram) -> Any:
     """
     client, options = backend.client(), _options(program)
     devices = _devices(backend, program)
-    if program.callbacks:
+    if program.callbacks or program.inspectors:
         # It calls Python functions of this process, so it can be used by nobody else.
         return _compile(client, devices, program, options)
     key = _cache.program_key(

@@ -8,7 +8,7 @@ for each jaxpr, however often it is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,14 +22,16 @@ from bindax_core.extend import (
     float0,
     lowering,
 )
-from bindax_core.sharding import AbstractMesh, Sharding
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback, callback_lowering
 from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
-from bindax_xla_backend._meshes import Meshes
+from bindax_xla_backend._meshes import DeviceOperations, Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
 from bindax_xla_backend._texts import host_constant, int_array, symbol_name
 from bindax_xla_backend._types import element_type
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._variants import Layout
 
 Value = Any
 """A value of the program that is being built; opaque outside of ``_jaxlib``."""
@@ -44,13 +46,15 @@ class ModuleBuilder:
     """State that the functions of one module share."""
 
     def __init__(
-        self, context: _mlir.Context, name: str, platform: str, *, several: bool = False
+        self, context: _mlir.Context, name: str, platform: str, layout: Layout | None = None
     ) -> None:
         self.context = context
         self.module = context.new_module(name)
         self.platform = platform
         self.meshes = Meshes(context, self.module)
-        self.several = several  # whether the program is divided among devices
+        self.layout = layout
+        self.several = layout is not None and len(layout.devices) > 1
+        self.inspectors: list[Any] = []
         self.callbacks: list[HostCallback] = []
         self.rules: dict[Primitive, Callable[..., Any]] = {}
         self._symbols: dict[str, int] = {"main": 1}
@@ -110,7 +114,7 @@ class ModuleBuilder:
         return name if count == 0 else self._new_symbol(f"{name}_{count}")
 
 
-class LoweringContext:
+class LoweringContext(DeviceOperations):
     """The context of a lowering rule: the equation's types, and the means to add operations.
 
     A rule uses the context during its call only. Values that it gets and returns are opaque.
@@ -286,14 +290,6 @@ class LoweringContext:
             )
         name = "stablehlo.custom_call"
         return self._ordered_op(name, operands, result_avals, attributes, ordered)
-
-    def sharding(self, sharding: Sharding, ndim: int) -> str:
-        """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
-        return self._builder.meshes.sharding(sharding, ndim)
-
-    def mesh(self, mesh: AbstractMesh) -> str:
-        """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
-        return self._builder.meshes.symbol(mesh)
 
     # ------------------------------------------------------------------------ not for rules
 

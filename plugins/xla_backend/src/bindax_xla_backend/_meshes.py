@@ -2,10 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from bindax_core.sharding import AbstractMesh, NamedSharding, Sharding, open_axes
-from bindax_xla_backend import _mlir
+from bindax_core.extend import ShapedArray, default_sharding
+from bindax_core.sharding import (
+    AbstractMesh,
+    NamedSharding,
+    Sharding,
+    SingleDeviceSharding,
+    open_axes,
+)
+from bindax_xla_backend import _mlir, _partitions
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._lowering import ModuleBuilder
+
+
+class DeviceOperations:
+    """Base of the context of lowering rules: what concerns several devices."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _builder: ModuleBuilder
+        _is_manual: bool
+        avals_in: tuple[ShapedArray, ...]
+        op: Callable[..., list[Any]]
+
+    def sharding(self, sharding: Sharding, ndim: int) -> str:
+        """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
+        return self._builder.meshes.sharding(sharding, ndim)
+
+    def mesh(self, mesh: AbstractMesh) -> str:
+        """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
+        return self._builder.meshes.symbol(mesh)
+
+    def inspect_sharding(self, value: Any, callback: Callable[[Sharding], None]) -> None:
+        """Call a function with the sharding of the first operand, when the program is compiled.
+
+        Args:
+            value: the first operand of the equation.
+            callback: takes the sharding.
+        """
+        layout, builder = self._builder.layout, self._builder
+        if layout is None or layout.mesh is None or not builder.several:
+            known = layout is not None and len(layout.devices) == 1
+            callback(SingleDeviceSharding(layout.devices[0]) if known else default_sharding())
+            return
+        (aval,) = self.avals_in
+        key, keeper = _partitions.inspector(callback, layout.mesh, aval.ndim)
+        builder.inspectors.append(keeper)
+        attributes = {
+            "call_target_name": '"InspectSharding"',
+            "has_side_effect": "true",
+            "api_version": "1 : i32",
+            "backend_config": _mlir.quoted_bytes(key),
+        }
+        self.op("stablehlo.custom_call", [value], [aval], attributes)
 
 
 class Meshes:

@@ -23,6 +23,7 @@ __all__ = [
     "create_operation",
     "end_of",
     "quoted",
+    "quoted_bytes",
     "to_bytecode",
     "to_text",
     "verify",
@@ -167,6 +168,11 @@ def quoted(text: str) -> str:
     """A string as MLIR attribute text."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def quoted_bytes(data: bytes) -> str:
+    """Bytes as the text of an MLIR string."""
+    return '"' + "".join(f"\\{byte:02X}" for byte in data) + '"'
 
 
 def verify(module: Any) -> None:

@@ -13,7 +13,7 @@ assignment of the program too.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,6 +139,24 @@ def put_parts(parts: Sequence[Any], aval: ShapedArray, raw: RawSharding) -> Any:
         host_buffer_semantics=_jaxlib.xla_client.HostBufferSemantics.ZERO_COPY,
         enable_x64=True,
     )
+
+
+def inspector(callback: Callable[[Any], None], mesh: Mesh, ndim: int) -> tuple[bytes, Any]:
+    """What XLA's partitioner needs to call a function with the sharding of a value.
+
+    Args:
+        callback: takes the sharding, while the program is compiled.
+        mesh: the mesh whose axes name it.
+        ndim: the number of axes of the value.
+
+    Returns:
+        A key, and what must live until the program is compiled.
+    """
+
+    def called(parts: Any) -> None:
+        callback(named_sharding(parts.to_proto(), mesh, ndim))
+
+    return bytes(_jaxlib.xla_client.encode_inspect_sharding_callback(called)), called
 
 
 def single_buffers(buffer: Any) -> list[Any]:

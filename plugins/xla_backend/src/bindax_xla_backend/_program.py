@@ -34,6 +34,7 @@ class LoweredProgram:
         has_effects: whether it does more than compute its results.
         layout: the devices that it is for; None for the first.
         names_meshes: whether it has attributes of Shardy.
+        inspectors: what is called while it is compiled.
     """
 
     name: str
@@ -47,6 +48,7 @@ class LoweredProgram:
     has_effects: bool
     layout: Layout | None = None
     names_meshes: bool = False
+    inspectors: tuple[Any, ...] = ()
 
     def text(self, *, debug_info: bool = False) -> str:
         """The module as text; without locations, programs with one text are the same."""
@@ -85,9 +87,8 @@ def lower_program(
     # Large constants are parameters, so that the program does not depend on their values.
     hoisted = [i for i, array in enumerate(constants) if array.size > EMBEDDED_CONSTANT_SIZE]
     hoisted_avals = [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted]
-    several = layout is not None and len(layout.devices) > 1
     with _mlir.Context.borrow() as context:
-        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform, several=several)
+        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform, layout)
         ctx, arguments = _open_main(
             builder,
             hoisted_avals,
@@ -116,6 +117,7 @@ def lower_program(
             has_effects=bool(jaxpr.jaxpr.effects),
             layout=layout,
             names_meshes=bool(builder.meshes),
+            inspectors=tuple(builder.inspectors),
         )
 
 
@@ -145,7 +147,7 @@ def _attributes(
     aliases: Mapping[int, int],
 ) -> list[str]:
     """For each parameter what XLA is to know of it: its sharding, and the use of its memory."""
-    several = layout is not None and len(layout.devices) > 1
+    several = builder.several
     made: list[list[str]] = []
     for aval in constants:
         everywhere = NamedSharding(layout.mesh, PartitionSpec()) if layout and several else None

@@ -41,11 +41,19 @@ Places = tuple[Any, ...]
 """For each operand its place, or None where it may be anywhere."""
 
 
-class Variants:
-    """The executables of one program, by the places of the operands.
+class Program:
+    """A program that is compiled for each set of places that its operands come from.
+
+    Call it with one operand for each of ``in_avals``.
 
     Attributes:
-        last: the one that was used last, None while only the first device was.
+        name: the name of the function that was compiled.
+        in_avals: the types of the operands.
+        out_avals: the types of the results.
+        current: the executable that was used last.
+        run_unchecked: the same as a call, for operands in a sequence that are known to have the
+            right types: XLA would reinterpret the bytes of others.
+        size: the size of the first executable, in bytes.
     """
 
     def __init__(
@@ -62,33 +70,64 @@ class Variants:
         self.name = name
         self.donated = donated
         self.keep_unused = keep_unused
-        self.last: Executable | None = None
-        self._known: dict[Places, _Variant] = {}
+        self.in_avals = tuple(jaxpr.in_avals)
+        self.out_avals = tuple(jaxpr.out_avals)
+        self.current: Executable
+        self._known: dict[Places, Kept] = {}
+        self.size = 0
 
-    def run(
-        self, operands: Sequence[Any], here: Callable[[Sequence[Any]], list[Array]]
-    ) -> list[Array]:
-        """Run the executable for the places of the operands; ``here`` for those bound to none."""
-        if self.last is not None:
-            try:
-                return self.last.run_unchecked(operands)
-            except PlacedElsewhereError:
-                pass
+    def start(self, places: Places) -> Program:
+        """Compile it for operands in places; gives the program itself."""
+        # Whoever asked for the program keeps the first executable, which is not dropped by itself.
+        self.current = self._compiled(places)
+        self._first = (places, self.current)
+        self.size = self.current.size
+        self.run_unchecked = _runner(self)
+        self.backend.executables.add(self)
+        return self
+
+    def __call__(self, *operands: Any) -> list[Array]:
+        """Run the program where its operands are; see ``Executable``."""
         places = tuple([place_of(x) for x in operands])
-        if not any(places):
-            return here(operands)
-        return self.of(places).run_unchecked(operands)
+        if len(places) != len(self.in_avals):
+            return self.current(*operands)  # raises
+        return self.of(places)(*operands)
+
+    def __repr__(self) -> str:
+        return repr(self.current)
+
+    def as_text(self) -> str:
+        """The program that XLA made last, as HLO text."""
+        return self.current.as_text()
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimates of operations and bytes."""
+        return self.current.cost_analysis()
+
+    def memory_analysis(self) -> dict[str, int]:
+        """The bytes that a run needs, by purpose."""
+        return self.current.memory_analysis()
+
+    def abandon(self) -> None:
+        """Have every call raise, in a process that has none of the threads that would run it."""
+        self.run_unchecked = self.current.abandon()
 
     def of(self, places: Places) -> Executable:
         """The executable for operands in places, compiled at the first request."""
-        kept = self._known.get(places)
-        if kept is None:
-            executable = self.backend.compile_lowered(self.lower(places))
-            kept = self._known.setdefault(places, _Variant(self, places, executable))
-            recent_programs.add(kept)
-        kept.used = recent_programs.time
-        self.last = kept.executable
-        return kept.executable
+        first, executable = self._first
+        if places != first:
+            kept = self._known.get(places)
+            if kept is None:
+                made = _Variant(self, places, self._compiled(places))
+                kept = self._known.setdefault(places, made)
+                recent_programs.add(kept)
+            kept.used = recent_programs.time
+            executable = kept.executable  # type: ignore[attr-defined]
+        self.current = executable
+        return executable
+
+    def _compiled(self, places: Places) -> Executable:
+        return self.backend.compile_lowered(self.lower(places))
 
     def lower(self, places: Places) -> Any:
         """The program, lowered for operands in places."""
@@ -185,20 +224,35 @@ class ProgramPlaces:
 class _Variant(Kept):
     """An executable for some places."""
 
-    __slots__ = ("_places", "_variants", "executable")
+    __slots__ = ("_places", "_program", "executable")
 
-    def __init__(self, variants: Variants, places: Places, executable: Executable) -> None:
+    def __init__(self, program: Program, places: Places, executable: Executable) -> None:
         super().__init__()
         self.executable = executable
         self.size = executable.size
-        self._variants = weakref.ref(variants)
+        self._program = weakref.ref(program)
         self._places = places
 
     def drop(self) -> None:
-        variants = self._variants()
-        if variants is not None:
-            variants._known.pop(self._places, None)
-            variants.last = None
+        """Forget the executable."""
+        program = self._program()
+        if program is not None:
+            program._known.pop(self._places, None)
+            if program.current is self.executable:
+                _, program.current = program._first
+
+
+def _runner(program: Program) -> Callable[[Sequence[Any]], list[Array]]:
+    """The shortest way to the executable that was used last, and from there to others."""
+
+    def run(operands: Sequence[Any]) -> list[Array]:
+        try:
+            return program.current.run_unchecked(operands)
+        except PlacedElsewhereError:
+            places = tuple([place_of(x) for x in operands])
+            return program.of(places).run_unchecked(operands)
+
+    return run
 
 
 def place_of(x: Any) -> Any:

@@ -17,6 +17,7 @@ from bindax_core.extend import (
 from bindax_core.sharding import AbstractMesh, get_mesh
 from bindax_parallel.shard_map.primitive import bind_program, stage
 from bindax_parallel.shard_map.specs import (
+    Params,
     Sizes,
     Spec,
     as_spec,
@@ -81,21 +82,32 @@ def shard_map(
     @wraps(function)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         params = _params(mesh, axis_names, check_vma)
-        axes = manual_axes(params)
-        operands, in_tree = tree_flatten((args, kwargs))
-        names = parameter_names(function, args, kwargs)
-        specs, avals = _divided(operands, _flat_specs(in_specs, args, len(operands)), axes, names)
-        origin = Origin("shard_map", function)
-        flat_function, out_tree = flatten_function(function, in_tree, origin)
-        closed = stage(flat_function, avals, params, origin)
-        tree = out_tree()
-        paths = argument_names(tree_unflatten(tree, [0] * tree.num_leaves), "output")
-        outs = _out_specs(out_specs, tree, paths, closed.out_avals, axes)
-        if check_vma:
-            _check_results(closed, specs, outs, axes, paths)
-        return tree_unflatten(tree, bind_program(closed, operands, params, specs, outs))
+        return _apply(function, args, kwargs, in_specs, out_specs, params)
 
     return mapped
+
+
+def _apply(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    in_specs: Any,
+    out_specs: Any,
+    params: Params,
+) -> Any:
+    axes = manual_axes(params)
+    operands, in_tree = tree_flatten((args, kwargs))
+    names = parameter_names(f, args, kwargs)
+    specs, avals = _divided(operands, _flat_specs(in_specs, args, len(operands)), axes, names)
+    origin = Origin("shard_map", f)
+    flat_function, out_tree = flatten_function(f, in_tree, origin)
+    closed = stage(flat_function, avals, params, origin)
+    tree = out_tree()
+    paths = argument_names(tree_unflatten(tree, [0] * tree.num_leaves), "output")
+    outs = _out_specs(out_specs, tree, paths, closed.out_avals, axes)
+    if params["check_vma"]:
+        _check_results(closed, specs, outs, axes, paths)
+    return tree_unflatten(tree, bind_program(closed, operands, params, specs, outs))
 
 
 def _flat_specs(in_specs: Any, args: tuple[Any, ...], count: int) -> list[Any]:

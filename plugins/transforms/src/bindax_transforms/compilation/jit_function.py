@@ -16,6 +16,7 @@ from bindax_core.extend import (
     Tracer,
     TracingRecursionError,
     api_boundary,
+    bound_shardings,
     config,
     describe_function,
     eval_jaxpr,
@@ -112,8 +113,8 @@ class JittedFunction(Generic[P, R]):
                 shared.last = (avals, settings, backend, entry)
             shared.hits += 1
             entry.used = _recent.time
-            run = entry.run or self._compile(entry)
-            outs = run([*entry.consts, *args] if entry.consts else args)
+            leaves = [*entry.consts, *args] if entry.consts else args
+            outs = (entry.run or self._compile(entry, leaves))(leaves)
             if entry.out_is_leaf:
                 return outs[0]  # type: ignore[no-any-return]
             return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
@@ -133,11 +134,13 @@ class JittedFunction(Generic[P, R]):
         if flat_key is not None:
             self._shared.flat[flat_key] = entry
             entry.flat_keys.append(flat_key)
-        run = entry.run or self._compile(entry)
-        outs = run([*entry.consts, *leaves] if entry.consts else leaves)
+        leaves = [*entry.consts, *leaves] if entry.consts else leaves
+        outs = (entry.run or self._compile(entry, leaves))(leaves)
         return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
 
-    def _compile(self, entry: Entry) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    def _compile(
+        self, entry: Entry, operands: Sequence[Any]
+    ) -> Callable[[Sequence[Any]], Sequence[Any]]:
         params = entry.params
         executable = executable_of(
             entry.jaxpr,
@@ -146,6 +149,7 @@ class JittedFunction(Generic[P, R]):
             donated=params["donated"],
             keep_unused=params["keep_unused"],
             keep=False,
+            operands=operands,
         )
         entry.size = getattr(executable, "size", 0)
         _recent.add(entry)
@@ -271,17 +275,13 @@ class JittedFunction(Generic[P, R]):
         """
         entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
         params = entry.params
-        bound = [
-            x.sharding if isinstance(x, Array) and x.committed else None
-            for x in (*entry.consts, *leaves)
-        ]
         lowered = lower_program(
             entry.jaxpr,
             find_backend(params["backend"]),
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
-            in_shardings=bound if any(bound) else None,
+            in_shardings=bound_shardings([*entry.consts, *leaves]),
         )
         return Lowered(lowered, entry, self)
 
