@@ -35,13 +35,13 @@ def samples() -> Iterator[Sample]:
     for name, part in _PARTS.items():
         mapped = parallel.shard_map(part, mesh=_MESH, in_specs=P("i"), out_specs=P("i"))
         yield sample(mapped, array((4, 2), "float64"), label=f"shard_map-{name}")
-    grid = {"mesh": _GRID, "in_specs": (P("i", "j"), P(None, "j"))}
+    specs = (P("i", "j"), P(None, "j"))
     product = parallel.shard_map(
-        lambda x, w: parallel.psum(x * w, ("i", "j")), out_specs=P(), **grid
+        lambda x, w: parallel.psum(x * w, ("i", "j")), mesh=_GRID, in_specs=specs, out_specs=P()
     )
     operands = array((2, 4), "float64"), array((1, 4), "float64")
     yield sample(product, *operands, label="shard_map-grid")
     total = parallel.shard_map(
-        lambda x, w: (x + w, parallel.pmean(x, "i")), out_specs=(P("i", "j"), P(None, "j")), **grid
+        lambda x, w: (x + w, parallel.pmean(x, "i")), mesh=_GRID, in_specs=specs, out_specs=specs
     )
     yield sample(total, array((2, 4), "float32"), array((1, 4), "float32"), label="shard_map-two")
