@@ -20,7 +20,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes as lax_dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
 from bindax_lax_basic.dtypes import promote_types as promote_types
 from bindax_lax_basic.dtypes import result_type as result_type
 from bindax_lax_basic.extend import axes_argument
@@ -55,7 +55,7 @@ class ScalarType(type):
     @property
     def dtype(cls) -> np.dtype[Any]:
         """The NumPy dtype that it stands for."""
-        return canonical_dtype(cls._name)
+        return named_dtype(cls._name)
 
     def __call__(cls, x: Any = 0) -> Any:
         """An array of a value, in this dtype."""
@@ -76,13 +76,13 @@ class ScalarType(type):
 
 
 class DefaultScalarType(ScalarType):
-    """A scalar type of the width that ``config.default_dtype_bits`` says at the moment."""
+    """A scalar type of the width that ``config.dtype_bits`` says at the moment."""
 
     @property
     def dtype(cls) -> np.dtype[Any]:
         """The NumPy dtype that it stands for now."""
         if cls._name == "uint":
-            return canonical_dtype(f"uint{config.default_dtype_bits}")
+            return named_dtype(f"uint{config.dtype_bits}")
         return default_dtype(cls._name)
 
 

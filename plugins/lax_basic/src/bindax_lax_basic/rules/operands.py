@@ -8,16 +8,15 @@ from typing import Any
 from bindax_core.extend import ShapedArray, config, typeof, user_source_info
 from bindax_lax_basic.dtypes import DType, promote_avals, promotes_within_kind
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["broadcast_shapes"]
 
 
 # What is remembered was found under the old setting.
-config.observe("numpy_dtype_promotion", lambda _: promote_avals.cache_clear())
-
-PYTHON_SCALARS = frozenset({bool, int, float, complex})
+for _setting in ("numpy_dtype_promotion", "enable_x64"):
+    config.observe(_setting, lambda _: promote_avals.cache_clear())
 
 
 def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
@@ -72,7 +71,7 @@ def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[
 def _convert_weak(x: Any, aval: ShapedArray, dtype: DType) -> Any:
     if aval.dtype == dtype:
         return x
-    if type(x) in PYTHON_SCALARS:
+    if type(x) in NUMBERS:
         return scalar_array(x, dtype)
     return convert(x, dtype, True)
 
@@ -81,7 +80,7 @@ def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) ->
     """An operand of an array operator in the dtype and weak type that the operator promotes to."""
     if aval.dtype == dtype:
         return x
-    if type(x) in PYTHON_SCALARS:
+    if type(x) in NUMBERS:
         return scalar_array(x, dtype)
     return convert(x, dtype, weak_type)
 
@@ -93,7 +92,7 @@ def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
     if all(aval.dtype == first for aval in avals):
         return operands
     pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
-    dtype, weak = promote_avals(pairs, config.default_dtype_bits)
+    dtype, weak = promote_avals(pairs, config.dtype_bits)
     return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
 
 
