@@ -296,6 +296,20 @@ def _node(dtype: DType, weak_type: bool) -> Node:
 
 @lru_cache(maxsize=4096)
 def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
+    """The dtype and weak type to which operands promote: ``least_upper_bound``, as admitted.
+
+    With 64 bits disabled, operands that have none of them do not promote to them.
+    """
+    dtype, weak = least_upper_bound(operands, bits)
+    return (admitted_dtype(dtype) if _are_admitted(operands) else dtype), weak
+
+
+def _are_admitted(operands: Iterable[tuple[DType, bool]]) -> bool:
+    return all(admitted_dtype(dtype) == dtype for dtype, _ in operands)
+
+
+@lru_cache(maxsize=4096)
+def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
     """The dtype and weak type to which operands promote, each given as (dtype, weak type).
 
     Args:
@@ -320,7 +334,7 @@ def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[
         )
     node = least[0]
     if not isinstance(node, str):
-        return admitted_dtype(node), False
+        return node, False
     if all(weak for _, weak in operands):
         # Only the scalars' own width is at stake: 64 among Python scalars, else the arrays'.
         bits = 64 if all(_is_double(dtype) for dtype, _ in operands) else 32
@@ -348,7 +362,8 @@ def promote_types(a: Any, b: Any) -> DType:
     >>> promote_types("int32", "bfloat16"), promote_types("uint8", "int8")
     (dtype(bfloat16), dtype('int16'))
     """
-    return promote_avals((_dtype_operand(a), _dtype_operand(b)), config.dtype_bits)[0]
+    pair = (_dtype_operand(a), _dtype_operand(b))
+    return promote_avals(pair, config.dtype_bits if _are_admitted(pair) else 64)[0]
 
 
 def result_type(*operands: Any) -> DType:
@@ -366,7 +381,8 @@ def result_type(*operands: Any) -> DType:
     """
     if not operands:
         raise TypeError("result_type needs at least one array, scalar or dtype.")
-    pairs = tuple(_dtype_operand(x) for x in operands)
+    named = [_dtype_operand(x) for x in operands]
+    pairs = tuple([(admitted_dtype(dtype), weak) for dtype, weak in named])
     dtype, weak = promote_avals(pairs, config.dtype_bits)
     if weak:
         return default_dtype(_FAMILY_OF_KIND[kind_of(dtype)])
@@ -375,9 +391,9 @@ def result_type(*operands: Any) -> DType:
 
 def _dtype_operand(x: Any) -> tuple[DType, bool]:
     if isinstance(x, (str, np.dtype)):
-        return admitted_dtype(named_dtype(x)), False
+        return named_dtype(x), False
     if isinstance(x, type):
-        return admitted_dtype(named_dtype(x)), x in (int, float, complex)
+        return named_dtype(x), x in (int, float, complex)
     aval = typeof(x) if is_value(x) or not hasattr(x, "dtype") else x
     return aval.dtype, getattr(aval, "weak_type", False)
 

@@ -220,8 +220,8 @@ def divide_with_remainder(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def power(x: Any, y: Any) -> Any:
-    """``x ** y``; a Python integer ``y`` is a fixed exponent, with exact derivatives."""
-    if type(y) is np.int64 and typeof(y).weak_type:
+    """``x ** y``; an integer of Python or NumPy is a fixed exponent, with exact derivatives."""
+    if isinstance(y, np.integer):
         y = int(y)
     if type(y) is int and not _is_bool(x):
         if y >= 0 or dtypes.is_inexact(typeof(x).dtype):
@@ -246,7 +246,8 @@ def power(x: Any, y: Any) -> Any:
 
 def _integer_power(x: Any, y: Any) -> Any:
     """Integers to integer powers by squaring, for as many bits as an exponent can use."""
-    x, y = broadcast_arrays(x, y)
+    shape = broadcast_shapes(typeof(x).shape, typeof(y).shape)
+    x, y = broadcast_to(x, shape), broadcast_to(y, shape)
     dtype, weak = typeof(x).dtype, typeof(x).weak_type and typeof(y).weak_type
     one, two = scalar_array(1, dtype), scalar_array(2, dtype)
     result = select_scalars(eq_p.bind(y, y), mul_p.bind(x, scalar_array(0, dtype)), one)

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from bindax_core.extend import ShapedArray, config, typeof, user_source_info
-from bindax_lax_basic.dtypes import DType, promote_avals, promotes_within_kind
+from bindax_lax_basic.dtypes import DType, least_upper_bound, promote_avals, promotes_within_kind
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
@@ -14,9 +14,14 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 __all__ = ["broadcast_shapes"]
 
 
-# What is remembered was found under the old setting.
-for _setting in ("numpy_dtype_promotion", "enable_x64"):
-    config.observe(_setting, lambda _: promote_avals.cache_clear())
+def _forget_promotions(_: object) -> None:
+    """Forget what was found under an old setting."""
+    promote_avals.cache_clear()
+    least_upper_bound.cache_clear()
+
+
+config.observe("numpy_dtype_promotion", _forget_promotions)
+config.observe("enable_x64", _forget_promotions)
 
 
 def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
