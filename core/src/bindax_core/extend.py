@@ -12,6 +12,7 @@ from bindax_core.errors import MissingRuleError as MissingRuleError
 from bindax_core.errors import TracingRecursionError as TracingRecursionError
 from bindax_core.kernel import rules as rules
 from bindax_core.kernel._aval import AbstractValue as AbstractValue
+from bindax_core.kernel._aval import Dimension as Dimension
 from bindax_core.kernel._aval import ShapedArray as ShapedArray
 from bindax_core.kernel._aval import ValueType as ValueType
 from bindax_core.kernel._aval import dtype_name as dtype_name

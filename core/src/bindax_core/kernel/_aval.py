@@ -41,6 +41,12 @@ class AbstractValue:
         return self
 
 
+class Dimension:
+    """Base of sizes that are known as expressions, and stand in shapes where integers do."""
+
+    __slots__ = ()
+
+
 class ShapedArray(AbstractValue):
     """The set of all arrays with one shape and one dtype.
 
@@ -68,7 +74,8 @@ class ShapedArray(AbstractValue):
         if interned is not None:
             return interned
         self = object.__new__(cls)
-        object.__setattr__(self, "shape", tuple([int(size) for size in shape]))
+        sizes = [size if isinstance(size, Dimension) else int(size) for size in shape]
+        object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
         # The first of two threads wins, so that there is one instance.

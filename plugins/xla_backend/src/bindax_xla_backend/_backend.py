@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
     from bindax_xla_backend._aot import Lowered
     from bindax_xla_backend._executable import Executable
+    from bindax_xla_backend._exporting import Artifact
     from bindax_xla_backend._jaxlib import Device
     from bindax_xla_backend._places import DevicePlace
     from bindax_xla_backend._program import LoweredProgram
@@ -133,8 +134,27 @@ class XlaBackend:
         program = Program(self, jaxpr, name, donated, keep_unused)
         return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
 
-    def compile_lowered(self, program: LoweredProgram) -> Executable:
-        """Compile a program that was lowered, or take it from a cache."""
+    def export(self, jaxpr: ClosedJaxpr, **options: Any) -> Artifact:
+        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
+        from bindax_xla_backend._exporting import export_program
+
+        return export_program(jaxpr, **options)
+
+    def artifact_text(self, artifact: bytes) -> str:
+        """The StableHLO module of a portable artifact."""
+        from bindax_xla_backend._exporting import artifact_text
+
+        return artifact_text(artifact)
+
+    def compile_lowered(
+        self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None
+    ) -> Executable:
+        """Compile a program that was lowered, or take it from a cache.
+
+        Args:
+            program: what was lowered.
+            compiler_options: options of XLA by name.
+        """
         from bindax_xla_backend import _jaxlib
         from bindax_xla_backend._executable import Executable
         from bindax_xla_backend._loading import load, places_of

@@ -19,7 +19,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -241,11 +241,12 @@ def enable_lapack() -> None:
     _lapack.initialize()
 
 
-def compile_options() -> Any:
-    """Options for a program that runs on one device."""
+def compile_options(overrides: Mapping[str, Any]) -> Any:
+    """Options for a program that runs on one device, with options of XLA by name."""
     options = xla_client.CompileOptions()
     options.num_replicas = 1
     options.num_partitions = 1
+    options.env_option_overrides = list(overrides.items())
     return options
 
 
@@ -432,3 +433,40 @@ def make_context() -> Any:
     for dialect in (_stablehlo, _chlo, _sdy):
         dialect.register_dialect(context)
     return context
+
+
+def serialize_artifact(module: Any) -> bytes:
+    """A module as a portable artifact, which versions of the next and last months read."""
+    weeks = _stablehlo.StablehloCompatibilityRequirement.WEEK_12
+    version = _stablehlo.get_version_from_compatibility_requirement(weeks)
+    return bytes(_jax.mlir.serialize_portable_artifact(module, version, False))
+
+
+def deserialize_artifact(artifact: bytes, context: Any) -> Any:
+    """The module of a portable artifact."""
+    return _jax.mlir.deserialize_portable_artifact(artifact, context)
+
+
+def refine_shapes(bytecode: bytes) -> bytes:
+    """A module whose sizes are computed, given that those of the parameters of main are known."""
+    return bytes(_jax.mlir.refine_polymorphic_shapes(bytecode, True, True))
+
+
+def to_computation(bytecode: bytes) -> Any:
+    """A StableHLO module in the language of XLA."""
+    return _jax.mlir.mlir_module_to_xla_computation(bytecode, use_tuple_args=False, return_tuple=False)
+
+
+def unoptimized_costs(client: Any, computation: Any) -> dict[str, float]:
+    """XLA's estimates for a program as it was lowered."""
+    return dict(_jax.hlo_module_cost_analysis(client, computation.get_hlo_module()))
+
+
+def parameter_layouts(executable: Any) -> list[str]:
+    """The layouts of the parameters, such as ``{1,0}``: the axes from the fastest to the slowest."""
+    return [str(layout) for layout in executable.get_parameter_layouts()]
+
+
+def output_layouts(executable: Any) -> list[str]:
+    """The layouts of the results."""
+    return [str(layout) for layout in executable.get_output_layouts()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
@@ -25,7 +25,6 @@ from bindax_core.extend import (
     hide_internal_frames,
     hoist_consts,
     is_value,
-    lower_program,
     recent_programs,
     trace_state,
     tree_flatten,
@@ -125,6 +124,12 @@ class JittedFunction(Generic[P, R]):
     def _call(self, args: Any, kwargs: Any, flat_key: Any = None) -> R:
         entry, leaves, traced = self._lookup(args, kwargs)
         if traced or entry.closes_over_tracers:
+            if self._options.compiler_options:
+                raise ValueError(
+                    f"{self!r} with compiler_options="
+                    f"{dict(self._options.compiler_options)} was called while another function is "
+                    f"traced; that one compiles the whole program: give its jit the options."
+                )
             outs: Sequence[Any]
             if self._options.inline and traced:
                 outs = eval_jaxpr(entry.jaxpr.jaxpr, [], *entry.consts, *leaves)
@@ -261,17 +266,23 @@ class JittedFunction(Generic[P, R]):
         }
         return Entry(jaxpr, consts, tree, out_tree(), params, self._shared, key)
 
-    def trace(self, *args: P.args, **kwargs: P.kwargs) -> ClosedJaxpr:
-        """The program for arguments of these types; nothing is computed."""
+    @api_boundary
+    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+        """The program for arguments of these types, with its types; nothing is computed.
+
+        Args:
+            args: arrays, or types in their place: ``ShapeDtypeStruct(shape, dtype)``.
+            kwargs: the same, by name.
+        """
         entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return entry.jaxpr
+        return Traced(entry, self)
 
     @api_boundary
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
-        """The program in the backend's language, for arguments of these types.
+        """The program in the backend's language, for arguments as for ``trace``.
 
         Returns:
-            An object with ``as_text()`` and ``compile()``.
+            An object with ``as_text()``, ``compile()`` and the types.
         """
         entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
         params = entry.params
@@ -313,6 +324,10 @@ class _BoundJit:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._jitted(self._instance, *args, **kwargs)
 
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """The method's program, with its types."""
+        return self._jitted.trace(self._instance, *args, **kwargs)
+
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The method's program in the backend's language."""
         return self._jitted.lower(self._instance, *args, **kwargs)
@@ -332,6 +347,7 @@ def jit(
     device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> JittedFunction[P, R]: ...
 @overload
 def jit(
@@ -347,6 +363,7 @@ def jit(
     device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
 @api_boundary
 def jit(
@@ -362,6 +379,7 @@ def jit(
     device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """A function that runs compiled; ``config.compiled_programs`` programs are kept over all.
 
@@ -382,6 +400,7 @@ def jit(
         device: the device that it runs on.
         backend: the name of the backend; by default ``config.backend`` or the best installed.
         inline: whether a call inside another traced function is dissolved into it.
+        compiler_options: options of the compiler by name, for calls from outside of programs.
 
     Returns:
         A function with the same arguments, and ``lower``, ``trace``, ``cache_info`` and more.
@@ -413,6 +432,7 @@ def jit(
             device=device,
             backend=backend,
             inline=inline,
+            compiler_options=compiler_options,
         )
     check_function("jit", "fun", fun)
     statics = complete(fun, positions(static_argnums), words(static_argnames))
