@@ -72,6 +72,7 @@ if _typing.TYPE_CHECKING:
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import extend as extend
+    from bindax import ffi as ffi
     from bindax import flatten_util as flatten_util
     from bindax import image as image
     from bindax import lax as lax
@@ -124,6 +125,7 @@ _MODULES = (
     "dtypes",
     "experimental",
     "extend",
+    "ffi",
     "flatten_util",
     "image",
     "lax",

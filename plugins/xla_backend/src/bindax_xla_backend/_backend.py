@@ -65,6 +65,13 @@ class XlaBackend:
     def __repr__(self) -> str:
         return f"XlaBackend(platform={self.platform!r})"
 
+    @property
+    def foreign(self) -> Any:
+        """The registry of kernels of other languages."""
+        from bindax_xla_backend import _foreign
+
+        return _foreign
+
     def compile(
         self,
         jaxpr: ClosedJaxpr,

@@ -47,13 +47,17 @@ try:
     with _quiet_start():
         # Only the loaders of the dialects: their generated Python modules would cost 100 ms.
         import jaxlib.version
-        from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import _hlo, _jax  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import xla_client as xla_client
         from jaxlib.mlir import ir as ir
         from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
 except Exception as error:
     raise InstallationError.because_of(error) from error
 
 VERSION: str = jaxlib.version.__version__
+
+INCLUDE_DIRECTORY = os.path.join(os.path.dirname(jaxlib.version.__file__), "include")
+"""The directory of the headers that foreign kernels include."""
 
 RuntimeFailure: type[Exception] = _jax.JaxRuntimeError
 """The error that jaxlib raises when compilation or execution fails."""
