@@ -82,6 +82,7 @@ if _typing.TYPE_CHECKING:
     from bindax import numpy as numpy
     from bindax import ops as ops
     from bindax import optimizers as optimizers
+    from bindax import profiler as profiler
     from bindax import random as random
     from bindax import scipy as scipy
     from bindax.ad_checkpoint import remat as remat
@@ -135,6 +136,7 @@ _MODULES = (
     "optimizers",
     "numpy",
     "ops",
+    "profiler",
     "random",
     "scipy",
 )

@@ -72,6 +72,13 @@ class XlaBackend:
 
         return _foreign
 
+    @property
+    def profiler(self) -> Any:
+        """The profiler of XLA."""
+        from bindax_xla_backend import _profiler
+
+        return _profiler
+
     def compile(
         self,
         jaxpr: ClosedJaxpr,

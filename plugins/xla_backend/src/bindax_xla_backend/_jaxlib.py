@@ -209,7 +209,7 @@ def enable_lapack() -> None:
 
     The targets are those that JAX registers under the same names; doing so twice is harmless.
     """
-    from jaxlib.cpu import _lapack
+    from jaxlib.cpu import _lapack  # type: ignore[attr-defined, unused-ignore]
 
     for name, function in _lapack.registrations().items():
         version = 1 if name.endswith("_ffi") else 0
@@ -248,6 +248,13 @@ def serialize_executable(executable: Any) -> bytes:
 def load_executable(client: Any, device: Device, serialized: bytes, options: Any) -> Any:
     """Load what ``serialize_executable`` gave; it may run code, so the bytes must be trusted."""
     return client.deserialize_executable(serialized, device._device_list, options)
+
+
+def load_profiler() -> tuple[Any, Any]:
+    """The module of the profiler, and the class that reads its files."""
+    from jaxlib import _profile_data, _profiler  # type: ignore[attr-defined, unused-ignore]
+
+    return _profiler, _profile_data.ProfileData
 
 
 def settle(client: Any) -> None:
