@@ -38,7 +38,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @attrs.define(kw_only=True)
 class ProfileOptions:
-    """What a trace records.
+    """The extent of what a trace records.
 
     Attributes:
         host_tracer_level: what the host does: 0 nothing, 1 marks of the user, 2 what matters of the
