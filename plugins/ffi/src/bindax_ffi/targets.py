@@ -55,7 +55,7 @@ def register_ffi_target(
         fn: a capsule of ``pycapsule``, or a dict of them by the stages of XLA's interface
             (``"instantiate"``, ``"prepare"``, ``"initialize"``, ``"execute"``). None with
             ``numpy`` alone.
-        platform: where the kernel runs, ``"cpu"`` or ``"CUDA"``.
+        platform: where the kernel runs, ``"cpu"``, ``"cuda"`` or ``"rocm"``.
         api_version: 1 for XLA's typed interface; 0 for the older one, which checks nothing.
         numpy: ``(*arrays, **attributes) -> array``, or a sequence of arrays for several results.
             Computes the same with NumPy: used where no compiler is, and for eager calls. Results
@@ -76,9 +76,14 @@ def register_ffi_target(
         raise TypeError(f"numpy= of register_ffi_target({name!r}) is {numpy!r:.80}, no function.")
     if fn is not None:
         _check_function(name, fn)
-        _add_kernel(name, platform, _Kernel(fn, api_version))
+        _add_kernel(name, _known(platform), _Kernel(fn, api_version))
     if numpy is not None:
         _numpy_rules[name] = numpy
+
+
+def _known(platform: str) -> str:
+    """The name that programs have for a platform."""
+    return {"gpu": "cuda", "host": "cpu"}.get(platform.lower(), platform.lower())
 
 
 def _check_function(name: str, fn: Any) -> None:
@@ -98,7 +103,7 @@ def _check_function(name: str, fn: Any) -> None:
 
 def _add_kernel(name: str, platform: str, kernel: _Kernel) -> None:
     with _lock:
-        old = _kernels.get((name, platform.lower()))
+        old = _kernels.get((name, platform))
         if old is not None and _addresses(old.function) == _addresses(kernel.function):
             return
         if old is not None and old.is_known:
@@ -107,7 +112,7 @@ def _add_kernel(name: str, platform: str, kernel: _Kernel) -> None:
                 f"which a program has used already; XLA keeps it for the life of the process. "
                 f"Choose another name."
             )
-        _kernels[name, platform.lower()] = kernel
+        _kernels[name, platform] = kernel
 
 
 def _addresses(fn: Any) -> Any:
@@ -132,7 +137,7 @@ def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") 
     Raises:
         BackendError: when no compiler is installed.
     """
-    _foreign("register_ffi_type").register_type(name, type_registration, platform)
+    _foreign("register_ffi_type").register_type(name, type_registration, _known(platform))
 
 
 def register_ffi_target_as_batch_partitionable(name: str) -> None:

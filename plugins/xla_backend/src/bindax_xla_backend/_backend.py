@@ -258,15 +258,21 @@ class XlaBackend:
         if self._client is None:
             if self._forked:
                 raise BackendError(FORKED)
-            from bindax_xla_backend import _jaxlib
-
             with self._lock:
                 if self._client is None:
-                    client = _jaxlib.make_cpu_client()
+                    from bindax_xla_backend import _jaxlib
+
+                    client = self.make_client()
                     self._devices = _jaxlib.local_devices(client)
                     self._client = client
                     compiler_started(self._settle, self._abandon)
         return self._client
+
+    def make_client(self) -> Any:
+        """A new PJRT client for the platform."""
+        from bindax_xla_backend import _jaxlib
+
+        return _jaxlib.make_cpu_client()
 
     def _settle(self) -> None:
         """Wait for what is being computed, so that a forked process can read it."""

@@ -7,6 +7,9 @@ from typing import Any
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._jaxlib import xla_client
 
+_PLATFORMS = {"cuda": "CUDA", "rocm": "ROCM"}
+"""The names of platforms in the registries of XLA, where they differ."""
+
 
 def register_target(name: str, function: Any, platform: str, api_version: int) -> None:
     """Give a kernel its name, for the life of the process.
@@ -18,13 +21,13 @@ def register_target(name: str, function: Any, platform: str, api_version: int) -
         api_version: 1 for the typed interface, 0 for the older one.
     """
     xla_client.register_custom_call_target(
-        name, function, platform=platform, api_version=api_version
+        name, function, platform=_PLATFORMS.get(platform, platform), api_version=api_version
     )
 
 
 def register_type(name: str, registration: Any, platform: str) -> None:
     """Register a type of state that a kernel keeps."""
-    xla_client.register_custom_type(name, registration, platform=platform)
+    xla_client.register_custom_type(name, registration, platform=_PLATFORMS.get(platform, platform))
 
 
 def batch_partitionable(name: str) -> None:
@@ -34,10 +37,11 @@ def batch_partitionable(name: str) -> None:
 
 def has_target(name: str, platform: str) -> bool:
     """Tell whether XLA knows a kernel, whoever registered it."""
+    if platform != "cpu":
+        return True  # a plugin keeps its own list, and shows it to nobody
     if name.startswith("lapack_"):
         _jaxlib.enable_lapack()
-    known = xla_client.xla_platform_names.get(platform, platform)
-    return name in xla_client.custom_call_targets(known)
+    return name in xla_client.custom_call_targets(xla_client.xla_platform_names[platform])
 
 
 def include_dir() -> str:

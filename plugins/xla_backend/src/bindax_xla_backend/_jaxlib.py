@@ -341,6 +341,11 @@ def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array
 
 
+def copy_to_host(buffer: Any) -> np.ndarray[Any, Any]:
+    """A host array of a buffer whose memory the host cannot read."""
+    return _unpacked(buffer)
+
+
 def _unpacked(buffer: Any) -> np.ndarray[Any, Any]:
     with _jax_import_blocked():
         array, _ = buffer._single_device_array_to_np_array_did_copy()
