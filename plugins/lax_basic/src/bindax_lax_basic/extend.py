@@ -6,8 +6,8 @@
 ...     return softsign_p.bind(x)
 >>> softsign_p = primitive(
 ...     "example.softsign",
-...     *elementwise("softsign", softsign, lambda x: x / (1 + np.abs(x)), FLOAT),
-...     derivative(softsign, lambda x, y: (1 - abs(y)) ** 2),
+...     *elementwise("softsign", lambda x: x / (1 + np.abs(x)), FLOAT),
+...     derivative(lambda x, y: (1 - abs(y)) ** 2),
 ...     transpose.absent("not linear"),
 ...     lowering["stablehlo"](composition(lambda x: x / (1 + abs(x)))),
 ... )

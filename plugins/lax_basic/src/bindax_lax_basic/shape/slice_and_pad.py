@@ -215,7 +215,7 @@ slice_p: Primitive = primitive(
     "slice",
     rules.impl(_slice_impl),
     rules.abstract_eval(_slice_type),
-    linear(lambda t, **params: slice_p.bind(t, **params)),
+    linear(),
     rules.vmap(_slice_vmap),
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](_slice_lowering),
