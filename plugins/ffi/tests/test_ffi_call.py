@@ -10,11 +10,12 @@ import pytest
 
 from bindax_core import ShapeDtypeStruct, jaxpr_from_text, jaxpr_to_text
 from bindax_core.errors import BackendError, MissingRuleError
-from bindax_core.extend import config
+from bindax_core.extend import config, find_backend
 from bindax_ffi import ffi_call, pycapsule, register_ffi_target
 from bindax_transforms import custom_jvp, grad, jit, jvp, make_jaxpr, vmap
 
 F32 = ShapeDtypeStruct((2,), np.float32)
+pytestmark = pytest.mark.smoke
 X = np.array([1.0, 2.0], np.float32)
 STAGES = pytest.mark.parametrize("stage", [lambda f: f, jit], ids=["eager", "jit"])
 
@@ -89,7 +90,9 @@ def test_side_effects_are_kept():
         return x
 
     f(X).block_until_ready()
-    assert seen == [[1.0, 2.0]]
+    assert [1.0, 2.0] in seen
+    if find_backend().name != "numpy":  # the interpreter drops nothing
+        assert len(seen) == 1
 
 
 @pytest.mark.parametrize(
@@ -145,8 +148,8 @@ def _nothing():
 
 def test_a_target_that_is_missing():
     call = ffi_call("test.scale", F32)
-    if config.backend != "numpy":
-        pytest.importorskip("jaxlib", reason="without a compiler the error is another one")
+    compiles = find_backend().name != "numpy"
+    if compiles:  # without a compiler the error is another one
         with pytest.raises(BackendError, match=r"no kernel 'test.scale' .* Did you mean 'test.sca"):
             call(X)
     with (
@@ -156,7 +159,7 @@ def test_a_target_that_is_missing():
         call(X)
     assert "is compiled code, and nothing that compiles is in use" in str(caught.value)
     register_ffi_target("test.elsewhere", pycapsule(_nothing()), platform="CUDA")
-    if config.backend != "numpy":
+    if compiles:
         with pytest.raises(BackendError, match="It is registered for cuda alone"):
             jit(ffi_call("test.elsewhere", F32))(X)
 
