@@ -81,6 +81,7 @@ if _typing.TYPE_CHECKING:
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import extend as extend
+    from bindax import ffi as ffi
     from bindax import flatten_util as flatten_util
     from bindax import image as image
     from bindax import lax as lax
@@ -90,6 +91,7 @@ if _typing.TYPE_CHECKING:
     from bindax import numpy as numpy
     from bindax import ops as ops
     from bindax import optimizers as optimizers
+    from bindax import profiler as profiler
     from bindax import random as random
     from bindax import scipy as scipy
     from bindax import sharding as sharding
@@ -139,6 +141,7 @@ _MODULES = (
     "dtypes",
     "experimental",
     "extend",
+    "ffi",
     "flatten_util",
     "image",
     "lax",
@@ -148,6 +151,7 @@ _MODULES = (
     "optimizers",
     "numpy",
     "ops",
+    "profiler",
     "random",
     "scipy",
     "sharding",

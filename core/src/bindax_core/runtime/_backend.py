@@ -252,6 +252,8 @@ def find_backend(name: str | None = None) -> Backend:
     if name is not None and name in backends:
         return backends[name]
     runtime.plugins.load_backends(name)
+    if name is not None and name not in backends:
+        runtime.plugins.load_backends()  # which devices there are is known to no manifest
     if name is None:
         return max(list(backends.values()), key=lambda backend: backend.priority)
     if name not in backends:

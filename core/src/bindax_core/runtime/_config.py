@@ -64,6 +64,10 @@ class Config:
             ``"full"`` shows them (``BINDAX_TRACEBACK``).
         backend: the name of the backend that ``jit`` uses, or None for the one with the highest
             priority among those installed (``BINDAX_BACKEND``); ``"numpy"`` interprets.
+        platforms: the platforms that programs may run on, the preferred one first, such as
+            ``"cuda,cpu"``; one that cannot be used is an error then. With None they are the CPU and
+            those of the PJRT plugins that are installed and work. Read when the first program is
+            compiled (``BINDAX_PLATFORMS``).
         derived_rules: ``"notice"`` warns once for each primitive that runs on a derived rule,
             ``"error"`` raises, ``"silent"`` does neither (``BINDAX_DERIVED_RULES``).
         compiled_programs: how many compiled programs are kept, over all functions; those used
@@ -135,6 +139,7 @@ class Config:
         "num_cpu_devices",
         "numpy_dtype_promotion",
         "numpy_rank_promotion",
+        "platforms",
         "trace_key",
         "traceback",
     )
@@ -150,6 +155,7 @@ class Config:
     traceback: Literal["filtered", "full"]
     _observers: dict[str, list[Callable[[Any], None]]]
     backend: str | None
+    platforms: str | None
     derived_rules: Literal["notice", "error", "silent"]
     eager: Literal["numpy", "compile"]
     debug_nans: bool
@@ -204,6 +210,7 @@ class Config:
         self.compilation_cache_bytes = _number("BINDAX_COMPILATION_CACHE_BYTES", 1 << 30)
         self.traceback = os.environ.get("BINDAX_TRACEBACK", "filtered")  # type: ignore[assignment]
         self.backend = os.environ.get("BINDAX_BACKEND") or None
+        self.platforms = os.environ.get("BINDAX_PLATFORMS") or None
         self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None

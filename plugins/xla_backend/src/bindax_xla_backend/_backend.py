@@ -72,6 +72,20 @@ class XlaBackend:
     def __repr__(self) -> str:
         return f"XlaBackend(platform={self.platform!r})"
 
+    @property
+    def foreign(self) -> Any:
+        """The registry of kernels of other languages."""
+        from bindax_xla_backend import _foreign
+
+        return _foreign
+
+    @property
+    def profiler(self) -> Any:
+        """The profiler of XLA."""
+        from bindax_xla_backend import _profiler
+
+        return _profiler
+
     def compile(
         self,
         jaxpr: ClosedJaxpr,
@@ -321,8 +335,6 @@ class XlaBackend:
         if self._client is None:
             if self._forked:
                 raise BackendError(FORKED)
-            from bindax_xla_backend import _jaxlib
-
             with self._lock:
                 if self._client is None:
                     client = _jaxlib.make_cpu_client(config.num_cpu_devices)
@@ -331,6 +343,12 @@ class XlaBackend:
                     self._client = client
                     compiler_started(self._settle, self._abandon)
         return self._client
+
+    def make_client(self) -> Any:
+        """A new PJRT client for the platform."""
+        from bindax_xla_backend import _jaxlib
+
+        return _jaxlib.make_cpu_client()
 
     def _settle(self) -> None:
         """Wait for what is being computed, so that a forked process can read it."""

@@ -47,13 +47,17 @@ try:
     with _quiet_start():
         # Only the loaders of the dialects: their generated Python modules would cost 100 ms.
         import jaxlib.version
-        from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import _hlo, _jax  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import xla_client as xla_client
         from jaxlib.mlir import ir as ir
         from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
 except Exception as error:
     raise InstallationError.because_of(error) from error
 
 VERSION: str = jaxlib.version.__version__
+
+INCLUDE_DIRECTORY = os.path.join(os.path.dirname(jaxlib.version.__file__), "include")
+"""The directory of the headers that foreign kernels include."""
 
 RuntimeFailure: type[Exception] = _jax.JaxRuntimeError
 """The error that jaxlib raises when compilation or execution fails."""
@@ -233,7 +237,7 @@ def enable_lapack() -> None:
 
     The targets are those that JAX registers under the same names; doing so twice is harmless.
     """
-    from jaxlib.cpu import _lapack
+    from jaxlib.cpu import _lapack  # type: ignore[attr-defined, unused-ignore]
 
     for name, function in _lapack.registrations().items():
         version = 1 if name.endswith("_ffi") else 0
@@ -277,6 +281,13 @@ def serialize_executable(executable: Any) -> bytes:
 def load_executable(client: Any, devices: Sequence[Device], serialized: bytes, options: Any) -> Any:
     """Load what ``serialize_executable`` gave; it may run code, so the bytes must be trusted."""
     return client.deserialize_executable(serialized, _device_list(devices), options)
+
+
+def load_profiler() -> tuple[Any, Any]:
+    """The module of the profiler, and the class that reads its files."""
+    from jaxlib import _profile_data, _profiler  # type: ignore[attr-defined, unused-ignore]
+
+    return _profiler, _profile_data.ProfileData
 
 
 def settle(client: Any) -> None:
@@ -361,6 +372,11 @@ _held: weakref.WeakValueDictionary[int, _HeldMemory] = weakref.WeakValueDictiona
 def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     array.flags.writeable = False
     return array
+
+
+def copy_to_host(buffer: Any) -> np.ndarray[Any, Any]:
+    """A host array of a buffer whose memory the host cannot read."""
+    return _unpacked(buffer)
 
 
 def _unpacked(buffer: Any) -> np.ndarray[Any, Any]:
