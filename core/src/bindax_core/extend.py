@@ -19,7 +19,6 @@ from bindax_core.kernel._aval import float0 as float0
 from bindax_core.kernel._aval import is_differentiable as is_differentiable
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
-from bindax_core.kernel._aval import unknown_type_message as unknown_type_message
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
@@ -113,6 +112,8 @@ from bindax_core.runtime._operations import zeros_like_aval as zeros_like_aval
 from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dtypes
 from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
+from bindax_core.runtime._wrapped import unknown_type_message as unknown_type_message
+from bindax_core.runtime._wrapped import unwrapped as unwrapped
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition

@@ -11,6 +11,7 @@ from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import find_backend
 from bindax_core.runtime._operands import as_array
+from bindax_core.runtime._wrapped import unwrapped
 from bindax_core.tree._flatten import tree_leaves
 from bindax_core.tree._map import tree_map
 
@@ -61,6 +62,7 @@ def device_put(x: Any, device: Any = None) -> Any:
         )
 
     def put(leaf: Any) -> Any:
+        leaf = unwrapped(leaf)
         if isinstance(leaf, Tracer):
             return leaf
         aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already

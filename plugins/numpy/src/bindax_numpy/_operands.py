@@ -16,7 +16,7 @@ import numpy as np
 
 from bindax_core import device_put
 from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
-from bindax_core.extend import Array, Tracer, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import settled_dtype
 from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
@@ -68,8 +68,10 @@ def as_operand(x: Any) -> Any:
         return x
     if isinstance(x, PYTHON_SCALARS):
         return scalar_array(x, typeof(x).dtype)
-    # The caller may write to it later.
-    return Array.from_numpy(np.array(x)) if isinstance(x, (np.ndarray, np.generic)) else x
+    if isinstance(x, (np.ndarray, np.generic)):
+        return Array.from_numpy(np.array(x))  # the caller may write to it later
+    inner = unwrapped(x)
+    return x if inner is x else as_operand(inner)
 
 
 def settled(x: Any) -> Any:

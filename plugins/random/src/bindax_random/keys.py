@@ -20,6 +20,7 @@ from bindax_core.extend import (
     primitive,
     rules,
     typeof,
+    unwrapped,
 )
 from bindax_lax_basic import convert_element_type, reshape
 from bindax_lax_basic.dtypes import is_integer
@@ -229,6 +230,7 @@ def typed_keys(name: str, keys: Any) -> Any:
     Raises:
         TypeError: when it is no key.
     """
+    keys = unwrapped(keys)
     if is_key(keys):
         return keys
     if not is_arraylike(keys):

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from bindax_core.extend import Array, BackendError, DeletedArrayError, ShapedArray, typeof
+from bindax_core.extend import (
+    Array,
+    BackendError,
+    DeletedArrayError,
+    ShapedArray,
+    typeof,
+    unwrapped,
+)
 from bindax_xla_backend import _jaxlib, _pending
 from bindax_xla_backend._errors import (
     FORKED,
@@ -150,6 +157,9 @@ class Executable:
     def _buffer(self, x: Any, aval: ShapedArray) -> Any:
         if isinstance(x, Array):
             return x.buffer_on(self._backend)
+        inner = unwrapped(x)
+        if inner is not x:
+            return self._buffer(inner, aval)
         return self._backend.put(np.asarray(x, aval.dtype), aval, copy=True)
 
     def _check(self, i: int, x: Any, aval: ShapedArray) -> None:
