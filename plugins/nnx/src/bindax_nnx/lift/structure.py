@@ -17,7 +17,7 @@ from typing import Any
 from bindax_core.extend import PyTreeDef, tree_flatten, tree_unflatten
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._context import clock
-from bindax_nnx._tokens import LEAF, Branch, VariableToken
+from bindax_nnx._tokens import LEAF, Branch, Seen, VariableToken, places_of
 from bindax_nnx.build import Build
 from bindax_nnx.graph import Walk, is_reference
 from bindax_nnx.object import Object
@@ -31,14 +31,24 @@ class Structure:
         tokens: what a walk wrote.
         size: how many values the variables hold.
         has_containers: whether there are lists and the like, which change unseen.
+        has_sharing: whether a node or variable appears twice.
     """
 
-    __slots__ = ("__weakref__", "has_containers", "size", "tokens")
+    __slots__ = ("__weakref__", "_places", "has_containers", "has_sharing", "size", "tokens")
 
-    def __init__(self, tokens: tuple[Any, ...], size: int, has_containers: bool) -> None:
+    def __init__(self, tokens: tuple[Any, ...], size: int) -> None:
         self.tokens = tokens
         self.size = size
-        self.has_containers = has_containers
+        kinds = set(map(type, tokens))
+        self.has_containers = Branch in kinds
+        self.has_sharing = Seen in kinds
+        self._places: dict[tuple[int, str], int] | None = None
+
+    def places(self) -> dict[tuple[int, str], int]:
+        """The positions of the tokens of attributes, by the number of the node and their name."""
+        if self._places is None:
+            self._places = places_of(self.tokens)
+        return self._places
 
 
 _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.WeakValueDictionary()
@@ -46,11 +56,22 @@ _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.W
 
 def structure_of(walk: Walk) -> Structure:
     """The structure that a walk wrote."""
-    tokens = walk.structure()
+    return structure_of_tokens(walk.structure(), len(walk.values))
+
+
+def structure_of_tokens(tokens: tuple[Any, ...], size: int) -> Structure:
+    """The structure of some tokens.
+
+    Args:
+        tokens: what a walk wrote.
+        size: how many values it collected.
+
+    Raises:
+        TypeError: a token cannot be hashed.
+    """
     found = _structures.get(tokens)
     if found is None:
-        has_containers = any(type(token) is Branch for token in tokens)
-        found = _structures[tokens] = Structure(tokens, len(walk.values), has_containers)
+        found = _structures[tokens] = Structure(tokens, size)
     return found
 
 
@@ -317,7 +338,7 @@ def finish(
         )
         store_value(variables[i], value)
         if tree is not None:
-            clock.advance()  # the tree is structure
+            clock.advance_variables()  # the tree is structure
     for i, token in outcome.relabelled:
         store_metadata(variables[i], token)
     expand = outcome.restructured is not None
