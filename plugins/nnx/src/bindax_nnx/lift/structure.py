@@ -17,7 +17,7 @@ from typing import Any
 from bindax_core.extend import PyTreeDef, tree_flatten, tree_unflatten
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._context import clock
-from bindax_nnx._tokens import LEAF, Branch, Seen, VariableToken, places_of
+from bindax_nnx._tokens import LEAF, Branch, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.build import Build
 from bindax_nnx.graph import Walk, is_reference
 from bindax_nnx.object import Object
@@ -30,17 +30,19 @@ class Structure:
     Attributes:
         tokens: what a walk wrote.
         size: how many values the variables hold.
-        has_containers: whether there are lists and the like, which change unseen.
+        changes_unseen: whether there are lists, or nodes of foreign types.
         has_sharing: whether a node or variable appears twice.
     """
 
-    __slots__ = ("__weakref__", "_places", "has_containers", "has_sharing", "size", "tokens")
+    __slots__ = ("__weakref__", "_places", "changes_unseen", "has_sharing", "size", "tokens")
 
     def __init__(self, tokens: tuple[Any, ...], size: int) -> None:
         self.tokens = tokens
         self.size = size
         kinds = set(map(type, tokens))
-        self.has_containers = Branch in kinds
+        self.changes_unseen = Branch in kinds or any(
+            type(x) is NodeToken and not issubclass(x.type, Object) for x in tokens
+        )
         self.has_sharing = Seen in kinds
         self._places: dict[tuple[int, str], int] | None = None
 
@@ -265,7 +267,7 @@ class Inside:
                 yield i, None
 
     def _is_restructured(self) -> bool:
-        if clock.now is self._mark and not self._structure.has_containers:
+        if clock.now is self._mark and not self._structure.changes_unseen:
             return False
         walk = Walk()
         for root in self.roots:
