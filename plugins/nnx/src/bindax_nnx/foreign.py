@@ -108,7 +108,7 @@ def _load(name: str, entries: list[EntryPoint]) -> None:
     if len(entries) > 1:
         raise GraphError(
             f"several packages announce {name} as a graph node: "
-            f"{' and '.join(map(_describe, entries))}. Uninstall all but one."
+            f"{' and '.join(sorted(map(_describe, entries)))}. Uninstall all but one."
         )
     try:
         entries[0].load()
