@@ -20,7 +20,6 @@ from bindax_core.kernel._aval import float0 as float0
 from bindax_core.kernel._aval import is_differentiable as is_differentiable
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
-from bindax_core.kernel._aval import unknown_type_message as unknown_type_message
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
@@ -125,6 +124,8 @@ from bindax_core.runtime._placement import place_on as place_on
 from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
+from bindax_core.runtime._wrapped import unknown_type_message as unknown_type_message
+from bindax_core.runtime._wrapped import unwrapped as unwrapped
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition

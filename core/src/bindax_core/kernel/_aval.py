@@ -18,6 +18,7 @@ from bindax_core.errors import AbstractionError
 from bindax_core.kernel._extended import as_extended, is_extended
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
+from bindax_core.runtime._wrapped import content, is_wrapper, unwrapped
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""
@@ -199,7 +200,7 @@ def unregister_value_type(value_type: ValueType) -> None:
 def find_value_type(type_: type) -> ValueType | None:
     """The registered value type of a Python type, asking plugins on the first miss."""
     found = value_types.get(type_)
-    if found is None:
+    if found is None and not is_wrapper(type_):
         masked = issubclass(type_, np.ndarray) and hasattr(type_, "mask")  # np.ma loads slowly
         for base in () if masked else type_.__mro__[1:]:
             if base in (np.ndarray, np.generic) and base in value_types:
@@ -224,9 +225,7 @@ def typeof(x: Any) -> Any:
     ShapeDtypeStruct(shape=(), dtype=float64, weak_type=True)
     """
     found = value_types.get(type(x)) or find_value_type(type(x))
-    if found is None:
-        raise AbstractionError(unknown_type_message(x))
-    return found.typeof(x)
+    return typeof(content(x)) if found is None else found.typeof(x)
 
 
 def is_value(x: Any) -> bool:

@@ -177,7 +177,7 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
         store_value(variables[path], _content(x))
         if isinstance(x, Variable) and x.token != variables[path].token:
             store_metadata(variables[path], x.token)
-    clock.advance()  # a value may be a tree
+    clock.advance_variables()  # a value may be a tree
 
 
 def state(node: Any, *filters: Filter) -> Any:

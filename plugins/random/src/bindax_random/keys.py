@@ -21,6 +21,7 @@ from bindax_core.extend import (
     primitive,
     rules,
     typeof,
+    unwrapped,
 )
 from bindax_lax_basic import convert_element_type, reshape
 from bindax_lax_basic.dtypes import is_integer
@@ -230,6 +231,7 @@ def typed_keys(name: str, keys: Any) -> Any:
     Raises:
         TypeError: when it is no key.
     """
+    keys = unwrapped(keys)
     if is_key(keys):
         return keys
     if not is_arraylike(keys):

@@ -28,9 +28,11 @@ from bindax_core.extend import (
     recent_programs,
     trace_state,
     tree_flatten,
+    tree_map,
     tree_unflatten,
     typeof,
     unknown_type_message,
+    unwrapped,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
@@ -179,6 +181,8 @@ class JittedFunction(Generic[P, R]):
             elif isinstance(x, Tracer):
                 traced = True
                 avals.append(x.aval)
+            elif unwrapped(x) is not x:
+                return self._lookup(*tree_map(unwrapped, (args, kwargs)))
             else:
                 avals.append(self._operand_aval(x, args, kwargs))
         key = (tree, tuple(avals), statics, config.trace_key, config.backend)
