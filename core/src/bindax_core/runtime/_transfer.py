@@ -46,7 +46,7 @@ def device_put(x: Any, device: Any = None) -> Any:
         device: one of ``devices()``, by default the first.
 
     Raises:
-        TypeError: when the device is a name or a number.
+        TypeError: when it is given something else than a device.
 
     >>> import numpy as np
     >>> from bindax_core import device_put
@@ -54,9 +54,9 @@ def device_put(x: Any, device: Any = None) -> Any:
     Array([1., 1.], dtype=float32)
     """
     backend = find_backend()
-    if device is not None and isinstance(device, (str, int)):
+    if device is not None and not hasattr(device, "put"):
         raise TypeError(
-            f"device_put: device must be one of bindax.devices(), but it is {device!r}; for the "
+            f"device_put: device must be one of bindax.devices(), but it is {device!r:.60}; for the "
             f"first one give bindax.devices()[0]."
         )
 
