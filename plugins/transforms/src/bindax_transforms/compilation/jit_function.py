@@ -83,6 +83,11 @@ class JittedFunction(Generic[P, R]):
     __wrapped__: Callable[P, R]
 
     def __init__(self, fun: Callable[P, R], options: JitOptions) -> None:
+        if not isinstance(options, JitOptions):
+            raise TypeError(
+                f"JittedFunction takes a function and JitOptions, but got {options!r:.80}; "
+                f"bindax.jit makes one."
+            )
         update_wrapper(self, fun)
         self._fun = fun
         self._options = options
