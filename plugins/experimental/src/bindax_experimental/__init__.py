@@ -1,0 +1,12 @@
+"""Transformations and arrays that JAX keeps in ``jax.experimental``: each is a module of its own.
+
+>>> from bindax_experimental import checkify
+>>> checkify.init_error
+Error(None)
+"""
+
+from bindax_core.extend import register_internal as _register_internal
+from bindax_experimental import checkify as checkify
+
+__all__ = ["checkify"]
+_register_internal(__file__)
