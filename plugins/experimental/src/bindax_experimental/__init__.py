@@ -7,6 +7,7 @@ Error(None)
 
 from bindax_core.extend import register_internal as _register_internal
 from bindax_experimental import checkify as checkify
+from bindax_experimental import jet as jet
 
-__all__ = ["checkify"]
+__all__ = ["checkify", "jet"]
 _register_internal(__file__)

@@ -20,8 +20,9 @@ def bindax_primitives() -> Iterable[Primitive]:
 def bindax_extensions() -> Iterable[Extension]:
     """Offer rules for the primitives of others."""
     from bindax_experimental.checkify.rules import extensions as checkify_rules
+    from bindax_experimental.jet.rules import extensions as jet_rules
 
-    return [*checkify_rules()]
+    return [*checkify_rules(), *jet_rules()]
 
 
 @hookimpl
