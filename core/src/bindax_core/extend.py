@@ -101,6 +101,9 @@ from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
+from bindax_core.runtime._number_types import admitted_array as admitted_array
+from bindax_core.runtime._number_types import admitted_dtype as admitted_dtype
+from bindax_core.runtime._number_types import admitted_type as admitted_type
 from bindax_core.runtime._operands import as_array as as_array
 from bindax_core.runtime._operations import ArrayOperations as ArrayOperations
 from bindax_core.runtime._operations import UndefPrimal as UndefPrimal

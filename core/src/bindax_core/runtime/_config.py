@@ -19,6 +19,13 @@ def _flag(name: str, default: bool) -> bool:
     return text.strip().lower() not in ("", "0", "false", "no", "off")
 
 
+def _mode(name: str) -> Any:
+    text = os.environ.get(name, "explicit").strip().lower()
+    if text in ("1", "true", "yes", "on"):
+        return True
+    return False if text in ("", "0", "false", "no", "off") else text
+
+
 def _number(name: str, default: int) -> Any:
     text = os.environ.get(name, str(default))
     return int(text) if text.isdigit() else text
@@ -32,8 +39,14 @@ class Config:
     """The settings of bindax in this process.
 
     Attributes:
-        default_dtype_bits: 32 or 64; the width of created arrays that name no dtype
-            (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are honoured either way.
+        enable_x64: which 64-bit dtypes there are (``BINDAX_ENABLE_X64``). ``"explicit"``: those
+            that are named, and those of NumPy arrays; True: they are the default, too; False: none,
+            everything that enters is made 32-bit, as JAX does by default.
+        default_dtype_bits: 32 or 64; the width of created arrays that name no dtype while
+            ``enable_x64`` is ``"explicit"`` (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are
+            honoured either way.
+        dtype_bits: the width in force of created arrays that name no dtype, which follows from the
+            two settings above; it is not set itself.
         check_jaxprs: type-check every jaxpr that is built (``BINDAX_CHECK_JAXPRS``).
         check_rules: check the results of each rule when it is first used on operands of some
             types: against abstract evaluation, in structure, and transposes for linearity
@@ -98,7 +111,9 @@ class Config:
         "default_matmul_precision",
         "derived_rules",
         "disable_jit",
+        "dtype_bits",
         "eager",
+        "enable_x64",
         "explain_cache_misses",
         "log_compiles",
         "numpy_dtype_promotion",
@@ -107,7 +122,9 @@ class Config:
         "traceback",
     )
 
+    enable_x64: Literal["explicit"] | bool
     default_dtype_bits: Literal[32, 64]
+    dtype_bits: Literal[32, 64]
     check_jaxprs: bool
     check_rules: bool
     compiled_programs: int
@@ -131,6 +148,7 @@ class Config:
     """The values of the settings that programs depend on, for the keys of caches."""
 
     TRACED = (
+        "enable_x64",
         "default_dtype_bits",
         "default_matmul_precision",
         "numpy_rank_promotion",
@@ -138,6 +156,7 @@ class Config:
     )
     _FLAGS = ("debug_nans", "debug_infs", "disable_jit", "log_compiles", "explain_cache_misses")
     _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
+        "enable_x64": ("explicit", True, False),
         "default_dtype_bits": (32, 64),
         "check_jaxprs": (False, True),
         "check_rules": (False, True),
@@ -153,6 +172,7 @@ class Config:
 
     def __init__(self) -> None:
         object.__setattr__(self, "_observers", {})
+        self.enable_x64 = _mode("BINDAX_ENABLE_X64")
         bits = os.environ.get("BINDAX_DEFAULT_DTYPE_BITS", "32")
         self.default_dtype_bits = int(bits) if bits.isdigit() else bits  # type: ignore[assignment]
         self.check_jaxprs = _flag("BINDAX_CHECK_JAXPRS", False)
@@ -189,8 +209,13 @@ class Config:
                 f"config.compilation_cache_dir must be the path of a directory or None, but got "
                 f"{value!r}."
             )
+        if name == "enable_x64" and value != "explicit":
+            value = bool(value)
         object.__setattr__(self, name, value)
         if name in self.TRACED:
+            explicit = getattr(self, "default_dtype_bits", 32)
+            bits = explicit if self.enable_x64 == "explicit" else 64 if self.enable_x64 else 32
+            object.__setattr__(self, "dtype_bits", bits)
             key = tuple([getattr(self, traced, None) for traced in self.TRACED])
             object.__setattr__(self, "trace_key", _interned_keys.setdefault(key, key))
         for observer in self._observers.get(name, ()):

@@ -69,7 +69,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
     """Make a random key from an integer.
 
     Args:
-        seed: an integer. With ``config.default_dtype_bits`` 32 its low 32 bits count, as in JAX.
+        seed: an integer. With ``config.dtype_bits`` 32 its low 32 bits count, as in JAX.
         impl: the name of a generator, such as ``"threefry2x32"`` (the default) or ``"rbg"``.
         dtype: the dtype of keys of a generator, in place of ``impl``.
 

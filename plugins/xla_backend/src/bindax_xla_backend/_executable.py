@@ -150,7 +150,9 @@ class Executable:
     def _buffer(self, x: Any, aval: ShapedArray) -> Any:
         if isinstance(x, Array):
             return x.buffer_on(self._backend)
-        return self._backend.put(np.asarray(x, aval.dtype), aval, copy=True)
+        with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
+            host = np.asarray(x, aval.dtype)
+        return self._backend.put(host, aval, copy=True)
 
     def _check(self, i: int, x: Any, aval: ShapedArray) -> None:
         if not isinstance(x, Array) and hasattr(x, "aval"):

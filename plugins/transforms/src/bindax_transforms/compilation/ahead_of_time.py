@@ -8,6 +8,7 @@ from bindax_core.extend import (
     AbstractValue,
     BackendError,
     Tracer,
+    admitted_type,
     api_boundary,
     trace_state,
     tree_flatten,
@@ -108,5 +109,9 @@ class AbstractArgument(Tracer):
 def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The arguments of a call, with stand-ins for those of which only the type is given."""
     leaves, tree = tree_flatten((args, kwargs))
-    stand_ins = [AbstractArgument(x) if isinstance(x, AbstractValue) else x for x in leaves]
+    stand_ins = [_stand_in(x) if isinstance(x, AbstractValue) else x for x in leaves]
     return tree_unflatten(tree, stand_ins)  # type: ignore[no-any-return]
+
+
+def _stand_in(aval: AbstractValue) -> AbstractArgument:
+    return AbstractArgument(admitted_type(aval))
