@@ -38,7 +38,13 @@ def install() -> None:
 
 
 def use_rules_of_jax() -> None:
-    """Set what JAX decides another way than bindax: 32 bits unless 64 are enabled."""
+    """Set what JAX decides another way than bindax: 32 bits unless 64 are enabled.
+
+    Types of arrays get the attributes that they have in JAX.
+    """
+    from bindax_jax_names.shims.avals import add_attributes
+
+    add_attributes()
     if hasattr(config, "enable_x64"):
         text = os.environ.get("JAX_ENABLE_X64", "").strip().lower()
         config.enable_x64 = text not in ("", "0", "false", "no", "off", "n", "f")

@@ -44,6 +44,7 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.experimental.shard_map": ("bindax", f"{_SHIMS}.single_device"),
     "jax.experimental.sparse": ("bindax.experimental.sparse", f"{_SHIMS}.sparse"),
     "jax.experimental.checkify": ("bindax.experimental.checkify", f"{_SHIMS}.checkify"),
+    "jax.experimental.hijax": (f"{_SHIMS}.hijax",),
     "jax.experimental.layout": (f"{_SHIMS}.layout",),
     "jax.experimental.mesh_utils": (f"{_SHIMS}.mesh_utils",),
     "jax.experimental.multihost_utils": (f"{_SHIMS}.multihost_utils",),

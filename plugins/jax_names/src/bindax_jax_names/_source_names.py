@@ -26,10 +26,16 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
     },
     "jax._src.dispatch": {"wait_for_tokens": "jax:effects_barrier"},
     "jax._src.dtypes": {
+        "DType": "numpy:dtype",
+        "ExtendedDType": f"{_SHIMS}.private:ExtendedDType",
+        "extended": "jax.dtypes:extended",
+        "finfo": "jax.dtypes:finfo",
+        "supports_inf": f"{_SHIMS}.private:supports_inf",
         "TypePromotionError": "jax.dtypes:TypePromotionError",
         "check_and_canonicalize_user_dtype": "jax.dtypes:canonicalize_dtype",
     },
     "jax._src.flatten_util": {"ravel_pytree": "jax.flatten_util:ravel_pytree"},
+    "jax._src.state.types": {"AbstractRef": "jax.experimental.hijax:AbstractRef"},
     "jax._src.traceback_util": {
         "api_boundary": f"{_SHIMS}.private:api_boundary",
         "register_exclusion": "jax.extend.source_info_util:register_exclusion",

@@ -11,7 +11,6 @@ from bindax_core import Var as Var
 from bindax_core import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.errors import JaxprTypeError as JaxprTypeError
 from bindax_core.extend import ClosedJaxpr as ClosedJaxpr
-from bindax_core.extend import Effect as Effect
 from bindax_core.extend import Jaxpr as _Jaxpr
 from bindax_core.extend import JaxprEqn as JaxprEqn
 from bindax_core.extend import MainTrace, is_value, trace_state
@@ -53,6 +52,11 @@ __all__ = [
     "unmapped_aval",
     "valid_jaxtype",
 ]
+
+
+class Effect:
+    """Base of effects that packages define; programs of bindax have effects of their own."""
+
 
 Effects = frozenset[Effect]
 no_effects: frozenset[Effect] = frozenset()

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import bindax
 from bindax_core.extend import Array, ShapedArray, trace_state
 from bindax_jax_names.shims._primitive import Primitive
@@ -71,3 +73,12 @@ def compile_program(backend: Any, *args: Any, **kwargs: Any) -> Any:
         RuntimeError: always.
     """
     raise RuntimeError("bindax compiles with jax.jit(f).lower(*args).compile().")
+
+
+class ExtendedDType:
+    """Base of dtypes that packages define; arrays of them cannot be made here."""
+
+
+def supports_inf(dtype: Any) -> bool:
+    """Tell whether a dtype has infinities."""
+    return bool(np.isinf(np.asarray(np.inf, dtype).astype(np.float32)))

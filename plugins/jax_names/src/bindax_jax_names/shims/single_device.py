@@ -120,3 +120,19 @@ def _with_axis(function: Callable[..., Any], name: str, *args: Any) -> Any:
         lambda xs, _: function(*xs), in_axes=(None, 0), axis_name=name, axis_size=1
     )
     return bindax.tree.map(lambda x: x[0], mapped(args, bindax.numpy.zeros(1)))
+
+
+class Ref:
+    """The type of mutable arrays, of which there are none."""
+
+
+def new_ref(init_val: Any, **options: Any) -> Any:
+    """Refuse: arrays of bindax do not change.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError(
+        "jax.new_ref: bindax has no mutable arrays. Return the changed array instead, or carry it "
+        "through jax.lax.scan."
+    )
