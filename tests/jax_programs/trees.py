@@ -46,7 +46,10 @@ class State(NamedTuple):
 def main():
     keys = jax.random.split(jax.random.key(7), 2)
     model = Stack(
-        *(Linear(jax.random.normal(k, (3, 3)), jnp.zeros(3), f"layer{i}") for i, k in enumerate(keys))
+        *(
+            Linear(jax.random.normal(k, (3, 3)), jnp.zeros(3), f"layer{i}")
+            for i, k in enumerate(keys)
+        )
     )
     x = jnp.array([0.1, -0.4, 0.7])
     loss = jax.jit(lambda model: (model(x) ** 2).sum())

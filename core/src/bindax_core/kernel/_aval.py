@@ -14,7 +14,6 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from bindax_core.errors import AbstractionError
 from bindax_core.kernel._extended import as_extended, is_extended
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
@@ -230,17 +229,7 @@ def typeof(x: Any) -> Any:
 
 def is_value(x: Any) -> bool:
     """Tell whether ``x`` is a legal operand."""
-    return type(x) in value_types or find_value_type(type(x)) is not None
-
-
-def unknown_type_message(x: Any) -> str:
-    """The text of the error for an operand of an unknown type."""
-    kind = type(x)
-    remedy = "Convert it with bindax.numpy.asarray, or pass it as static."
-    if isinstance(x, np.ndarray):  # a masked array: all others are legal
-        remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
-    return (
-        f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand: {x!r:.80}. "
-        f"Legal are arrays, NumPy scalars, Python bool, int, float and complex, and the types that "
-        f"installed plugins register. {remedy}"
-    )
+    if type(x) in value_types or find_value_type(type(x)) is not None:
+        return True
+    inner = unwrapped(x)
+    return inner is not x and is_value(inner)

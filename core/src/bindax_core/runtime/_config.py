@@ -242,6 +242,11 @@ class Config:
             )
         if name == "enable_x64" and value != "explicit":
             value = bool(value)
+        if name == "platforms" and not isinstance(value, str | None):
+            raise ValueError(
+                f"config.platforms must be names of platforms in one string, such as 'cuda,cpu', "
+                f"or None, but got {value!r}."
+            )
         object.__setattr__(self, name, value)
         if name in self.TRACED:
             explicit = getattr(self, "default_dtype_bits", 32)

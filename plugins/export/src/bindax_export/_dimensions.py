@@ -301,8 +301,11 @@ def is_size(x: Any) -> bool:
     """Tell whether ``x`` is a size: an integer or a symbolic dimension."""
     if isinstance(x, SymbolicDimension):
         return True
-    return isinstance(x, int) or (hasattr(x, "__index__") and getattr(x, "shape", None) == ()
-                                  and type(x).__module__ == "numpy")
+    return isinstance(x, int) or (
+        hasattr(x, "__index__")
+        and getattr(x, "shape", None) == ()
+        and type(x).__module__ == "numpy"
+    )
 
 
 def is_symbolic_dim(x: Any) -> bool:

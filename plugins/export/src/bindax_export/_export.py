@@ -92,7 +92,9 @@ def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:
     if given is None:
         return (default_export_platform(),)
     if isinstance(given, str) or not given:
-        raise ValueError(f"export: platforms is a sequence of names such as ['cpu'], not {given!r}.")
+        raise ValueError(
+            f"export: platforms is a sequence of names such as ['cpu'], not {given!r}."
+        )
     for platform in given:
         if platform not in _PLATFORMS:
             raise ValueError(
@@ -111,9 +113,7 @@ def _exported(
     _refuse(closed, name)
     in_avals = tuple(aval.strip_weak_type() for aval in closed.in_avals)
     solver = ShapeSolver(in_avals, name, traced.in_tree)
-    artifact = exporting_backend().export(
-        closed, name=name, platforms=platforms, dimensions=solver
-    )
+    artifact = exporting_backend().export(closed, name=name, platforms=platforms, dimensions=solver)
     allowed = STABLE_TARGETS | {check.is_custom_call() for check in checks}
     unknown = sorted(artifact.custom_calls - allowed)
     if unknown:

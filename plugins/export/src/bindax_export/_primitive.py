@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import LoweringContext, ShapedArray, operations_for, primitive, rules, typeof
+from bindax_core.extend import (
+    LoweringContext,
+    ShapedArray,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_export._errors import ExportError
 from bindax_export._shapes import evaluated_shape
 

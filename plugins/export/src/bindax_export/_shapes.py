@@ -125,7 +125,8 @@ class ShapeSolver:
         fits = expected.dtype == given.dtype and len(expected.shape) == len(given.shape)
         if fits:
             fits = all(
-                isinstance(a, SymbolicDimension) or (not isinstance(b, SymbolicDimension) and a == b)
+                isinstance(a, SymbolicDimension)
+                or (not isinstance(b, SymbolicDimension) and a == b)
                 for a, b in zip(expected.shape, given.shape, strict=True)
             )
         if not fits:
@@ -165,7 +166,9 @@ class ShapeSolver:
             terms = dict(size.terms)
             factor = terms.pop(monomial, 0)
             rest = from_terms(terms, size.scope)
-            if factor > 0 and not (isinstance(rest, SymbolicDimension) and name in rest.variables()):
+            if factor > 0 and not (
+                isinstance(rest, SymbolicDimension) and name in rest.variables()
+            ):
                 yield _Step(name, position, axis, factor, rest)
 
 
@@ -188,7 +191,9 @@ def _is_zero(size: Size) -> bool:
 
 
 def _evaluated(size: Size, values: Mapping[str, Any]) -> Any:
-    return size.evaluate(values, _maximum, _minimum) if isinstance(size, SymbolicDimension) else size
+    return (
+        size.evaluate(values, _maximum, _minimum) if isinstance(size, SymbolicDimension) else size
+    )
 
 
 def _maximum(a: Any, b: Any) -> Any:

@@ -91,7 +91,9 @@ def _find(path: str, name: str) -> Any:
     place = SOURCE_NAMES.get(path, {}).get(name)
     if place is not None:
         module, _, attribute = place.partition(":")
-        return getattr(alias_module(module) if is_path(module) else import_module(module), attribute)
+        return getattr(
+            alias_module(module) if is_path(module) else import_module(module), attribute
+        )
     if name in inside(path):
         return alias_module(f"{path}.{name}")
     for provider in provider_names(path):

@@ -114,7 +114,9 @@ def _import(
     if top == "jax":
         return _import_alias(name, fromlist)
     try:
-        leaf = builtins.__import__(f"{PREFIX}.{name}", globals, locals, fromlist or ("__name__",), 0)
+        leaf = builtins.__import__(
+            f"{PREFIX}.{name}", globals, locals, fromlist or ("__name__",), 0
+        )
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith(f"{PREFIX}."):
             raise

@@ -175,7 +175,7 @@ class XlaBackend:
 
         if b"lapack_" in program.bytecode:
             _jaxlib.enable_lapack()
-        loaded = load(self, program)
+        loaded = load(self, program, compiler_options or {})
         return Executable(self, program, loaded, places_of(self, program, loaded))
 
     def place(self, sharding: Sharding, *, committed: bool = True) -> DevicePlace:
@@ -337,7 +337,9 @@ class XlaBackend:
                 raise BackendError(FORKED)
             with self._lock:
                 if self._client is None:
-                    client = _jaxlib.make_cpu_client(config.num_cpu_devices)
+                    from bindax_xla_backend import _jaxlib
+
+                    client = self.make_client()
                     self._devices = _jaxlib.all_devices(client)
                     self._first = next(d for d in self._devices if d.is_local)
                     self._client = client
@@ -348,7 +350,7 @@ class XlaBackend:
         """A new PJRT client for the platform."""
         from bindax_xla_backend import _jaxlib
 
-        return _jaxlib.make_cpu_client()
+        return _jaxlib.make_cpu_client(config.num_cpu_devices)
 
     def _settle(self) -> None:
         """Wait for what is being computed, so that a forked process can read it."""

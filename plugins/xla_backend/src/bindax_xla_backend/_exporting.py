@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -15,7 +15,6 @@ from bindax_xla_backend import _jaxlib, _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
 from bindax_xla_backend._program import _used_variables, _verify
-from bindax_xla_backend._types import symbol_name
 from bindax_xla_backend._symbolic import (
     SIZE,
     Dimensions,
@@ -24,6 +23,7 @@ from bindax_xla_backend._symbolic import (
     _dimension_size,
     is_symbolic,
 )
+from bindax_xla_backend._types import symbol_name
 
 INDEX = ShapedArray((), np.int32)
 """The type of the position of the platform among those that a program is for."""

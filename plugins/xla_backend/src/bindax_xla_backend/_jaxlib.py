@@ -19,7 +19,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -245,12 +245,11 @@ def enable_lapack() -> None:
     _lapack.initialize()
 
 
-def compile_options(overrides: Mapping[str, Any]) -> Any:
-    """Options for a program that runs on one device, with options of XLA by name."""
+def compile_options() -> Any:
+    """Options for a program that runs on one device."""
     options = xla_client.CompileOptions()
     options.num_replicas = 1
     options.num_partitions = 1
-    options.env_option_overrides = list(overrides.items())
     return options
 
 
@@ -470,7 +469,9 @@ def refine_shapes(bytecode: bytes) -> bytes:
 
 def to_computation(bytecode: bytes) -> Any:
     """A StableHLO module in the language of XLA."""
-    return _jax.mlir.mlir_module_to_xla_computation(bytecode, use_tuple_args=False, return_tuple=False)
+    return _jax.mlir.mlir_module_to_xla_computation(
+        bytecode, use_tuple_args=False, return_tuple=False
+    )
 
 
 def unoptimized_costs(client: Any, computation: Any) -> dict[str, float]:

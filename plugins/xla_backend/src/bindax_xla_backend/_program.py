@@ -16,13 +16,6 @@ from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._lowering import EMBEDDED_CONSTANT_SIZE, LoweringContext, ModuleBuilder
 from bindax_xla_backend._texts import host_constant, symbol_name
 from bindax_xla_backend._variants import Layout
-from bindax_xla_backend._lowering import (
-    EMBEDDED_CONSTANT_SIZE,
-    LoweringContext,
-    ModuleBuilder,
-    host_constant,
-)
-from bindax_xla_backend._types import symbol_name
 
 
 @attrs.frozen(eq=False)

@@ -160,8 +160,10 @@ class SymbolicContext(LoweringContext):
         if not any(isinstance(size, Dimension) for size in sizes):
             return self.constant(np.array([int(size) for size in sizes], np.int64))
         one = SIZE.update(shape=(1,))
-        parts = [super(SymbolicContext, self).op("stablehlo.reshape", [self.size(n)], [one])[0]
-                 for n in sizes]
+        parts = [
+            super(SymbolicContext, self).op("stablehlo.reshape", [self.size(n)], [one])[0]
+            for n in sizes
+        ]
         if len(parts) == 1:
             return parts[0]
         whole = SIZE.update(shape=(len(parts),))

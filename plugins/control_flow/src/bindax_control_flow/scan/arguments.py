@@ -11,8 +11,8 @@ from bindax_control_flow.shared.carry import Carry
 from bindax_control_flow.shared.lists import split
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
-    Dimension,
     ClosedJaxpr,
+    Dimension,
     Origin,
     PyTreeDef,
     Tracer,

@@ -15,8 +15,8 @@ from bindax_control_flow.shared.untraced import repeat_for
 from bindax_control_flow.while_loop.while_loop import run_loop
 from bindax_core.extend import (
     Array,
-    Dimension,
     ClosedJaxpr,
+    Dimension,
     Origin,
     ShapedArray,
     Tracer,

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_core.errors import ConcretizationTypeError
-from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof
-from bindax_core.extend import Array, Tracer, is_value, typeof, unwrapped
+from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray

@@ -118,6 +118,12 @@ class _Stage:
 class Traced(_Stage):
     """A function traced for one type of arguments: what ``jit(f).trace(...)`` gives."""
 
+    def __init__(
+        self, entry: Entry, function: JittedFunction[Any, Any], in_shardings: Any = None
+    ) -> None:
+        super().__init__(entry, function)
+        self._in_shardings = in_shardings
+
     @property
     def jaxpr(self) -> ClosedJaxpr:
         """The program, closed over the arrays that the function uses."""
@@ -158,6 +164,7 @@ class Traced(_Stage):
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
+            in_shardings=self._in_shardings,
         )
         return Lowered(lowered, entry, self._function)
 

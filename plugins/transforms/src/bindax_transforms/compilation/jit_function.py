@@ -10,7 +10,6 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     Array,
-    ClosedJaxpr,
     Origin,
     PyTreeDef,
     Tracer,
@@ -38,7 +37,7 @@ from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
 from bindax_transforms.compilation._shardings import shardings_of, with_shardings
-from bindax_transforms.compilation.ahead_of_time import Lowered, abstract_arguments
+from bindax_transforms.compilation.ahead_of_time import Lowered, Traced, abstract_arguments
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
@@ -154,15 +153,19 @@ class JittedFunction(Generic[P, R]):
         self, entry: Entry, operands: Sequence[Any]
     ) -> Callable[[Sequence[Any]], Sequence[Any]]:
         params = entry.params
-        executable = executable_of(
-            entry.jaxpr,
-            find_backend(params["backend"]),
-            name=params["name"],
-            donated=params["donated"],
-            keep_unused=params["keep_unused"],
-            keep=False,
-            operands=operands,
-        )
+        if self._options.compiler_options:
+            traced = Traced(entry, self, bound_shardings(operands))
+            executable = traced.lower().compile()._executable
+        else:
+            executable = executable_of(
+                entry.jaxpr,
+                find_backend(params["backend"]),
+                name=params["name"],
+                donated=params["donated"],
+                keep_unused=params["keep_unused"],
+                keep=False,
+                operands=operands,
+            )
         entry.size = getattr(executable, "size", 0)
         _recent.add(entry)
         # The types of the operands are part of the key, so a check of them would be a second one.
@@ -283,8 +286,8 @@ class JittedFunction(Generic[P, R]):
             args: arrays, or types in their place: ``ShapeDtypeStruct(shape, dtype)``.
             kwargs: the same, by name.
         """
-        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return Traced(entry, self)
+        entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
+        return Traced(entry, self, bound_shardings([*entry.consts, *leaves]))
 
     @api_boundary
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
@@ -293,17 +296,7 @@ class JittedFunction(Generic[P, R]):
         Returns:
             An object with ``as_text()``, ``compile()`` and the types.
         """
-        entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
-        params = entry.params
-        lowered = lower_program(
-            entry.jaxpr,
-            find_backend(params["backend"]),
-            name=params["name"],
-            donated=params["donated"],
-            keep_unused=params["keep_unused"],
-            in_shardings=bound_shardings([*entry.consts, *leaves]),
-        )
-        return Lowered(lowered, entry, self)
+        return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The types of the results, in their structure."""
@@ -448,5 +441,6 @@ def jit(
     donated = complete(fun, positions(donate_argnums), words(donate_argnames))
     check_positions(fun, statics[0], donated[0])
     shardings = shardings_of(in_shardings, out_shardings, device)
-    options = JitOptions(*statics, *donated, keep_unused, inline, backend, shardings)
+    chosen = tuple(sorted((compiler_options or {}).items()))
+    options = JitOptions(*statics, *donated, keep_unused, inline, backend, shardings, chosen)
     return JittedFunction(fun, options)
