@@ -266,7 +266,7 @@ def test_misses_are_explained(caplog: pytest.LogCaptureFixture) -> None:
         "the static argument 'k' is 3, where 2 is known.",
         "x['a'] is float64[] of weak type, where float32[1] is known.",
         f"the arguments have the structure {structure}, where {known} is known.",
-        "config.default_dtype_bits is 64, where 32 is known.",
+        "config.enable_x64 is True, where 'explicit' is known.",
     ]
     assert f"called at {__file__}" in caplog.records[0].getMessage()
 

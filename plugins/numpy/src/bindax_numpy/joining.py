@@ -18,7 +18,6 @@ from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, require_values
-from bindax_numpy.creation import asarray
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
 _MOST_PARTS = 2**24
@@ -38,7 +37,7 @@ def _arrays(name: str, arrays: Any) -> list[Any]:
         isinstance(arrays, (Mapping, str)) or not isinstance(arrays, Iterable)
     ):
         raise TypeError(f"{name} takes a sequence of arrays, but got {arrays!r:.60}.")
-    operands = [asarray(x) if hasattr(x, "__jax_array__") else x for x in arrays]
+    operands = list(arrays)
     if not operands:
         raise ValueError(f"{name} needs at least one array.")
     require_values(name, *operands)

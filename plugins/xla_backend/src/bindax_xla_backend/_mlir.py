@@ -19,9 +19,11 @@ from bindax_xla_backend._jaxlib import InvalidIR, ir
 __all__ = [
     "Context",
     "InvalidIR",
+    "begin_of",
     "create_operation",
     "end_of",
     "quoted",
+    "quoted_bytes",
     "to_bytecode",
     "to_text",
     "verify",
@@ -155,6 +157,11 @@ class Context:
         return region.blocks.append(*types, arg_locs=[self.unknown_location] * len(types))
 
 
+def begin_of(block: Any) -> Any:
+    """The insertion point at the beginning of a block."""
+    return ir.InsertionPoint.at_block_begin(block)
+
+
 def end_of(block: Any) -> Any:
     """The insertion point at the end of a block."""
     return ir.InsertionPoint(block)
@@ -164,6 +171,11 @@ def quoted(text: str) -> str:
     """A string as MLIR attribute text."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def quoted_bytes(data: bytes) -> str:
+    """Bytes as the text of an MLIR string."""
+    return '"' + "".join(f"\\{byte:02X}" for byte in data) + '"'
 
 
 def verify(module: Any) -> None:

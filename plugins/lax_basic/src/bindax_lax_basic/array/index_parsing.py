@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_core.errors import ConcretizationTypeError
-from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof
+from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray
@@ -112,7 +112,8 @@ def _concrete(entry: Any) -> Any:
         if any(isinstance(x, Tracer) for x in entry):
             return _joined_integers(entry)
         return _integers(np.asarray(entry) if entry else np.zeros(0, np.int32))
-    return _integers(entry)
+    inner = unwrapped(entry)
+    return _integers(entry) if inner is entry else _concrete(inner)
 
 
 def _joined_integers(entries: list[Any]) -> Any:

@@ -16,6 +16,7 @@ from bindax_core.extend import (
     PyTreeDef,
     ShapedArray,
     Tracer,
+    admitted_type,
     api_boundary,
     find_backend,
     lower_program,
@@ -117,6 +118,12 @@ class _Stage:
 class Traced(_Stage):
     """A function traced for one type of arguments: what ``jit(f).trace(...)`` gives."""
 
+    def __init__(
+        self, entry: Entry, function: JittedFunction[Any, Any], in_shardings: Any = None
+    ) -> None:
+        super().__init__(entry, function)
+        self._in_shardings = in_shardings
+
     @property
     def jaxpr(self) -> ClosedJaxpr:
         """The program, closed over the arrays that the function uses."""
@@ -157,6 +164,7 @@ class Traced(_Stage):
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
+            in_shardings=self._in_shardings,
         )
         return Lowered(lowered, entry, self._function)
 
@@ -334,5 +342,9 @@ class AbstractArgument(Tracer):
 def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The arguments of a call, with stand-ins for those of which only the type is given."""
     leaves, tree = tree_flatten((args, kwargs))
-    stand_ins = [AbstractArgument(x) if isinstance(x, AbstractValue) else x for x in leaves]
+    stand_ins = [_stand_in(x) if isinstance(x, AbstractValue) else x for x in leaves]
     return tree_unflatten(tree, stand_ins)  # type: ignore[no-any-return]
+
+
+def _stand_in(aval: AbstractValue) -> AbstractArgument:
+    return AbstractArgument(admitted_type(aval))

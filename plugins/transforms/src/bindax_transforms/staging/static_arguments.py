@@ -26,6 +26,7 @@ class JitOptions(NamedTuple):
     keep_unused: bool = False
     inline: bool = False
     backend: str | None = None
+    shardings: Any = None
     compiler_options: tuple[tuple[str, Any], ...] = ()
 
 

@@ -100,6 +100,11 @@ def conv_general_permutations(dimension_numbers: tuple[str, str, str]) -> tuple[
     >>> conv_general_permutations(("NHWC", "HWIO", "NHWC"))
     ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
     """
+    if not isinstance(dimension_numbers, (tuple, list)) or len(dimension_numbers) != 3:
+        raise TypeError(
+            f"conv_general_permutations: dimension_numbers must be three strings, but it is "
+            f"{dimension_numbers!r:.60}."
+        )
     anything = (0,) * len(dimension_numbers[0])
     lhs, rhs, out = conv_dimension_numbers(anything, anything, tuple(dimension_numbers))
     return lhs, rhs, out
