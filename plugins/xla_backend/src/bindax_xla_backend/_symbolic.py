@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bindax_core.extend import ClosedJaxpr, Dimension, Region, ShapedArray
+from bindax_core.extend import ClosedJaxpr, Dimension, Literal, Region, ShapedArray
 from bindax_xla_backend._errors import LoweringError
 from bindax_xla_backend._lowering import _NO_ATTRIBUTES, LoweringContext, ModuleBuilder, Value
 
@@ -118,6 +118,15 @@ class SymbolicContext(LoweringContext):
     def call(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str) -> list[Value]:
         """The operations of the program in place: functions do not see the sizes around them."""
         return self.inline(closed_jaxpr, values)
+
+    def _literal(self, literal: Literal) -> Value:
+        if not isinstance(literal.val, Dimension):
+            return super()._literal(literal)
+        size = self.size(literal.val)
+        if literal.aval.dtype == SIZE.dtype:
+            return size
+        (converted,) = super().op("stablehlo.convert", [size], [literal.aval])
+        return converted
 
     def op(
         self,
