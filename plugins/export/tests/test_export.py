@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -65,9 +65,7 @@ def test_calls_in_every_context(scaled: Exported) -> None:
     np.testing.assert_allclose(grad(read.call)(X), np.cos(X) * 3, rtol=1e-6)
     second = grad(lambda x: lax.reduce_sum(grad(read.call)(x), (0,)))(X)
     np.testing.assert_allclose(second, -np.sin(X) * 3, rtol=1e-6)
-    with pytest.raises(
-        ExportError, match=r"has no reverse derivative: .*\(vjp_order=1\)"
-    ):
+    with pytest.raises(ExportError, match=r"has no reverse derivative: .*\(vjp_order=1\)"):
         read.vjp().vjp().vjp()
 
 
@@ -202,7 +200,7 @@ def test_sizes_that_do_not_fit() -> None:
         (lambda: export(jit(lambda x: x), platforms="cpu"), ValueError, "a sequence of names"),
         (lambda: export(jit(lambda x: x), platforms=["gpu"]), ValueError, "no platform 'gpu'"),
         (
-            lambda: export(jit(lambda x: x), disabled_checks=["a"])  # type: ignore[list-item],
+            lambda: export(jit(lambda x: x), disabled_checks=cast("Any", ["a"])),
             TypeError,
             "which is no DisabledSafetyCheck",
         ),
