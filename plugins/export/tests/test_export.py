@@ -237,10 +237,10 @@ def test_functions_outside_of_xla() -> None:
 
 
 def test_files_of_other_versions(scaled: Exported) -> None:
-    from bindax_export import _format
+    from bindax_export import _writing
     from bindax_export._flatbuffers import Number, write
 
-    table = _format._program_table(scaled, 0)
+    table = _writing.program_table(scaled, 0)
     newer = {**table, 0: Number("H", 99)}
     with pytest.raises(FormatError, match="its format has version 99, but versions 1 to"):
         deserialize(write(newer))

@@ -17,17 +17,13 @@ from bindax_core.extend import (
     jaxpr_as_fun,
     zeros_like_aval,
 )
+from bindax_export._backend import exporting_backend
 from bindax_export._checks import STABLE_TARGETS, DisabledSafetyCheck
 from bindax_export._errors import ExportError
-from bindax_export._exported import Exported, cotangent_avals, exporting_backend
+from bindax_export._exported import Exported, cotangent_avals
+from bindax_export._format import maximum_supported_calling_convention_version
 from bindax_export._shapes import ShapeSolver
 from bindax_transforms import jit, vjp
-
-minimum_supported_calling_convention_version = 9
-"""The oldest calling convention of programs that can be called."""
-
-maximum_supported_calling_convention_version = 10
-"""The newest calling convention of programs that can be called; the one that is written."""
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 

@@ -12,15 +12,16 @@ from bindax_core.extend import (
     PyTreeDef,
     ShapedArray,
     api_boundary,
-    find_backend,
     tree_flatten,
     tree_unflatten,
     typeof,
 )
+from bindax_export._backend import exporting_backend
 from bindax_export._checks import DisabledSafetyCheck
 from bindax_export._errors import ExportError
 from bindax_export._primitive import call_exported_p
 from bindax_export._shapes import ShapeSolver
+from bindax_export._writing import serialize
 from bindax_lax_basic.extend import convert
 from bindax_transforms import custom_vjp, jit
 
@@ -125,8 +126,6 @@ class Exported:
             ExportError: when a container of the arguments has no registered form, or there are
                 not so many derivatives.
         """
-        from bindax_export._format import serialize
-
         return serialize(self, vjp_order)
 
     def platform_index(self, platform: str) -> int | None:
@@ -204,21 +203,6 @@ def _yielding(x: Any, expected: ShapedArray) -> Any:
     kind = "f" if expected.dtype.kind == "V" else expected.dtype.kind
     fits = kind in _KINDS and _KINDS.index(aval.dtype.kind) <= _KINDS.index(kind)
     return convert(x, expected.dtype, False) if fits else x
-
-
-def exporting_backend() -> Any:
-    """The backend that lowers programs to files.
-
-    Raises:
-        ExportError: when none is installed.
-    """
-    try:
-        backend = find_backend("xla")
-    except Exception as error:
-        raise ExportError(
-            f"programs are exported with XLA, which is not there: {error} Install bindax[xla]."
-        ) from error
-    return backend
 
 
 def cotangent_avals(avals: Sequence[ShapedArray]) -> list[ShapedArray]:

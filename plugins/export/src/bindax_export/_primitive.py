@@ -13,6 +13,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_export._backend import exporting_backend
 from bindax_export._errors import ExportError
 from bindax_export._shapes import evaluated_shape
 
@@ -59,12 +60,8 @@ def _vmap(
 def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequence[Any]:
     index = exported.platform_index(ctx.platform)
     kept = exported.module_kept_var_idx
-    call: Any = getattr(ctx, "call_artifact", None)
-    if call is None:
-        raise ExportError(
-            f"the backend that lowers the call of {exported.fun_name} calls no exported programs."
-        )
-    return call(  # type: ignore[no-any-return]
+    return exporting_backend().call_artifact(  # type: ignore[no-any-return]
+        ctx,
         exported.mlir_module_serialized,
         [values[i] for i in kept],
         name=f"call_exported_{exported.fun_name}",

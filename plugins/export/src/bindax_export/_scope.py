@@ -14,6 +14,7 @@ from bindax_export._dimensions import (
     from_terms,
     terms_of,
 )
+from bindax_export._expressions import parse_size
 from bindax_export._polynomials import Atom, Monomial, quotient_of
 
 Bounds = tuple[Any, Any]
@@ -83,8 +84,6 @@ class SymbolicScope:
         return bounds
 
     def _add(self, text: str) -> None:
-        from bindax_export._parse import parse_size
-
         parts = re.split(r"(>=|<=|==|>|<)", text)
         if len(parts) != 3:
             raise ValueError(

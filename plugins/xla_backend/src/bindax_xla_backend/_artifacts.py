@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from bindax_xla_backend._jaxlib import _jax, _stablehlo
-
-
-class ArtifactOperations:
-    """Base of the context of lowering rules: calls of exported programs."""
-
-    __slots__ = ()
-
-    def call_artifact(self, artifact: bytes, values: Sequence[Any], **types: Any) -> list[Any]:
-        """Call an exported program; its types as for ``_exporting.call_artifact``."""
-        from bindax_xla_backend._exporting import call_artifact
-
-        return call_artifact(self, artifact, values, **types)  # type: ignore[arg-type]
 
 
 def serialize_artifact(module: Any) -> bytes:

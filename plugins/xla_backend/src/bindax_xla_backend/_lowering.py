@@ -23,7 +23,6 @@ from bindax_core.extend import (
     lowering,
 )
 from bindax_xla_backend import _mlir
-from bindax_xla_backend._artifacts import ArtifactOperations
 from bindax_xla_backend._callbacks import HostCallback, callback_lowering
 from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
 from bindax_xla_backend._meshes import DeviceOperations, Meshes
@@ -115,7 +114,7 @@ class ModuleBuilder:
         return name if count == 0 else self._new_symbol(f"{name}_{count}")
 
 
-class LoweringContext(DeviceOperations, ArtifactOperations):
+class LoweringContext(DeviceOperations):
     """The context of a lowering rule: the equation's types, and the means to add operations.
 
     A rule uses the context during its call only. Values that it gets and returns are opaque.
