@@ -14,7 +14,6 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_export._backend import exporting_backend
-from bindax_export._errors import ExportError
 from bindax_export._shapes import evaluated_shape
 
 if TYPE_CHECKING:
@@ -42,10 +41,10 @@ def _vmap(
 ) -> tuple[list[Any], list[int]]:
     """One element after the other: the program is for the ranks that it was exported for."""
     if axis_size == 0:
-        raise ExportError(
-            f"vmap of {exported.fun_name}, an exported program, over an axis of size 0 gives no "
-            f"results to stack; leave the call out."
-        )
+        avals = [_element(typeof(x), d) for x, d in zip(operands, dims, strict=True)]
+        outs = result_avals(exported, avals)
+        types = [aval.update(shape=(0, *aval.shape)) for aval in outs]
+        return [operations_for(aval).zeros(aval) for aval in types], [0] * len(types)
     rows = []
     for i in range(axis_size):
         row = [
@@ -55,6 +54,11 @@ def _vmap(
         rows.append(call_exported_p.bind(*row, exported=exported))
     outs = [operations_for(typeof(xs[0])).stack(list(xs), 0) for xs in zip(*rows, strict=True)]
     return outs, [0] * len(outs)
+
+
+def _element(aval: Any, axis: int | None) -> Any:
+    shape = aval.shape
+    return aval if axis is None else aval.update(shape=shape[:axis] + shape[axis + 1 :])
 
 
 def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequence[Any]:
