@@ -21,6 +21,7 @@ from bindax_core.extend import (
     primitive,
     rules,
     typeof,
+    unwrapped,
 )
 from bindax_lax_basic import convert_element_type, reshape
 from bindax_lax_basic.dtypes import is_integer
@@ -70,7 +71,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
     """Make a random key from an integer.
 
     Args:
-        seed: an integer. With ``config.default_dtype_bits`` 32 its low 32 bits count, as in JAX.
+        seed: an integer. With ``config.dtype_bits`` 32 its low 32 bits count, as in JAX.
         impl: the name of a generator, such as ``"threefry2x32"`` (the default) or ``"rbg"``.
         dtype: the dtype of keys of a generator, in place of ``impl``.
 
@@ -230,6 +231,7 @@ def typed_keys(name: str, keys: Any) -> Any:
     Raises:
         TypeError: when it is no key.
     """
+    keys = unwrapped(keys)
     if is_key(keys):
         return keys
     if not is_arraylike(keys):
