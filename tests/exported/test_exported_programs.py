@@ -11,9 +11,9 @@ import pytest
 from exported_programs import PROGRAMS, Program, library, operands
 
 import bindax
-from bindax import export, lax, nn
+from bindax import export, lax
 
-BINDAX = library(bindax.numpy, nn, lax, bindax.grad)
+BINDAX = library(bindax)
 REFERENCES = np.load(Path(__file__).with_name("references.npz"))
 
 
@@ -126,3 +126,10 @@ def test_constraints_of_a_program_that_jax_wrote(jax: Any) -> None:
     assert read.call(np.ones(4, np.float32)).shape == (4,)
     with pytest.raises(bindax.errors.BackendError, match="n >= 3"):
         read.call(np.ones(2, np.float32))
+
+
+def test_programs_over_devices_are_refused() -> None:
+    mesh, spec = bindax.make_mesh((1,), ("i",)), bindax.P("i")
+    mapped = bindax.shard_map(lambda x: x * 2, mesh=mesh, in_specs=spec, out_specs=spec)
+    with pytest.raises(bindax.errors.BackendError, match="says how arrays are divided among dev"):
+        export.export(bindax.jit(mapped))(np.ones(4, np.float32))
