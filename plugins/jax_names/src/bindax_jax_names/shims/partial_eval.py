@@ -9,9 +9,13 @@ from bindax_core.extend import Jaxpr, Literal, Origin, Var, full_raise, new_main
 from bindax_jax_names.shims._tables import RuleMapping
 from bindax_jax_names.shims.linear_util import WrappedFun
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
+from bindax_transforms.autodiff.partial_eval import PartialEvalTracer as JaxprTracer
 from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
+from bindax_transforms.staging.trace import JaxprTracer as DynamicJaxprTracer
 
 __all__ = [
+    "DynamicJaxprTracer",
+    "JaxprTracer",
     "PartialVal",
     "dce_jaxpr",
     "dce_rules",

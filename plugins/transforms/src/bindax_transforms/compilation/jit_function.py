@@ -285,6 +285,10 @@ class JittedFunction(Generic[P, R]):
         shared = self._shared
         return CacheInfo(shared.hits, shared.misses, len(shared.entries))
 
+    def _cache_size(self) -> int:
+        """The number of traces, under the name that packages for JAX ask by."""
+        return len(self._shared.entries)
+
     def clear_cache(self) -> None:
         """Forget all traces and executables of the function."""
         self._shared.entries.clear()
