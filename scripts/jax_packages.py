@@ -3,8 +3,8 @@
 ``python scripts/jax_packages.py --sources FOLDER [--python PYTHON] [PACKAGE ...]`` runs, one after
 the other, the files named below: of installed packages, or of source distributions that were
 unpacked into FOLDER. Each run is a process of PYTHON, an environment with the packages, JAX and
-bindax in it. Results are kept in ``docs/jax_packages.json``, so that packages can be run one by one;
-``docs/jax_packages.md`` is written from it.
+bindax in it. Results are kept in ``docs/jax_packages.json``, so that packages can be run one by
+one; ``docs/jax_packages.md`` is written from it.
 """
 
 from __future__ import annotations
@@ -20,43 +20,57 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/jax_packages.md"
 RESULTS = ROOT / "docs/jax_packages.json"
 
+INTRODUCTION = (
+    "Written by `scripts/jax_packages.py` from a run: samples of the packages' own tests, "
+    "unchanged, with JAX and on bindax by [the alias](jax_programs.md). Of the tests that pass with JAX, this "
+    "many pass on bindax; the times are of the tests that pass on both."
+)
+
 SAMPLES: dict[str, tuple[str, str]] = {
     "optax": (
         "optax",
-        "_src/base _src/linear_algebra _src/numerics _src/utils _src/update transforms schedules "
-        "tree_utils losses projections",
+        (
+            "_src/base _src/linear_algebra _src/numerics _src/utils _src/update transforms "
+            "schedules tree_utils losses projections"
+        ),
     ),
     "chex": (
         "chex/_src",
-        "asserts asserts_internal dataclass dimensions pytypes variants warnings fake",
+        ("asserts asserts_internal dataclass dimensions pytypes variants warnings fake"),
     ),
     "dm-haiku": (
         "haiku/_src",
-        "basic base module recurrent conv batch_norm layer_norm stateful attention lift random "
-        "initializers embed",
+        (
+            "basic base module recurrent conv batch_norm layer_norm stateful attention lift random "
+            "initializers embed"
+        ),
     ),
     "jraph": ("jraph/_src", "models"),
     "mctx": ("mctx/_src/tests", "qtransforms policies seq_halving"),
     "numpyro": (
         "sdist:numpyro/test",
-        "test_constraints test_diagnostics test_distributions_util test_handlers test_optimizers "
-        "test_pickle test_util",
+        (
+            "test_constraints test_diagnostics test_distributions_util test_handlers "
+            "test_optimizers test_pickle test_util"
+        ),
     ),
     "e3nn-jax": (
         "sdist:e3nn_jax/tests/_src",
-        "irreps rotation so3 so3grid basic activation scatter perm radial irreps_array",
+        ("irreps rotation so3 so3grid basic activation scatter perm radial irreps_array"),
     ),
     "blackjax": ("sdist:blackjax/tests", "test_util test_diagnostics mcmc/test_integrators"),
     "flax": (
         "sdist:flax/tests",
-        "linen/linen_linear linen/linen_activation linen/linen_module nnx/state nnx/rngs "
-        "nnx/module nnx/nn/linear",
+        (
+            "linen/linen_linear linen/linen_activation linen/linen_module nnx/state nnx/rngs "
+            "nnx/module nnx/nn/linear"
+        ),
     ),
 }
 """By distribution: the folder of its tests, and the files of the sample, as in ``NAME_test.py``."""
@@ -79,7 +93,7 @@ def folder(package: str, sources: Path, site: Path) -> tuple[Path, list[str]]:
     return base, paths
 
 
-def run(python: str, package: str, where: Path, paths: list[str], on_bindax: bool) -> dict[str, Any]:
+def run(python: str, where: Path, paths: list[str], on_bindax: bool) -> dict[str, Any]:
     """Run the sample once; gives for each test whether it passed, and the time."""
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
@@ -96,14 +110,14 @@ def run(python: str, package: str, where: Path, paths: list[str], on_bindax: boo
         seconds = time.perf_counter() - start
         if not report.exists():
             print(done.stdout[-2000:], done.stderr[-2000:])
-            return {"tests": {}, "reasons": {}, "seconds": seconds}
+            return {"tests": {}, "reasons": {}, "times": {}, "seconds": seconds}
         return {**outcomes(report), "seconds": round(seconds, 1)}
 
 
 def outcomes(report: Path) -> dict[str, Any]:
     """The outcome of each test by name, and the first line of what failed."""
     tests, reasons, times = {}, {}, {}
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
+    for case in ET.parse(report).getroot().iter("testcase"):
         name = f"{case.get('classname')}::{case.get('name')}"
         problem = case.find("failure")
         if problem is None:
@@ -142,11 +156,9 @@ def page(rows: dict[str, Any]) -> str:
     lines = [
         "# Packages written for JAX",
         "",
-        "Written by `scripts/jax_packages.py` from a run: samples of the packages' own tests, as they "
-        "are, with JAX and on bindax by [the alias](jax_programs.md). Of the tests that pass with "
-        "JAX, this many pass on bindax; the times are of the tests that pass on both.",
+        INTRODUCTION,
         "",
-        "| package | version | passed here | of passed with JAX | share | seconds here | with JAX |",
+        "| package | version | passed here | passed with JAX | share | seconds here | with JAX |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, row in sorted(rows.items()):
@@ -178,8 +190,8 @@ def main() -> None:
     site = Path(subprocess.check_output([options.python, "-c", answer], text=True).strip())
     for package in options.packages or SAMPLES:
         where, paths = folder(package, options.sources.resolve(), site)
-        mine = run(options.python, package, where, paths, on_bindax=True)
-        theirs = run(options.python, package, where, paths, on_bindax=False)
+        mine = run(options.python, where, paths, on_bindax=True)
+        theirs = run(options.python, where, paths, on_bindax=False)
         row = compare(theirs, mine)
         ask = f"from importlib.metadata import version; print(version({package!r}))"
         row["version"] = subprocess.check_output([options.python, "-c", ask], text=True).strip()

@@ -15,4 +15,5 @@ def main():
     by_descent = descent.run(jnp.zeros(2), a).params
     gradient = jax.jacobian(lambda a: descent.run(jnp.zeros(2), a).params)(a)
     projected = jaxopt.ProjectedGradient(f, jaxopt.projection.projection_simplex, maxiter=30)
-    return lbfgs, by_descent, gradient, projected.run(jnp.array([0.5, 0.5]), a).params
+    by_projection = projected.run(jnp.array([0.5, 0.5]), hyperparams_proj=1.0, a=a).params
+    return lbfgs, by_descent, gradient, by_projection

@@ -123,7 +123,8 @@ def test_functions_of_trees_as_functions_of_leaves():
     flat, out_tree = flatten_fun(linear_util.wrap_init(lambda d, c: (d["a"] + c, d)), tree)
     assert flat.call_wrapped(*leaves) == [4.0, 1.0, 2.0]
     assert bindax.tree.unflatten(out_tree(), [0, 1, 2]) == (0, {"a": 1, "b": 2})
-    flat, _ = flatten_fun_nokwargs(linear_util.wrap_init(lambda x: [x]), bindax.tree.structure((0,)))
+    tree = bindax.tree.structure((0,))
+    flat, _ = flatten_fun_nokwargs(linear_util.wrap_init(lambda x: [x]), tree)
     assert flat.call_wrapped(5) == [5]
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = {
-    "__init__.py": "import jax\nimport jax.numpy as jnp\nfrom . import inner\nfrom forjax.inner import f\n",
+    "__init__.py": (
+        "import jax\nimport jax.numpy as jnp\nfrom . import inner\nfrom forjax.inner import f\n"
+    ),
     "inner.py": (
         "import importlib\n"
         "import dataclasses\n"

@@ -11,4 +11,11 @@ from bindax_jax_names._missing import missing_names as missing_names
 from bindax_jax_names._run import run_program as run_program
 from bindax_jax_names._table import JAX_VERSION as JAX_VERSION
 
-__all__ = ["JAX_VERSION", "MissingName", "import_package", "install", "missing_names", "run_program"]
+__all__ = [
+    "JAX_VERSION",
+    "MissingName",
+    "import_package",
+    "install",
+    "missing_names",
+    "run_program",
+]

@@ -50,9 +50,7 @@ def tolerant(path: str, name: str) -> Callable[..., Any]:
     Raises:
         AttributeError: when the function takes no such arguments.
     """
-    words = tuple(
-        word for word, names in _IGNORED.get(path, {}).items() if name in names.split()
-    )
+    words = tuple(word for word, names in _IGNORED.get(path, {}).items() if name in names.split())
     if not words:
         raise AttributeError(name)
     return ignoring(getattr(import_module(path), name), *words)

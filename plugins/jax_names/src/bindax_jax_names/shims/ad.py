@@ -150,5 +150,3 @@ def defbilinear(primitive: Primitive, lhs_rule: Function, rhs_rule: Function) ->
         lambda tangent, x, y, **params: primitive.bind(x, tangent, **params),
     )
     primitive_transposes[primitive] = transpose
-
-

@@ -192,6 +192,6 @@ def concrete_or_error(force: Any, value: Any, context: str = "") -> Any:
     return force(value)
 
 
-def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:  # noqa: N802 -- JAX's name
+def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
     """Tell whether something is being staged."""
     return trace_state.dynamic is not None

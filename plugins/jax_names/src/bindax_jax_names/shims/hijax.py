@@ -61,14 +61,14 @@ class HiPrimitive(Primitive):
     """Base of primitives on values of such types."""
 
 
-class aval_method:  # noqa: N801 -- JAX's name
+class aval_method:
     """A method of values of a type."""
 
     def __init__(self, fun: Any) -> None:
         self.fun = fun
 
 
-class aval_property:  # noqa: N801 -- JAX's name
+class aval_property:
     """A property of values of a type."""
 
     def __init__(self, fget: Any) -> None:

@@ -84,7 +84,7 @@ def trace_to_jaxpr_nounits(
     """
     builder = JaxprBuilder()
     with new_main(PartialEvalTrace, builder, origin=Origin("partial evaluation", fun.f)) as main:
-        trace = main.trace
+        trace: Any = main.trace
         args = [p.value if p.is_known() else trace.new_arg(p.aval) for p in pvals]
         outs = [full_raise(trace, out) for out in fun.call_wrapped(*args)]
         found = [

@@ -12,7 +12,7 @@ __all__ = ["StepTraceAnnotation", "TraceAnnotation", "annotate_function"]
 
 
 @contextmanager
-def TraceAnnotation(name: str, **words: Any) -> Iterator[None]:  # noqa: N802 -- JAX's name
+def TraceAnnotation(name: str, **words: Any) -> Iterator[None]:
     """Do nothing inside the block."""
     yield
 

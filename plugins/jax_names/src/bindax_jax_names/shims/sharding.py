@@ -44,6 +44,7 @@ class PartitionSpec(tuple[Any, ...]):
     UNCONSTRAINED = "unconstrained"
 
     def __new__(cls, *partitions: Any) -> PartitionSpec:
+        """Take one entry for each axis."""
         return tuple.__new__(cls, partitions)
 
     def __repr__(self) -> str:
@@ -65,22 +66,27 @@ class AbstractMesh:
 
     @property
     def shape(self) -> OrderedDict[str, int]:
+        """The sizes of the axes, by name."""
         return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
 
     @property
     def size(self) -> int:
+        """The number of devices."""
         return math.prod(self.axis_sizes)
 
     @property
     def empty(self) -> bool:
+        """Tell whether there are no axes."""
         return not self.axis_names
 
     @property
     def abstract_mesh(self) -> AbstractMesh:
+        """The mesh without its devices."""
         return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
 
     @property
     def are_all_axes_explicit(self) -> bool:
+        """Tell whether types say how arrays lie."""
         return bool(self.axis_types) and all(t is AxisType.Explicit for t in self.axis_types)
 
     def __eq__(self, other: object) -> bool:
@@ -117,16 +123,20 @@ class Sharding:
 
     @property
     def device_set(self) -> set[Any]:
+        """The devices."""
         return set(bindax.devices()[:1])
 
     @property
     def num_devices(self) -> int:
+        """The number of devices."""
         return len(self.device_set)
 
     def is_equivalent_to(self, other: Any, ndim: int) -> bool:
-        return self.device_set == other.device_set
+        """Tell whether arrays lie in the same places."""
+        return bool(self.device_set == other.device_set)
 
     def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of a part: the whole."""
         return tuple(global_shape)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import bindax
 from bindax_jax_names.shims.sharding import NamedSharding as NamedSharding
-from bindax_jax_names.shims.sharding import PartitionSpec as P  # noqa: N817 -- JAX's name
+from bindax_jax_names.shims.sharding import PartitionSpec as P
 from bindax_jax_names.shims.sharding import make_mesh as make_mesh
 from bindax_jax_names.shims.sharding import reshard as reshard
 from bindax_jax_names.shims.sharding import set_mesh as set_mesh

@@ -36,9 +36,9 @@ __all__ = [
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
 
 
-def Dense(  # noqa: N802 -- the names of layers are JAX's
+def Dense(
     out_dim: int,
-    W_init: Callable[..., Any] | None = None,  # noqa: N803
+    W_init: Callable[..., Any] | None = None,
     b_init: Callable[..., Any] | None = None,
 ) -> Layer:
     """A linear layer with a bias."""
@@ -97,7 +97,7 @@ FanInSum: Layer = (
 )
 
 
-def FanOut(num: int) -> Layer:  # noqa: N802
+def FanOut(num: int) -> Layer:
     """A layer that gives its input several times."""
     return (
         lambda rng, input_shape: ([input_shape] * num, ()),
@@ -105,7 +105,7 @@ def FanOut(num: int) -> Layer:  # noqa: N802
     )
 
 
-def FanInConcat(axis: int = -1) -> Layer:  # noqa: N802
+def FanInConcat(axis: int = -1) -> Layer:
     """A layer that joins its inputs along an axis."""
 
     def init(rng: Any, input_shape: Sequence[Any]) -> Any:
@@ -116,7 +116,7 @@ def FanInConcat(axis: int = -1) -> Layer:  # noqa: N802
     return init, lambda params, inputs, **kwargs: jnp.concatenate(inputs, axis)
 
 
-def Dropout(rate: float, mode: str = "train") -> Layer:  # noqa: N802
+def Dropout(rate: float, mode: str = "train") -> Layer:
     """A layer that keeps elements with probability ``rate``; needs ``rng`` when it trains."""
 
     def apply(params: Any, inputs: Any, **kwargs: Any) -> Any:

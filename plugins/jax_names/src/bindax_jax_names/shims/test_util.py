@@ -20,8 +20,7 @@ _STEP = {2: 1e-1, 4: 1e-2, 8: 1e-4}
 def _width(args: Any) -> int:
     """The size of the narrowest floating-point elements."""
     sizes = [
-        np.dtype(bindax.numpy.result_type(x)).itemsize
-        // (2 if bindax.numpy.iscomplexobj(x) else 1)
+        np.dtype(bindax.numpy.result_type(x)).itemsize // (2 if bindax.numpy.iscomplexobj(x) else 1)
         for x in tree.leaves(args)
     ]
     return min(sizes, default=4)
