@@ -409,7 +409,7 @@ def test_products_take_the_default_precision() -> None:
         assert "HIGHEST" not in str(bindax.make_jaxpr(product)(x, x))
         with bindax.default_matmul_precision("highest"):
             assert "HIGHEST" in str(bindax.make_jaxpr(product)(x, x))
-            assert "HIGHEST" in str(f.trace(x))
+            assert "HIGHEST" in str(f.trace(x).jaxpr)
     third = np.full((2, 2), 1 / 3, np.float32)
     with bindax.default_matmul_precision("BF16_BF16_F32"):
         rounded = jnp.asarray(third) @ jnp.asarray(third)

@@ -14,10 +14,10 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from bindax_core.errors import AbstractionError
 from bindax_core.kernel._extended import as_extended, is_extended
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
+from bindax_core.runtime._wrapped import content, is_wrapper, unwrapped
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""
@@ -39,6 +39,12 @@ class AbstractValue:
     def strip_weak_type(self) -> AbstractValue:
         """The same type, not weak."""
         return self
+
+
+class Dimension:
+    """Base of sizes that are known as expressions, and stand in shapes where integers do."""
+
+    __slots__ = ()
 
 
 class ShapedArray(AbstractValue):
@@ -68,7 +74,8 @@ class ShapedArray(AbstractValue):
         if interned is not None:
             return interned
         self = object.__new__(cls)
-        object.__setattr__(self, "shape", tuple([int(size) for size in shape]))
+        sizes = [size if isinstance(size, Dimension) else int(size) for size in shape]
+        object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
         # The first of two threads wins, so that there is one instance.
@@ -192,7 +199,7 @@ def unregister_value_type(value_type: ValueType) -> None:
 def find_value_type(type_: type) -> ValueType | None:
     """The registered value type of a Python type, asking plugins on the first miss."""
     found = value_types.get(type_)
-    if found is None:
+    if found is None and not is_wrapper(type_):
         masked = issubclass(type_, np.ndarray) and hasattr(type_, "mask")  # np.ma loads slowly
         for base in () if masked else type_.__mro__[1:]:
             if base in (np.ndarray, np.generic) and base in value_types:
@@ -217,24 +224,12 @@ def typeof(x: Any) -> Any:
     ShapeDtypeStruct(shape=(), dtype=float64, weak_type=True)
     """
     found = value_types.get(type(x)) or find_value_type(type(x))
-    if found is None:
-        raise AbstractionError(unknown_type_message(x))
-    return found.typeof(x)
+    return typeof(content(x)) if found is None else found.typeof(x)
 
 
 def is_value(x: Any) -> bool:
     """Tell whether ``x`` is a legal operand."""
-    return type(x) in value_types or find_value_type(type(x)) is not None
-
-
-def unknown_type_message(x: Any) -> str:
-    """The text of the error for an operand of an unknown type."""
-    kind = type(x)
-    remedy = "Convert it with bindax.numpy.asarray, or pass it as static."
-    if isinstance(x, np.ndarray):  # a masked array: all others are legal
-        remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
-    return (
-        f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand: {x!r:.80}. "
-        f"Legal are arrays, NumPy scalars, Python bool, int, float and complex, and the types that "
-        f"installed plugins register. {remedy}"
-    )
+    if type(x) in value_types or find_value_type(type(x)) is not None:
+        return True
+    inner = unwrapped(x)
+    return inner is not x and is_value(inner)

@@ -31,6 +31,15 @@ def _number(name: str, default: int) -> Any:
     return int(text) if text.isdigit() else text
 
 
+def _devices_of_xla_flags() -> int:
+    """The number of CPU devices in ``XLA_FLAGS``, where programs for JAX have it; else 1."""
+    flag = "--xla_force_host_platform_device_count="
+    for word in reversed(os.environ.get("XLA_FLAGS", "").split()):
+        if word.startswith(flag) and word[len(flag) :].isdigit():
+            return int(word[len(flag) :])
+    return 1
+
+
 _interned_keys: dict[Any, Any] = {}
 """One tuple for equal ones, so that comparing them is comparing identities."""
 
@@ -55,6 +64,10 @@ class Config:
             ``"full"`` shows them (``BINDAX_TRACEBACK``).
         backend: the name of the backend that ``jit`` uses, or None for the one with the highest
             priority among those installed (``BINDAX_BACKEND``); ``"numpy"`` interprets.
+        platforms: the platforms that programs may run on, the preferred one first, such as
+            ``"cuda,cpu"``; one that cannot be used is an error then. With None they are the CPU and
+            those of the PJRT plugins that are installed and work. Read when the first program is
+            compiled (``BINDAX_PLATFORMS``).
         derived_rules: ``"notice"`` warns once for each primitive that runs on a derived rule,
             ``"error"`` raises, ``"silent"`` does neither (``BINDAX_DERIVED_RULES``).
         compiled_programs: how many compiled programs are kept, over all functions; those used
@@ -88,6 +101,11 @@ class Config:
         numpy_dtype_promotion: ``"standard"`` promotes arrays of different dtypes, ``"strict"``
             raises unless all but Python scalars have one dtype
             (``BINDAX_NUMPY_DTYPE_PROMOTION``).
+        num_cpu_devices: how many devices the CPU is divided into, to try programs for several
+            devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
+        default_device: the device of programs whose operands are on none in particular; None for
+            the first.
+        mesh: the mesh that names in a ``PartitionSpec`` alone refer to, set by ``set_mesh``.
 
     >>> from bindax_core import config
     >>> with config.override(default_dtype_bits=64):
@@ -107,6 +125,7 @@ class Config:
         "compiled_programs",
         "debug_infs",
         "debug_nans",
+        "default_device",
         "default_dtype_bits",
         "default_matmul_precision",
         "derived_rules",
@@ -116,8 +135,11 @@ class Config:
         "enable_x64",
         "explain_cache_misses",
         "log_compiles",
+        "mesh",
+        "num_cpu_devices",
         "numpy_dtype_promotion",
         "numpy_rank_promotion",
+        "platforms",
         "trace_key",
         "traceback",
     )
@@ -133,6 +155,7 @@ class Config:
     traceback: Literal["filtered", "full"]
     _observers: dict[str, list[Callable[[Any], None]]]
     backend: str | None
+    platforms: str | None
     derived_rules: Literal["notice", "error", "silent"]
     eager: Literal["numpy", "compile"]
     debug_nans: bool
@@ -143,6 +166,9 @@ class Config:
     default_matmul_precision: str | None
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
     numpy_dtype_promotion: Literal["standard", "strict"]
+    num_cpu_devices: int
+    default_device: Any
+    mesh: Any
 
     trace_key: tuple[Any, ...]
     """The values of the settings that programs depend on, for the keys of caches."""
@@ -153,6 +179,8 @@ class Config:
         "default_matmul_precision",
         "numpy_rank_promotion",
         "numpy_dtype_promotion",
+        "default_device",
+        "mesh",
     )
     _FLAGS = ("debug_nans", "debug_infs", "disable_jit", "log_compiles", "explain_cache_misses")
     _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
@@ -168,7 +196,7 @@ class Config:
         "numpy_dtype_promotion": ("standard", "strict"),
     }
 
-    _COUNTS = ("compiled_programs", "compilation_cache_bytes")
+    _COUNTS = ("compiled_programs", "compilation_cache_bytes", "num_cpu_devices")
 
     def __init__(self) -> None:
         object.__setattr__(self, "_observers", {})
@@ -182,9 +210,12 @@ class Config:
         self.compilation_cache_bytes = _number("BINDAX_COMPILATION_CACHE_BYTES", 1 << 30)
         self.traceback = os.environ.get("BINDAX_TRACEBACK", "filtered")  # type: ignore[assignment]
         self.backend = os.environ.get("BINDAX_BACKEND") or None
+        self.platforms = os.environ.get("BINDAX_PLATFORMS") or None
         self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
+        self.num_cpu_devices = _number("BINDAX_NUM_CPU_DEVICES", _devices_of_xla_flags())
+        self.default_device = self.mesh = None
         for name in self._FLAGS:
             setattr(self, name, _flag(f"BINDAX_{name.upper()}", False))
         for name, default in (("rank", "allow"), ("dtype", "standard")):
@@ -211,6 +242,11 @@ class Config:
             )
         if name == "enable_x64" and value != "explicit":
             value = bool(value)
+        if name == "platforms" and not isinstance(value, str | None):
+            raise ValueError(
+                f"config.platforms must be names of platforms in one string, such as 'cuda,cpu', "
+                f"or None, but got {value!r}."
+            )
         object.__setattr__(self, name, value)
         if name in self.TRACED:
             explicit = getattr(self, "default_dtype_bits", 32)

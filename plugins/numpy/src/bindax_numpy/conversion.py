@@ -64,11 +64,15 @@ def copy(a: Any, order: str | None = None) -> Array:
     return lax_copy(a if isinstance(a, (Array, Tracer)) else asarray(a))
 
 
+_HOST = 1
+"""The number of the host among the kinds of devices of DLPack."""
+
+
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """An array from that of another library, by the DLPack protocol.
 
     Args:
-        x: an array in the memory of the host, with a method ``__dlpack__``.
+        x: an array with a method ``__dlpack__``; of a device it is copied to the host first.
         device: where the result is to be.
         copy: None or True: elements are always copied, as others may write to theirs.
 
@@ -86,7 +90,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             f"of type {type(x).__name__}."
         )
     try:
-        host = np.from_dlpack(x)
+        on_host = x.__dlpack_device__()[0] == _HOST
+        host = np.from_dlpack(x) if on_host else np.from_dlpack(x, device="cpu", copy=True)
     except BufferError as error:
         raise TypeError(f"from_dlpack: {x!r:.60} cannot be exchanged: {error}.") from error
     out = Array.from_numpy(np.array(host))

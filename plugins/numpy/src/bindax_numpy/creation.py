@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, named_dtype
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
@@ -115,10 +115,11 @@ def _from_object(value: Any, dtype: DType | None) -> Any:
         return _from_scalar(value, dtype)
     if isinstance(value, _SEQUENCES):
         return _from_sequence(value, dtype)
+    inner = unwrapped(value)
+    if inner is not value:
+        return _from_object(inner, dtype)
     if is_value(value):
         return value if dtype is None else convert(value, dtype, False)
-    if hasattr(value, "__jax_array__"):
-        return _from_object(value.__jax_array__(), dtype)
     host = _foreign(value)
     if host is not None:
         return _from_numpy(host, dtype)
@@ -184,7 +185,10 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
 def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
     """The shape of nested sequences; what is no sequence is added to the leaves."""
     if not isinstance(value, _SEQUENCES):
-        if not is_value(value):
+        inner = unwrapped(value)
+        if inner is not value:
+            value = _from_object(inner, None)
+        elif not is_value(value):
             if not _is_foreign(value):
                 raise _not_a_number(value, path)
             value = _from_object(value, None)
@@ -201,7 +205,7 @@ def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
 
 
 def _is_foreign(value: Any) -> bool:
-    return any(hasattr(value, name) for name in ("__jax_array__", "__array__", "__dlpack__"))
+    return any(hasattr(value, name) for name in ("__array__", "__dlpack__"))
 
 
 def _common_dtype(leaves: Sequence[Any]) -> DType:

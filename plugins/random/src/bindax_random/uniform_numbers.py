@@ -198,8 +198,8 @@ unit_floats_p: Primitive = primitive(
     "random.unit_floats",
     rules.impl(_unit_impl),
     rules.abstract_eval(_unit_type),
-    no_derivative(lambda x, **params: unit_floats_p.bind(x, **params)),
-    same_dims(lambda x, **params: unit_floats_p.bind(x, **params)),
+    no_derivative(),
+    same_dims(),
     rules.transpose.absent("its operand is discrete"),
     rules.lowering["stablehlo"](composition(_unit_floats)),
 )

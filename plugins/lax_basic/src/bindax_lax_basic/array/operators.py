@@ -78,9 +78,7 @@ def _binary(name: str, function: Operator) -> dict[str, Any]:
     def forward(self: Any, other: Any) -> Any:
         try:
             if not is_value(other):
-                if not hasattr(other, "__jax_array__"):
-                    return NotImplemented
-                other = other.__jax_array__()
+                return NotImplemented
             return function(self, other)
         except Exception as error:
             hide_internal_frames(error)
@@ -89,9 +87,7 @@ def _binary(name: str, function: Operator) -> dict[str, Any]:
     def reflected(self: Any, other: Any) -> Any:
         try:
             if not is_value(other):
-                if not hasattr(other, "__jax_array__"):
-                    return NotImplemented
-                other = other.__jax_array__()
+                return NotImplemented
             return function(other, self)
         except Exception as error:
             hide_internal_frames(error)

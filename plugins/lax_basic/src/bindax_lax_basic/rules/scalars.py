@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray
+from bindax_core.extend import Array, Dimension, ShapedArray
 from bindax_lax_basic.dtypes import DType, bool_
 
 NUMBERS: Final = frozenset({bool, int, float, complex, np.int64, np.float64, np.complex128})
@@ -22,6 +22,10 @@ def scalar_array(value: Any, dtype: DType) -> Array:
     Raises:
         OverflowError: when an integer does not fit into an integer dtype.
     """
+    if isinstance(value, Dimension):
+        from bindax_lax_basic.elementwise.conversion import convert
+
+        return convert(value, dtype, dtype != bool_)  # type: ignore[no-any-return]
     key = (type(value), value, dtype)
     found = _scalars.get(key)
     if found is None:
