@@ -42,5 +42,9 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
         "register_exclusion": "jax.extend.source_info_util:register_exclusion",
         "_exclude_paths": f"{_SHIMS}.private:excluded_paths",
     },
+    "jax._src.xla_bridge": {
+        "_backends": f"{_SHIMS}.private:started_backends",
+        "get_backend": "jax.extend.backend:get_backend",
+    },
     "jax._src.tree_util": {"_registry": f"{_SHIMS}.private:node_registry"},
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from bindax_jax_names.shims._arguments import ignoring
@@ -50,7 +51,9 @@ def tolerant(path: str, name: str) -> Callable[..., Any]:
     Raises:
         AttributeError: when the function takes no such arguments.
     """
-    words = tuple(word for word, names in _IGNORED.get(path, {}).items() if name in names.split())
+    words = [word for word, names in _IGNORED.get(path, {}).items() if name in names.split()]
     if not words:
         raise AttributeError(name)
-    return ignoring(getattr(import_module(path), name), *words)
+    function = getattr(import_module(path), name)
+    known = signature(function).parameters
+    return ignoring(function, *[word for word in words if word not in known])
