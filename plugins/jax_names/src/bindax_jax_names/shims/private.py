@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import bindax
-from bindax_core.extend import Array, ShapedArray, compiler_started, trace_state
+from bindax_core.extend import Array, ShapedArray, trace_state
 from bindax_jax_names.shims._primitive import Primitive
-from bindax_jax_names.shims.extend_backend import get_backend
-from bindax_jax_names.shims.top import default_backend
 
 stop_gradient_p = Primitive("stop_gradient")
 """Stands in tables of rules; programs of bindax have ``stop_gradient`` by another name."""
@@ -92,19 +90,5 @@ def include_frame(frame: Any) -> bool:
     return not any(word in name for word in ("bindax", *excluded_paths))
 
 
-class _StartedBackends(Mapping[str, Any]):
-    """The clients of platforms that were started, by platform."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in tuple(self):
-            raise KeyError(name)
-        return get_backend(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((default_backend(),) if compiler_started() else ())
-
-    def __len__(self) -> int:
-        return len(tuple(self))
-
-
-started_backends = _StartedBackends()
+started_backends: dict[str, Any] = {}
+"""Clients of JAX, of which none is started here."""
