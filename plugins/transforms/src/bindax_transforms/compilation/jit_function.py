@@ -417,12 +417,7 @@ def jit(
             and donated.
 
     >>> from bindax_transforms import jit
-    >>> @jit
-    ... def f(x, y):
-    ...     print("tracing!")
-    ...     return x * y
-    >>> float(f(2.0, 3.0))
-    tracing!
+    >>> float(jit(lambda x, y: x * y)(2.0, 3.0))
     6.0
     """
     if fun is None:
