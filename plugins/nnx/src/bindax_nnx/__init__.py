@@ -44,6 +44,7 @@ from bindax_nn import (
     swish,
     tanh,
 )
+from bindax_nnx import metrics
 from bindax_nnx.checkpoint import load, save
 from bindax_nnx.display import display
 from bindax_nnx.errors import AliasingError, CheckpointError, GraphError, TraceContextError
@@ -62,7 +63,9 @@ from bindax_nnx.filters import (
 from bindax_nnx.foreign import GraphNodeDefinition, register_graph_node
 from bindax_nnx.functional import (
     GraphDef,
+    cached_partial,
     clone,
+    data,
     find_duplicates,
     graphdef,
     merge,
@@ -146,7 +149,15 @@ from bindax_nnx.rngs import (
     split_rngs,
 )
 from bindax_nnx.safetensors import load_safetensors, save_safetensors
-from bindax_nnx.state import State
+from bindax_nnx.state import (
+    State,
+    filter_state,
+    from_flat_state,
+    map_state,
+    merge_state,
+    split_state,
+    to_flat_state,
+)
 from bindax_nnx.tabulate import tabulate
 from bindax_nnx.variables import (
     PARTITION_NAME,
@@ -240,19 +251,23 @@ __all__ = [
     "Welford",
     "WithTag",
     "avg_pool",
+    "cached_partial",
     "celu",
     "clone",
     "combine_masks",
     "cond",
     "custom_vjp",
+    "data",
     "display",
     "dot_product_attention",
     "elu",
     "eval_mode",
     "eval_shape",
+    "filter_state",
     "find_duplicates",
     "flip_sequences",
     "fori_loop",
+    "from_flat_state",
     "gelu",
     "glu",
     "grad",
@@ -277,8 +292,11 @@ __all__ = [
     "make_attention_mask",
     "make_causal_mask",
     "make_jaxpr",
+    "map_state",
     "max_pool",
     "merge",
+    "merge_state",
+    "metrics",
     "min_pool",
     "one_hot",
     "pop",
@@ -300,12 +318,14 @@ __all__ = [
     "softplus",
     "split",
     "split_rngs",
+    "split_state",
     "standardize",
     "state",
     "swish",
     "switch",
     "tabulate",
     "tanh",
+    "to_flat_state",
     "to_predicate",
     "to_pure_dict",
     "train_mode",
