@@ -11,7 +11,7 @@ import numpy as np
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel import rules
 from bindax_core.kernel._aval import AbstractValue
-from bindax_core.kernel._declared import declare
+from bindax_core.kernel._primitives_by_name import declare
 from bindax_core.kernel._rule_results import rule_output_error, shown_result
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel._stack import find_top_trace, full_lower, full_raise

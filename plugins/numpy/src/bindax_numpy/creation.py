@@ -12,7 +12,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype
+from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, named_dtype
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_lax_basic.extend import convert, shape_argument
 from bindax_lax_basic.extend import scalar as scalar_of_dtype
@@ -107,6 +107,8 @@ def asarray(
 def _from_object(value: Any, dtype: DType | None) -> Any:
     if isinstance(value, (Array, Tracer)):
         return settled(value) if dtype is None else convert(value, dtype, False)
+    if isinstance(value, np.generic) and typeof(value).weak_type:
+        return _from_scalar(value.item(), dtype)
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(np.array(value), dtype)
     if isinstance(value, PYTHON_SCALARS):
@@ -147,8 +149,7 @@ def _not_a_number(value: Any, path: str) -> Exception:
 
 
 def _from_numpy(host: np.ndarray[Any, Any], dtype: DType | None) -> Any:
-    own = canonical_dtype(host.dtype.newbyteorder("="))
-    made = Array.from_numpy(host.astype(own, copy=False))
+    made = Array.from_numpy(host.astype(named_dtype(host.dtype.newbyteorder("=")), copy=False))
     return made if dtype is None else convert(made, dtype, False)
 
 
