@@ -119,6 +119,7 @@ from bindax_nnx.lift.gradient import DiffState, grad, value_and_grad
 from bindax_nnx.lift.jit import jit
 from bindax_nnx.lift.scan import scan
 from bindax_nnx.lift.shapes import eval_shape, make_jaxpr, remat
+from bindax_nnx.lift.sharding import get_named_sharding, get_partition_spec, shard_map
 from bindax_nnx.lift.vmap import vmap
 from bindax_nnx.metrics import (
     Accuracy,
@@ -269,6 +270,8 @@ __all__ = [
     "fori_loop",
     "from_flat_state",
     "gelu",
+    "get_named_sharding",
+    "get_partition_spec",
     "glu",
     "grad",
     "graphdef",
@@ -311,6 +314,7 @@ __all__ = [
     "save_safetensors",
     "scan",
     "selu",
+    "shard_map",
     "sigmoid",
     "silu",
     "soft_sign",
