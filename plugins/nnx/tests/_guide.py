@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 GUIDE = Path(__file__).with_name("guide")
-PROGRAMS = ("basics", "digits", "layers", "surgery")
+PROGRAMS = ("basics", "digits", "layers", "parts", "surgery")
 IMPORTS = {
     "import jax\n": "import bindax as jax\n",
     "import jax.numpy as jnp\n": "import bindax.numpy as jnp\n",
