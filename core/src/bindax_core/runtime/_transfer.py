@@ -56,8 +56,8 @@ def device_put(x: Any, device: Any = None) -> Any:
     backend = find_backend()
     if device is not None and not hasattr(device, "put"):
         raise TypeError(
-            f"device_put: device must be one of bindax.devices(), but it is {device!r:.60}; for the "
-            f"first one give bindax.devices()[0]."
+            f"device_put: device must be one of bindax.devices(), but it is {device!r:.60}; for "
+            f"the first one give bindax.devices()[0]."
         )
 
     def put(leaf: Any) -> Any:

@@ -135,7 +135,9 @@ def _weights(
 def _method(method: Any, antialias: bool) -> ResizeMethod:
     found = ResizeMethod.from_string(method) if isinstance(method, str) else method
     if not isinstance(found, ResizeMethod):
-        raise TypeError(f"resize: method must be a name or a ResizeMethod, but it is {method!r:.60}.")
+        raise TypeError(
+            f"resize: method must be a name or a ResizeMethod, but it is {method!r:.60}."
+        )
     # With a wider kernel the methods are one.
     if found is ResizeMethod.CUBIC_PYTORCH and antialias:
         return ResizeMethod.CUBIC

@@ -307,12 +307,13 @@ class _Bound:
         return self._function.lower(self._instance, *args, **kwargs)
 
 
-def _numbers(given: int | Sequence[int] | None) -> tuple[int, ...]:
-    return () if given is None else (given,) if isinstance(given, int) else tuple(given)
-
-
-def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+def _several(given: Any, parameter: str) -> tuple[Any, ...]:
+    """One position or name, several or none, as a tuple."""
+    if given is None or isinstance(given, (int, str)):
+        return () if given is None else (given,)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"jit: {parameter} must be one or several, but it is {given!r:.60}.")
+    return tuple(given)
 
 
 @decorator
@@ -361,7 +362,7 @@ def jit(
     check_function("jit", "fun", fun)
     return JitFunction(
         fun,
-        (_numbers(static_argnums), _names(static_argnames)),
-        (_numbers(donate_argnums), _names(donate_argnames)),
+        (_several(static_argnums, "static_argnums"), _several(static_argnames, "static_argnames")),
+        (_several(donate_argnums, "donate_argnums"), _several(donate_argnames, "donate_argnames")),
         {"keep_unused": keep_unused, "backend": backend, "inline": inline},
     )

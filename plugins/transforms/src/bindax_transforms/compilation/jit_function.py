@@ -394,7 +394,11 @@ def jit(
         )
     check_function("jit", "fun", fun)
     statics = complete(fun, positions(static_argnums), words(static_argnames))
-    donated = complete(fun, positions(donate_argnums), words(donate_argnames))
+    donated = complete(
+        fun,
+        positions(donate_argnums, "donate_argnums"),
+        words(donate_argnames, "donate_argnames"),
+    )
     check_positions(fun, statics[0], donated[0])
     options = JitOptions(*statics, *donated, keep_unused, inline, backend)
     return JittedFunction(fun, options)
