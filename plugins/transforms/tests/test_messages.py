@@ -138,9 +138,7 @@ def test_non_array_result(name: str) -> None:
 def test_mismatched_primals_and_tangents() -> None:
     with pytest.raises(TypeError, match=r"must have the same structure, but the primals are"):
         bt.jvp(lambda x: x, ({"a": 1.0},), ({"b": 1.0},))
-    with pytest.raises(
-        TypeError, match=r"tangent for x\['a'\] must have the type float64\[2\]"
-    ):
+    with pytest.raises(TypeError, match=r"tangent for x\['a'\] must have the type float64\[2\]"):
         bt.jvp(lambda x: x, ({"a": np.ones(2)},), ({"a": np.ones(3)},))
     with pytest.raises(TypeError, match=r"must have the type float0\[\], because the primal is in"):
         bt.jvp(lambda x: x, (1,), (1,))

@@ -71,7 +71,7 @@ def approx_min_k(
     return neg_p.bind(values), indices
 
 
-def _extremes(name: str, x: Any, k: Any, axis: Any, recall: float) -> tuple[Array, Array]:
+def _extremes(name: str, x: Any, k: Any, axis: Any, recall: Any) -> tuple[Array, Array]:
     aval = typeof(x)
     require_kind(name, aval, FLOAT)
     place = axis_argument(name, axis, aval.ndim, "reduction_dimension")

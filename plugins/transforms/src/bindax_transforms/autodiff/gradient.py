@@ -32,8 +32,9 @@ Argnums = int | Sequence[int]
 
 
 def _positions(argnums: Argnums, args: Sequence[Any], name: str) -> tuple[int, ...]:
-    several = isinstance(argnums, Iterable) and not isinstance(argnums, str)
-    given: tuple[Any, ...] = tuple(argnums) if several else (argnums,)
+    wanted: Any = argnums
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+    given: tuple[Any, ...] = tuple(wanted) if several else (wanted,)
     positions = []
     for i in given:
         if not hasattr(i, "__index__") or isinstance(i, bool):

@@ -71,8 +71,9 @@ def words(given: str | Iterable[str] | None, parameter: str = "static_argnames")
     """
     if given is None:
         return ()
-    several = isinstance(given, Iterable) and not isinstance(given, str)
-    names = tuple(given) if several else (given,)
+    wanted: Any = given
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+    names: tuple[str, ...] = tuple(wanted) if several else (wanted,)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"{parameter} must be names of parameters, but got {given!r:.80}.")
     return names
