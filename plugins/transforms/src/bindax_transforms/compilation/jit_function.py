@@ -437,7 +437,11 @@ def jit(
         )
     check_function("jit", "fun", fun)
     statics = complete(fun, positions(static_argnums), words(static_argnames))
-    donated = complete(fun, positions(donate_argnums), words(donate_argnames))
+    donated = complete(
+        fun,
+        positions(donate_argnums, "donate_argnums"),
+        words(donate_argnames, "donate_argnames"),
+    )
     check_positions(fun, statics[0], donated[0])
     shardings = shardings_of(in_shardings, out_shardings, device)
     chosen = tuple(sorted((compiler_options or {}).items()))
