@@ -129,6 +129,6 @@ def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) ->
 
 
 def _is_first(indices: Any) -> Any:
-    """Which entries are the first of their positions."""
+    """Mark the entries that are the first of their positions."""
     same = jnp.all(indices[:, None] == indices[None], axis=-1)
     return jnp.argmax(same, axis=1) == jnp.arange(indices.shape[0])

@@ -1,4 +1,4 @@
-"""How sparse arrays are stored: which axes are batch axes or dense, in which order, how often."""
+"""The storage of sparse arrays: batch axes and dense axes, order, entries of one position."""
 
 from __future__ import annotations
 
@@ -229,6 +229,6 @@ def distinct(mat: BCOO) -> BCOO:
 
 
 def is_padding(indices: Any, shape: Sequence[int]) -> Any:
-    """Which positions are out of bounds of a shape."""
+    """Mark the positions that are out of bounds of a shape."""
     limits = jnp.array(shape, indices.dtype).reshape(len(shape))
     return jnp.any(indices >= limits, axis=-1)

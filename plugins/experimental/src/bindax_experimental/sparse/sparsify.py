@@ -155,7 +155,7 @@ ZERO_AT_ZERO = """
 abs asin asinh atan atanh cbrt ceil erf erf_inv expm1 floor integer_pow log1p round sign sin sinh
 sqrt square tan tanh
 """
-"""Functions of one operand that leave zeros zero, but are not linear: positions must be distinct."""
+"""Functions of one operand with zeros at zero, not linear: positions must be distinct."""
 
 LINEAR = "conj convert_element_type copy imag neg real"
 """Linear functions of one operand."""

@@ -265,7 +265,7 @@ def _part(mat: BCOO, bounds: Sequence[tuple[Any, Any, int]]) -> BCOO:
 def _moved_places(
     indices: Any, bounds: Sequence[tuple[Any, Any, int]], sizes: Sequence[int], shape: Sequence[int]
 ) -> tuple[Any, Any]:
-    """Which entries lie in a part, and the positions there."""
+    """Mark the entries that lie in a part, and give their positions there."""
     kept = jnp.ones(indices.shape[:-1], bool)
     rows = []
     for axis, (start, _, step) in enumerate(bounds):
