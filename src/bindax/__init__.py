@@ -30,7 +30,9 @@ from bindax_core import container_types as container_types
 from bindax_core import debug_infs as debug_infs
 from bindax_core import debug_nans as debug_nans
 from bindax_core import default_backend as default_backend
+from bindax_core import default_device as default_device
 from bindax_core import default_matmul_precision as default_matmul_precision
+from bindax_core import device_count as device_count
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put
 from bindax_core import devices as devices
@@ -50,12 +52,19 @@ from bindax_core import jaxpr_from_text as jaxpr_from_text
 from bindax_core import jaxpr_to_text as jaxpr_to_text
 from bindax_core import live_arrays as live_arrays
 from bindax_core import load_plugins as load_plugins
+from bindax_core import local_device_count as local_device_count
+from bindax_core import local_devices as local_devices
 from bindax_core import log_compiles as log_compiles
+from bindax_core import make_array_from_callback as make_array_from_callback
+from bindax_core import make_array_from_process_local_data as make_array_from_process_local_data
+from bindax_core import make_array_from_single_device_arrays as make_array_from_single_device_arrays
 from bindax_core import named_call as named_call
 from bindax_core import named_scope as named_scope
 from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core import numpy_rank_promotion as numpy_rank_promotion
 from bindax_core import plugin_settings as plugin_settings
+from bindax_core import process_count as process_count
+from bindax_core import process_index as process_index
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import rule_coverage as rule_coverage
 from bindax_core import transformation_names as transformation_names
@@ -72,6 +81,7 @@ if _typing.TYPE_CHECKING:
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import extend as extend
+    from bindax import ffi as ffi
     from bindax import flatten_util as flatten_util
     from bindax import image as image
     from bindax import lax as lax
@@ -81,11 +91,18 @@ if _typing.TYPE_CHECKING:
     from bindax import numpy as numpy
     from bindax import ops as ops
     from bindax import optimizers as optimizers
+    from bindax import profiler as profiler
     from bindax import random as random
     from bindax import scipy as scipy
+    from bindax import sharding as sharding
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_core import Array as Array
+    from bindax_core.sharding import NamedSharding as NamedSharding
+    from bindax_core.sharding import P as P
+    from bindax_core.sharding import make_mesh as make_mesh
+    from bindax_core.sharding import set_mesh as set_mesh
+    from bindax_parallel import shard_map as shard_map
     from bindax_transforms import JittedFunction as JittedFunction
     from bindax_transforms import checkpoint as checkpoint
     from bindax_transforms import checkpoint_policies as checkpoint_policies
@@ -124,6 +141,7 @@ _MODULES = (
     "dtypes",
     "experimental",
     "extend",
+    "ffi",
     "flatten_util",
     "image",
     "lax",
@@ -133,11 +151,15 @@ _MODULES = (
     "optimizers",
     "numpy",
     "ops",
+    "profiler",
     "random",
     "scipy",
+    "sharding",
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
+    **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
+    "shard_map": "bindax_parallel",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
     "pure_callback": "bindax_callbacks",

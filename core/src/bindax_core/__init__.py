@@ -51,13 +51,26 @@ from bindax_core.runtime._contexts import named_call as named_call
 from bindax_core.runtime._contexts import named_scope as named_scope
 from bindax_core.runtime._contexts import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core.runtime._contexts import numpy_rank_promotion as numpy_rank_promotion
+from bindax_core.runtime._global_arrays import make_array_from_callback as make_array_from_callback
+from bindax_core.runtime._global_arrays import (
+    make_array_from_process_local_data as make_array_from_process_local_data,
+)
+from bindax_core.runtime._global_arrays import (
+    make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+)
 from bindax_core.runtime._nonfinite import watch_results as _watch_results
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transfer import block_until_ready as block_until_ready
 from bindax_core.runtime._transfer import default_backend as default_backend
+from bindax_core.runtime._transfer import default_device as default_device
+from bindax_core.runtime._transfer import device_count as device_count
 from bindax_core.runtime._transfer import device_get as device_get
 from bindax_core.runtime._transfer import device_put as device_put
 from bindax_core.runtime._transfer import devices as devices
+from bindax_core.runtime._transfer import local_device_count as local_device_count
+from bindax_core.runtime._transfer import local_devices as local_devices
+from bindax_core.runtime._transfer import process_count as process_count
+from bindax_core.runtime._transfer import process_index as process_index
 from bindax_core.text._api import jaxpr_from_text as jaxpr_from_text
 from bindax_core.text._api import jaxpr_to_text as jaxpr_to_text
 

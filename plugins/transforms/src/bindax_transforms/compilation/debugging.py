@@ -81,9 +81,9 @@ def _logged_trace(
     return entry
 
 
-def _logged_compile(jitted: Any, entry: Any) -> Any:
+def _logged_compile(jitted: Any, entry: Any, operands: Any) -> Any:
     start = time.perf_counter()
-    run = _plain["_compile"](jitted, entry)
+    run = _plain["_compile"](jitted, entry, operands)
     seconds = time.perf_counter() - start
     _log.warning("jit of %s was compiled in %.3f s.", describe_function(jitted._fun), seconds)
     return run
