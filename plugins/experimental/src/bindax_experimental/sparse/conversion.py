@@ -96,9 +96,9 @@ def bcoo_todense(mat: BCOO) -> Any:
     return per_batch(spread, mat.n_batch)(data, mat.indices)
 
 
-def todense(x: Any) -> Any:
+def todense(arr: Any) -> Any:
     """The array with all of its elements, of a sparse array or any other."""
-    return x.todense() if isinstance(x, BCOO) else jnp.asarray(x)
+    return arr.todense() if isinstance(arr, BCOO) else jnp.asarray(arr)
 
 
 @api_boundary

@@ -122,30 +122,30 @@ def bcoo_reshape(mat: BCOO, *, new_sizes: Sequence[int], dimensions: Any = None)
 
 
 @api_boundary
-def bcoo_squeeze(mat: BCOO, *, dimensions: Sequence[int]) -> BCOO:
+def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     """The array without some axes, which must have size 1.
 
     Raises:
         ValueError: when an axis has another size.
     """
-    require_bcoo("bcoo_squeeze", mat)
-    axes = _axes("bcoo_squeeze", mat, dimensions)
-    if any(mat.shape[axis] != 1 for axis in axes):
-        raise ValueError(f"bcoo_squeeze: the axes {tuple(dimensions)} of {mat} have not size 1.")
-    batch, end = mat.n_batch, mat.n_batch + mat.n_sparse
+    require_bcoo("bcoo_squeeze", arr)
+    axes = _axes("bcoo_squeeze", arr, dimensions)
+    if any(arr.shape[axis] != 1 for axis in axes):
+        raise ValueError(f"bcoo_squeeze: the axes {tuple(dimensions)} of {arr} have not size 1.")
+    batch, end = arr.n_batch, arr.n_batch + arr.n_sparse
     gone = [axis for axis in axes if batch <= axis < end]
-    data, indices = mat.data, mat.indices
+    data, indices = arr.data, arr.indices
     if gone:
         # Padding along an axis that goes is marked along no other; its elements become zero.
         outside = jnp.any(indices[..., np.array(gone) - batch] > 0, axis=-1)
-        data = jnp.where(outside.reshape(*outside.shape, *(1,) * mat.n_dense), 0, data)
+        data = jnp.where(outside.reshape(*outside.shape, *(1,) * arr.n_dense), 0, data)
         rest = [axis - batch for axis in range(batch, end) if axis not in gone]
         indices = indices[..., np.array(rest, np.int32)]
     outer = tuple([axis for axis in axes if axis < batch])
-    inner = tuple([axis - mat.n_sparse + 1 for axis in axes if axis >= end])
+    inner = tuple([axis - arr.n_sparse + 1 for axis in axes if axis >= end])
     return BCOO(
         (jnp.squeeze(data, axis=(*outer, *inner)), jnp.squeeze(indices, axis=outer)),
-        shape=[size for axis, size in enumerate(mat.shape) if axis not in axes],
+        shape=[size for axis, size in enumerate(arr.shape) if axis not in axes],
     )
 
 
@@ -301,20 +301,20 @@ def bcoo_dynamic_slice(mat: BCOO, start_indices: Sequence[Any], slice_sizes: Seq
 
 
 @api_boundary
-def bcoo_rev(mat: BCOO, dimensions: Sequence[int]) -> BCOO:
+def bcoo_rev(operand: BCOO, dimensions: Sequence[int]) -> BCOO:
     """The array with the order of elements along some axes reversed."""
-    require_bcoo("bcoo_rev", mat)
-    axes = _axes("bcoo_rev", mat, dimensions)
-    batch, end = mat.n_batch, mat.n_batch + mat.n_sparse
+    require_bcoo("bcoo_rev", operand)
+    axes = _axes("bcoo_rev", operand, dimensions)
+    batch, end = operand.n_batch, operand.n_batch + operand.n_sparse
     outer = tuple([axis for axis in axes if axis < batch])
-    inner = tuple([axis - mat.n_sparse + 1 for axis in axes if axis >= end])
-    data, indices = jnp.flip(mat.data, (*outer, *inner)), jnp.flip(mat.indices, outer)
+    inner = tuple([axis - operand.n_sparse + 1 for axis in axes if axis >= end])
+    data, indices = jnp.flip(operand.data, (*outer, *inner)), jnp.flip(operand.indices, outer)
     for axis in axes:
         if batch <= axis < end:
-            size, row = mat.shape[axis], indices[..., axis - batch]
+            size, row = operand.shape[axis], indices[..., axis - batch]
             turned = jnp.where(row < size, size - 1 - row, row)
             indices = indices.at[..., axis - batch].set(turned)
-    return mat.replaced(data, indices, unique_indices=mat.unique_indices)
+    return operand.replaced(data, indices, unique_indices=operand.unique_indices)
 
 
 @api_boundary

@@ -79,14 +79,9 @@ def default_device(device: Any) -> Iterator[None]:
 
 
 @contextmanager
-def transfer_guard(*levels: str) -> Iterator[None]:
-    """Do nothing inside the block: transfers are not watched."""
+def transfer_guard_device_to_device(*levels: str) -> Iterator[None]:
+    """Do nothing inside the block: there is one device."""
     yield
-
-
-transfer_guard_device_to_device = transfer_guard
-transfer_guard_device_to_host = transfer_guard
-transfer_guard_host_to_device = transfer_guard
 
 
 def shard_map(
