@@ -82,14 +82,17 @@ class Runtime:
             rules; None while it is off.
         has_compiler_threads: whether programs may be compiled: not in a process forked after a
             compiler started threads, since the child would wait for them for ever.
+        trace_ended: called with each trace that ends, by the debug mode that looks for values that
+            leak; None while it is off.
     """
 
-    __slots__ = ("has_compiler_threads", "plugins", "wrap_rule")
+    __slots__ = ("has_compiler_threads", "plugins", "trace_ended", "wrap_rule")
 
     def __init__(self) -> None:
         self.plugins: Plugins = NoPlugins()
         self.wrap_rule: Callable[[Any, Any, Callable[..., Any]], Callable[..., Any]] | None = None
         self.has_compiler_threads = True
+        self.trace_ended: Callable[[Any], None] | None = None
 
 
 runtime = Runtime()
