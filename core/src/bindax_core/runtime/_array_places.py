@@ -29,7 +29,7 @@ class ArrayPlaces:
 
         Of an array whose bytes are on the host alone, where programs would take them to.
         """
-        if self._buffer is not None:
+        if self._backend is not None:
             return sharding_of(self._backend)
         from bindax_core.runtime._backend import default_sharding
 
@@ -49,7 +49,7 @@ class ArrayPlaces:
     @property
     def committed(self) -> bool:
         """True if programs that use the array must run on its devices, because it was put there."""
-        return self._buffer is not None and bool(getattr(self._backend, "committed", False))
+        return bool(getattr(self._backend, "committed", False))
 
     @property
     def is_fully_addressable(self) -> bool:

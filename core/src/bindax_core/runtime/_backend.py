@@ -26,8 +26,8 @@ from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
 
 if TYPE_CHECKING:
-    from bindax_core.sharding._sharding import Sharding
     from bindax_core.kernel._primitive import Primitive
+    from bindax_core.sharding._sharding import Sharding
 
 Executable = Callable[..., Sequence[Any]]
 

@@ -96,8 +96,8 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
         sharding.check(typeof(leaf).shape, "device_put: x")
         place = place_on(find_backend(), sharding)
     aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
-    if own is leaf and own._buffer is not None and own._backend is place and may_alias and target:
-        return own
+    if own is leaf and own.committed and own.place is place:
+        return own if may_alias else own.copy()
     if own is leaf and own.committed and _same_devices(own.sharding, place):
         return _constrained(own, place.sharding, donate)
     physical = own.physical()

@@ -289,7 +289,8 @@ class LoweringContext(DeviceOperations):
                 len(result_avals) + ordered
             )
         name = "stablehlo.custom_call"
-        return self._ordered_op(name, operands, result_avals, attributes, ordered)
+        results = self._ordered_op(name, operands, result_avals, attributes, ordered)
+        return self.everywhere(results, result_avals) if "sdy.sharding" in attributes else results
 
     # ------------------------------------------------------------------------ not for rules
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import ShapedArray, default_sharding
 from bindax_core.sharding import (
     AbstractMesh,
     NamedSharding,
+    PartitionSpec,
     Sharding,
     SingleDeviceSharding,
     open_axes,
@@ -37,6 +38,22 @@ class DeviceOperations:
     def mesh(self, mesh: AbstractMesh) -> str:
         """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
         return self._builder.meshes.symbol(mesh)
+
+    def everywhere(self, values: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+        """Values that are on one device, on all devices of the program."""
+        layout = self._builder.layout
+        if layout is None or layout.mesh is None:
+            return list(values)
+        copies = NamedSharding(layout.mesh, PartitionSpec())
+        return [
+            self.op(
+                "sdy.sharding_constraint",
+                [value],
+                [aval],
+                {"sharding": self.sharding(copies, aval.ndim)},
+            )[0]
+            for value, aval in zip(values, avals, strict=True)
+        ]
 
     def inspect_sharding(self, value: Any, callback: Callable[[Sharding], None]) -> None:
         """Call a function with the sharding of the first operand, when the program is compiled.
