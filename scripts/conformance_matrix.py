@@ -122,7 +122,7 @@ def containers(name: str) -> str:
 def section(found: Subject, report: RuleReport) -> str:
     """The part of the page on one package; empty where it has nothing that can be checked."""
     title = f"## {found.name}\n"
-    if report.without_rules:
+    if not found.primitives:
         listed = containers(found.name)
         text = "It declares no primitive and brings no rule for one. Its containers:"
         return f"{title}\n{text}\n\n{listed}" if listed else ""

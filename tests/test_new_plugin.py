@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -114,6 +115,7 @@ def test_passes_its_own_tests_and_is_discovered(tmp_path: Path, options: tuple[s
         "tests/test_containers.py::test_conformance",
         f"src/{MODULE}/containers.py::{MODULE}.containers.Interval",
     }
+    checked = json.loads(run("bindax", "check", NAME, "--budget", "20", "--json"))
     offers = {"pytrees": [f"{MODULE}.containers:Interval"]}
     if not options:
         expected |= {
@@ -124,6 +126,26 @@ def test_passes_its_own_tests_and_is_discovered(tmp_path: Path, options: tuple[s
     assert expected <= passed, output
     assert records[PLUGIN]["status"] == "available"
     assert records[PLUGIN]["offers"] == offers
+    assert checked["ok"]
+    names = {result["primitive"] for result in checked["results"] if result["status"] == "passed"}
+    assert names == {f"{MODULE}.containers.Interval", *offers.get("primitives", ())}
+
+
+@VARIANTS
+def test_every_import_is_declared(tmp_path: Path, options: tuple[str, ...]) -> None:
+    whole = write(tmp_path / "package", *options)
+    declared = [one.split(">")[0] for one in whole["project"]["dependencies"]]
+    for_tests = [*declared, *(one.split(">")[0] for one in whole["dependency-groups"]["dev"])]
+
+    for file in (tmp_path / "package").rglob("*.py"):
+        known = for_tests if "tests" in file.parts else declared
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for package in {name.partition(".")[0] for name in names} - sys.stdlib_module_names:
+                # The kit is imported by hooks that it alone calls.
+                allowed = {one.replace("-", "_") for one in known} | {MODULE, "bindax_testing"}
+                assert package in allowed, f"{file}: {package}"
 
 
 @VARIANTS
@@ -151,6 +173,19 @@ def test_a_card_has_every_rule(tmp_path: Path) -> None:
     card = function[function.index("scale_p = primitive(") :]
     for kind in ("impl", "abstract_eval", "jvp", "vmap", "transpose", 'lowering["stablehlo"]'):
         assert f"    rules.{kind}(_" in card
+
+
+def test_a_field_that_flatten_drops_is_found(tmp_path: Path) -> None:
+    directory = tmp_path / "package"
+    run = install(directory, write(directory, "--container-only"))
+    file = directory / "src" / MODULE / "containers.py"
+    text = file.read_text(encoding="utf-8")
+    damaged = text.replace("interval.upper), interval.unit", "interval.upper), ''")
+    assert damaged != text
+    file.write_text(damaged, encoding="utf-8")
+
+    with pytest.raises(AssertionError, match=r"(?s)failed: .*The attribute 'unit' was 'm', and is"):
+        run("bindax", "check", NAME)
 
 
 def test_a_wrong_rule_is_found_by_its_tests(tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ def test_misses_are_explained(caplog: pytest.LogCaptureFixture) -> None:
         "the static argument 'k' is 3, where 2 is known.",
         "x['a'] is float64[] of weak type, where float32[1] is known.",
         f"the arguments have the structure {structure}, where {known} is known.",
-        "config.default_dtype_bits is 64, where 32 is known.",
+        "config.enable_x64 is True, where 'explicit' is known.",
     ]
     assert f"called at {__file__}" in caplog.records[0].getMessage()
 
@@ -409,7 +409,7 @@ def test_products_take_the_default_precision() -> None:
         assert "HIGHEST" not in str(bindax.make_jaxpr(product)(x, x))
         with bindax.default_matmul_precision("highest"):
             assert "HIGHEST" in str(bindax.make_jaxpr(product)(x, x))
-            assert "HIGHEST" in str(f.trace(x))
+            assert "HIGHEST" in str(f.trace(x).jaxpr)
     third = np.full((2, 2), 1 / 3, np.float32)
     with bindax.default_matmul_precision("BF16_BF16_F32"):
         rounded = jnp.asarray(third) @ jnp.asarray(third)

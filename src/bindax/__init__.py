@@ -81,6 +81,7 @@ if _typing.TYPE_CHECKING:
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
     from bindax import extend as extend
+    from bindax import ffi as ffi
     from bindax import flatten_util as flatten_util
     from bindax import image as image
     from bindax import lax as lax
@@ -90,6 +91,7 @@ if _typing.TYPE_CHECKING:
     from bindax import numpy as numpy
     from bindax import ops as ops
     from bindax import optimizers as optimizers
+    from bindax import profiler as profiler
     from bindax import random as random
     from bindax import scipy as scipy
     from bindax import sharding as sharding
@@ -100,6 +102,7 @@ if _typing.TYPE_CHECKING:
     from bindax_core.sharding import P as P
     from bindax_core.sharding import make_mesh as make_mesh
     from bindax_core.sharding import set_mesh as set_mesh
+    from bindax_parallel import shard_map as shard_map
     from bindax_transforms import JittedFunction as JittedFunction
     from bindax_transforms import checkpoint as checkpoint
     from bindax_transforms import checkpoint_policies as checkpoint_policies
@@ -138,6 +141,7 @@ _MODULES = (
     "dtypes",
     "experimental",
     "extend",
+    "ffi",
     "flatten_util",
     "image",
     "lax",
@@ -147,6 +151,7 @@ _MODULES = (
     "optimizers",
     "numpy",
     "ops",
+    "profiler",
     "random",
     "scipy",
     "sharding",
@@ -154,6 +159,7 @@ _MODULES = (
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
+    "shard_map": "bindax_parallel",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
     "pure_callback": "bindax_callbacks",

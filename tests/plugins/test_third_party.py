@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +172,48 @@ np.testing.assert_allclose(slope, 1 - np.tanh(x) ** 2, rtol=1e-5)
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "checks"),
+    [("softsign", {"round trip", "jvp"}), ("intervals", {"bounds hold"}), ("onnx", {"model"})],
+)
+def test_containers_and_rule_kinds_of_packages_are_checked(
+    environment: Any, name: str, checks: set[str]
+) -> None:
+    report = environment.bindax("check", name, "--budget", "30")
+
+    assert report["ok"]
+    passed = {result["check"] for result in report["results"] if result["status"] == "passed"}
+    assert checks <= passed
+
+
+@pytest.mark.parametrize("options", [(), ("--container-only",)], ids=["full", "container"])
+def test_the_scaffold_works_beside_installed_packages(
+    environment: Any, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    package = tmp_path / "package"
+    environment.run(
+        "-m", "bindax", "new-plugin", "scaffolded", "--directory", str(package), *options
+    )
+    metadata = tmp_path / "site" / "scaffolded-0.1.0.dist-info"
+    metadata.mkdir(parents=True)
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    required = "".join(f"Requires-Dist: {one}\n" for one in project["dependencies"])
+    head = "Metadata-Version: 2.1\nName: scaffolded\nVersion: 0.1.0\n"
+    (metadata / "METADATA").write_text(head + required)
+    lines = []
+    for group, entries in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{key} = {value}" for key, value in entries.items())]
+    (metadata / "entry_points.txt").write_text("\n".join(lines))
+    paths = {"PYTHONPATH": os.pathsep.join([str(package / "src"), str(tmp_path / "site")])}
+
+    tests = ("-q", "-p", "no:cacheprovider", "--rootdir", str(package), "-c")
+    environment.run(
+        "-m", "pytest", *tests, str(package / "pyproject.toml"), str(package), settings=paths
+    )
+    records = environment.bindax("doctor", settings=paths)
+    assert not [one for one in records if "scaffolded" in one["subject"]], records
+
+
 GOOD = {
     "softsign": {"bindax_core", "bindax_core.extend", "bindax_lax_basic"},
     "intervals": {
@@ -195,5 +239,9 @@ def test_the_examples_import_public_names_alone(name: str) -> None:
         for line in file.read_text().splitlines():
             if line.startswith(("import bindax", "from bindax")):
                 module = line.split()[1]
-                assert module in GOOD[name] or module.startswith("bindax_example_"), line
+                # The module with the check of a rule kind is imported by the kit alone.
+                known = (
+                    GOOD[name] | {"bindax_testing"} if file.stem == "conformance" else GOOD[name]
+                )
+                assert module in known or module.startswith("bindax_example_"), line
                 assert " _" not in line, line

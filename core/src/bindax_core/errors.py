@@ -140,6 +140,18 @@ class DerivedRuleNotice(UserWarning):
     """A primitive runs on a rule that was derived, which may be slower than one of its own."""
 
 
+def name_function(error: BaseException, function: Any) -> None:
+    """Put the name of the function that was called before a message of another one that lacks it.
+
+    Messages of Python, of NumPy and about operands alone say what was wrong, and not where.
+    """
+    text, name = str(error), function.__name__
+    foreign = type(error).__module__ == "builtins" or isinstance(error, AbstractionError)
+    ours = function.__module__.startswith("bindax") and function.__qualname__ == name
+    if foreign and ours and error.args == (text,) and name not in text:
+        error.args = (f"{name}: {text}",)
+
+
 # Each error here is public. Type checkers would take this for all that there is.
 vars()["__all__"] = [
     name

@@ -12,6 +12,7 @@ from bindax_core.errors import MissingRuleError as MissingRuleError
 from bindax_core.errors import TracingRecursionError as TracingRecursionError
 from bindax_core.kernel import rules as rules
 from bindax_core.kernel._aval import AbstractValue as AbstractValue
+from bindax_core.kernel._aval import Dimension as Dimension
 from bindax_core.kernel._aval import ShapedArray as ShapedArray
 from bindax_core.kernel._aval import ValueType as ValueType
 from bindax_core.kernel._aval import dtype_name as dtype_name
@@ -19,7 +20,6 @@ from bindax_core.kernel._aval import float0 as float0
 from bindax_core.kernel._aval import is_differentiable as is_differentiable
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
-from bindax_core.kernel._aval import unknown_type_message as unknown_type_message
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
@@ -95,6 +95,7 @@ from bindax_core.runtime._backend import InterpretedProgram as InterpretedProgra
 from bindax_core.runtime._backend import LoweringContext as LoweringContext
 from bindax_core.runtime._backend import Region as Region
 from bindax_core.runtime._backend import bound_shardings as bound_shardings
+from bindax_core.runtime._backend import compiling_backend as compiling_backend
 from bindax_core.runtime._backend import default_sharding as default_sharding
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
@@ -103,6 +104,9 @@ from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
+from bindax_core.runtime._number_types import admitted_array as admitted_array
+from bindax_core.runtime._number_types import admitted_dtype as admitted_dtype
+from bindax_core.runtime._number_types import admitted_type as admitted_type
 from bindax_core.runtime._operands import as_array as as_array
 from bindax_core.runtime._operations import ArrayOperations as ArrayOperations
 from bindax_core.runtime._operations import UndefPrimal as UndefPrimal
@@ -120,6 +124,8 @@ from bindax_core.runtime._placement import place_on as place_on
 from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
+from bindax_core.runtime._wrapped import unknown_type_message as unknown_type_message
+from bindax_core.runtime._wrapped import unwrapped as unwrapped
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition

@@ -34,6 +34,7 @@ _PARALLEL = (
     *("all_gather", "all_gather_p", "all_to_all", "all_to_all_p", "axis_index", "axis_size"),
     *("pbroadcast", "pmax", "pmax_p", "pmean", "pmin", "pmin_p", "ppermute", "ppermute_p"),
     *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p", "pswapaxes"),
+    "shard_map_p",
 )
 """The names of ``bindax_parallel``, in the same way."""
 

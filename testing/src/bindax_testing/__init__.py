@@ -14,12 +14,18 @@ was checked. Register the type first, and pass an instance of it.
 
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
+from bindax_testing._cases import Case as Case
+from bindax_testing._compare import NotApplicable as NotApplicable
 from bindax_testing._conformance import check_plugin as check_plugin
 from bindax_testing._conformance import check_primitive as check_primitive
 from bindax_testing._conformance import check_rules as check_rules
 from bindax_testing._conformance import check_sample as check_sample
 from bindax_testing._conformance import conformance as conformance
 from bindax_testing._debug import checked_rule as checked_rule
+from bindax_testing._given import ContainerSample as ContainerSample
+from bindax_testing._given import RuleCheck as RuleCheck
+from bindax_testing._given import container as container
+from bindax_testing._given import rule_check as rule_check
 from bindax_testing._mutation._report import Mutant as Mutant
 from bindax_testing._mutation._report import MutationReport as MutationReport
 from bindax_testing._mutation._run import mutate_plugin as mutate_plugin

@@ -175,10 +175,11 @@ def replaced(case: Case, draws: Sequence[Sequence[Any]]) -> Case:
     return attrs.evolve(case, draws=tuple(tuple(operands) for operands in draws))
 
 
-def as_test(case: Case, check: str, plugin: str) -> str:
-    """A test to paste into a file, which repeats a check on this case alone."""
+def as_test(case: Case, check: str, plugin: str, *, by_label: bool = False) -> str:
+    """A test to paste into a file, which repeats a check on this case alone, or on its sample."""
     name = "".join(c if c.isalnum() else "_" for c in f"{case.primitive.name}_{check}")
-    if not (_literal(case.params) and all(_printable(x) for row in case.draws for x in row)):
+    printable = _literal(case.params) and all(_printable(x) for row in case.draws for x in row)
+    if by_label or not printable:
         return (
             f"from bindax_testing import check_sample\n\n\n"
             f"def test_{name}():\n"

@@ -9,8 +9,11 @@ from typing import Any
 from bindax_core import find_primitive
 from bindax_core.extend import Primitive
 from bindax_testing._cases import Case, cases_of
+from bindax_testing._containers import container_results
 from bindax_testing._outcomes import FAILED, RuleResult
 from bindax_testing._plan import Plan, make_plan
+from bindax_testing._pytrees._nodes import nodes_of, qualified
+from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
 from bindax_testing._results import RuleReport
 from bindax_testing._runner import (
     apply_expected,
@@ -30,7 +33,10 @@ def check_plugin(
     time_limit: float = 10.0,
     samples: Iterable[Any] = (),
 ) -> RuleReport:
-    """Check that the rules of an installed plugin agree with each other and with the math.
+    """Check the rules of an installed plugin, and its containers.
+
+    Rules have to agree with each other and with the math, containers with the contract of pytrees;
+    rules of kinds of third parties are checked by the checks that those give.
 
     Args:
         name: the plugin or its distribution.
@@ -113,7 +119,7 @@ def check_sample(plugin: str, label: str, check: str, *, seed: int = 0) -> None:
     found = subject_of(plugin)
     for case in cases_of(sample_named(plugin, label), found.kinds, seed):
         if case.primitive in found.kinds:
-            run_one(case, check)
+            run_one(case, check, own=found.checks)
 
 
 @lru_cache(maxsize=8)
@@ -125,8 +131,14 @@ def plan_of(name: str, seed: int, time_limit: float) -> Plan:
 def check_one_of(
     name: str, primitive: str, check: str | None, seconds: float, seed: int, time_limit: float
 ) -> list[RuleResult]:
-    """The results of the checks of one primitive of a plugin, or of one check; for pytest."""
+    """The results for one primitive or container of a plugin, or of one check; for pytest."""
     plan = plan_of(name, seed, time_limit)
+    if primitive in container_names(name):
+        return [
+            result
+            for result in container_results(plan.subject.types, plan.subject.containers)
+            if result.primitive == primitive and check in (None, result.check)
+        ]
     (chosen,) = [p for p in plan.subject.primitives if p.name == primitive]
     groups = groups_of(plan, [chosen])
     kept = [group for group in groups if check in (None, group.check.name)]
@@ -139,10 +151,18 @@ def check_one_of(
 
 
 def checks_of(name: str) -> list[tuple[str, str]]:
-    """The names of the primitives of a plugin, each with the names of its checks."""
+    """The names of primitives and containers of a plugin, each with the names of its checks."""
     found = subject_of(name)
     plan = Plan(found, 0, 0.0, None)  # type: ignore[arg-type]  # nothing is run
-    return [(p.name, check.name) for p in found.primitives for check in plan.checks_of(p)]
+    checks = [(p.name, check.name) for p in found.primitives for check in plan.checks_of(p)]
+    return checks + [(kind, check) for kind in container_names(name) for check in PYTREE_CHECKS]
+
+
+def container_names(name: str) -> list[str]:
+    """The names of the containers of a plugin of which there are samples."""
+    found = subject_of(name)
+    reached = {type(node.value) for one in found.containers for node in nodes_of(one.value)}
+    return [qualified(kind) for kind in found.types if kind in reached]
 
 
 def sample_problems(name: str, seed: int, time_limit: float) -> list[RuleResult]:
@@ -154,7 +174,7 @@ def sample_problems(name: str, seed: int, time_limit: float) -> list[RuleResult]
 def conformance(
     plugin: str, *, budget: float = 60.0, seed: int = 0, time_limit: float = 10.0
 ) -> Callable[..., None]:
-    """A test function that checks a plugin, one test for each of its primitives.
+    """A test function that checks a plugin, one test for each primitive and container type.
 
     A plugin's ``tests/test_conformance.py`` is::
 
@@ -174,6 +194,7 @@ def conformance(
     import pytest
 
     names = [primitive.name for primitive in subject_of(plugin).primitives]
+    names += container_names(plugin)
     share = budget / max(len(names), 1)
 
     @pytest.mark.parametrize("primitive", ["samples", *names])

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from bindax_core import config
-from bindax_core.extend import Primitive, describe_rule, find_backend
+from bindax_core.extend import Primitive, describe_rule, find_backend, rule_kinds
 from bindax_testing._blame import (
     Culprit,
     codes_of,
@@ -21,6 +21,8 @@ from bindax_testing._blame import (
 )
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._checks import CHECKS, Check, Setting
+from bindax_testing._compare import Mismatch
+from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._outcomes import FAILED, SKIPPED, RuleResult
 from bindax_testing._samples import Sample
@@ -62,8 +64,28 @@ class Plan:
     def checks_of(self, primitive: Primitive) -> list[Check]:
         """The checks that concern a primitive, in the order of reports."""
         kinds = self.subject.kinds[primitive]
-        checks = [c for c in CHECKS.values() if kinds is None or c.kind in kinds]
+        own = [made_check(one) for one in self.subject.checks if _has_rule(primitive, one.kind)]
+        known = (*CHECKS.values(), *own)
+        checks = [c for c in known if kinds is None or c.kind in kinds]
         return sorted(checks, key=lambda check: check.rank)
+
+
+def _has_rule(primitive: Primitive, kind: str) -> bool:
+    return kind in rule_kinds and primitive in rule_kinds[kind].functions
+
+
+def made_check(one: RuleCheck) -> Check:
+    """The check that a third party gives for rules of its own kind."""
+
+    def run(case: Case, setting: Setting) -> None:
+        try:
+            one.run(case)
+        except Mismatch:
+            raise
+        except AssertionError as error:
+            raise Mismatch(str(error) or f"the check {one.name!r} failed.") from error
+
+    return Check(one.name, one.kind, run, rank=2)
 
 
 def checking() -> AbstractContextManager[None]:

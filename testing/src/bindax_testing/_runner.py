@@ -6,7 +6,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import attrs
 
@@ -18,9 +17,11 @@ from bindax_testing._checks import CHECKS, Check
 from bindax_testing._checks._base import why_not_called
 from bindax_testing._compare import Mismatch, NotApplicable
 from bindax_testing._consequences import mark_consequences, suspect_evaluation
+from bindax_testing._containers import container_results
+from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, PASSED, SKIPPED, RuleResult
-from bindax_testing._plan import Plan, checking, make_plan
+from bindax_testing._plan import Plan, checking, made_check, make_plan
 from bindax_testing._results import RuleReport
 from bindax_testing._samples import ExpectedFailure
 from bindax_testing._shrink import shrunk
@@ -160,7 +161,9 @@ class Group:
             if smaller is not case:
                 case, result.reason = smaller, self._reason_anew(smaller, result.reason)
         result.case, result.sample = case.description, case.label
-        result.test = as_test(case, self.check.name, self.plan.subject.name)
+        result.test = as_test(
+            case, self.check.name, self.plan.subject.name, by_label=self.check.name not in CHECKS
+        )
 
     def _reason_anew(self, case: Case, reason: str) -> str:
         """The text of the check about a smaller case."""
@@ -306,30 +309,40 @@ def check_subject(
     """
     start = time.perf_counter()
     plan = make_plan(subject, seed=seed, time_limit=time_limit)
+    containers = container_results(subject.types, subject.containers)
     left = budget - (time.perf_counter() - start)
-    results = [*plan.problems, *run_groups(plan, groups_of(plan), left, cases)]
+    results = [*plan.problems, *containers, *run_groups(plan, groups_of(plan), left, cases)]
     seconds = time.perf_counter() - start
     return RuleReport(subject.name, seed, budget, seconds, plan.setting.compiler, results)
 
 
-def run_one(case: Case, check: str, time_limit: float = 10.0) -> None:
+def run_one(
+    case: Case, check: str, time_limit: float = 10.0, own: Iterable[RuleCheck] = ()
+) -> None:
     """Run one check on one case.
 
+    Args:
+        case: the case.
+        check: the name of the check.
+        time_limit: the seconds that it may take.
+        own: checks of rule kinds of third parties, besides those of the kit.
+
     Raises:
-        KeyError: there is no such check.
+        ValueError: there is no such check.
         Mismatch: the rule is wrong.
     """
     subject = Subject("", {case.primitive: None}, ())
     plan = make_plan(subject, seed=case.seed, time_limit=time_limit)
     plan.cases[case.primitive] = [case]
-    group = Group.make(plan, case.primitive, _check_named(check))
+    group = Group.make(plan, case.primitive, _check_named(check, own))
     with checking():
         group.first()
     if group.result.status != PASSED:
         raise Mismatch(str(group.result))
 
 
-def _check_named(name: str) -> Any:
-    if name not in CHECKS:
-        raise ValueError(f"there is no check {name!r}; there are {', '.join(map(repr, CHECKS))}.")
-    return CHECKS[name]
+def _check_named(name: str, own: Iterable[RuleCheck]) -> Check:
+    known = CHECKS | {one.name: made_check(one) for one in own}
+    if name not in known:
+        raise ValueError(f"there is no check {name!r}; there are {', '.join(map(repr, known))}.")
+    return known[name]

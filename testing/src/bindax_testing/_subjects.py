@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from bindax_core import installed_plugins
 from bindax_core.errors import PluginError
-from bindax_core.extend import PluginContents, Primitive, plugin_contents, unresolved_conflicts
+from bindax_core.extend import (
+    PluginContents,
+    Primitive,
+    RuleKind,
+    plugin_contents,
+    rule_kinds,
+    rules,
+    unresolved_conflicts,
+)
+from bindax_testing._containers import without_sample
+from bindax_testing._given import ContainerSample, RuleCheck
+from bindax_testing._pytrees._nodes import nodes_of
 from bindax_testing._samples import EquivalentMutant, ExpectedFailure, Sample
+
+_BUILT_IN = frozenset(kind.name for kind in vars(rules).values() if isinstance(kind, RuleKind)) | {
+    "lowering.stablehlo"
+}
+"""Rule kinds of the kernel; the kit has checks of those that compute."""
 
 
 @attrs.frozen(eq=False)
 class Subject:
-    """The primitives to check, and their samples.
+    """The primitives and containers to check, and their samples.
 
     Attributes:
         name: the plugin.
@@ -25,6 +42,9 @@ class Subject:
         equivalent: which mistakes change nothing that matters.
         problems: what is wrong with the samples, in sentences.
         nothing: why there is nothing to check, or empty.
+        types: the container types to check.
+        containers: what to check them on.
+        checks: those of rule kinds that third parties bring.
     """
 
     name: str
@@ -34,6 +54,9 @@ class Subject:
     equivalent: tuple[EquivalentMutant, ...] = ()
     problems: tuple[str, ...] = ()
     nothing: str = ""
+    types: tuple[type, ...] = ()
+    containers: tuple[ContainerSample, ...] = ()
+    checks: tuple[RuleCheck, ...] = ()
 
     @property
     def primitives(self) -> list[Primitive]:
@@ -64,26 +87,70 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
     # Rules for the primitives of others are checked on the samples of whoever owns these.
     owners = [
         other
-        for other in plugin_contents()
+        for other in _plugins_in({_package(primitive.site.module) for primitive in extended})
         if other not in plugins and not extended.keys().isdisjoint(other.primitives)
     ]
     kinds.update((primitive, frozenset(some)) for primitive, some in extended.items())
+    foreign = _foreign_kinds(kinds)
+    homes = [one for one in _plugins_in(foreign.values()) if one not in (*plugins, *owners)]
     given: list[Any] = list(more)
     problems = unresolved_conflicts(frozenset(plugin.distribution for plugin in plugins))
-    for plugin in (*plugins, *owners):
+    for plugin in (*plugins, *owners, *homes):
         found, problem = samples_of(plugin)
-        given += found
+        # Of the packages that define rule kinds, the checks; of owners of primitives, the samples.
+        given += found if plugin in plugins else [x for x in found if _is_shared(x, plugin, homes)]
         problems += [problem] if problem else []
+    types = tuple(kind for plugin in plugins for kind in plugin.types)
     made = subject(name, kinds, given, problems)
-    return made if kinds else attrs.evolve(made, nothing=_why_nothing(name, plugins))
+    problems = [*made.problems, *without_sample(types, made.containers)]
+    problems += _without_check(foreign, made.checks)
+    nothing = "" if kinds or types else f"the plugin {name!r} declares {_NOTHING}."
+    return attrs.evolve(made, problems=tuple(problems), types=types, nothing=nothing)
 
 
-def _why_nothing(name: str, plugins: Iterable[PluginContents]) -> str:
-    """Why a plugin has no rules to check, and what to do instead."""
-    text = f"the plugin {name!r} declares no primitive and brings no rule for one"
-    if any("pytree" in plugin.declared for plugin in plugins):
-        text += "; check its containers with bindax_testing.check_pytree"
-    return f"{text}."
+_NOTHING = "no primitive and no container, and brings no rule for a primitive"
+
+
+def _is_shared(one: Any, plugin: PluginContents, homes: Iterable[PluginContents]) -> bool:
+    """Tell whether something that another plugin gives is needed to check this one."""
+    return isinstance(one, RuleCheck) or not (plugin in homes or isinstance(one, ContainerSample))
+
+
+def _foreign_kinds(kinds: Mapping[Primitive, frozenset[str] | None]) -> dict[str, str]:
+    """The rule kinds of third parties that primitives have, each with the package that made it."""
+    found: dict[str, str] = {}
+    for name, kind in list(rule_kinds.items()):
+        if name in _BUILT_IN:
+            continue
+        if any(
+            primitive in kind.functions and (some is None or name in some)
+            for primitive, some in kinds.items()
+        ):
+            found[name] = _package(kind.site.module)
+    return found
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0].partition(":")[0]
+
+
+def _plugins_in(packages: Collection[str]) -> Iterator[PluginContents]:
+    """The plugins that stand in some importable packages; they are loaded."""
+    for record in installed_plugins():
+        if _package(record["module"]) in packages:
+            yield from plugin_contents(record["plugin"])
+
+
+def _without_check(kinds: Iterable[str], checks: Iterable[RuleCheck]) -> list[str]:
+    """Sentences about rule kinds of third parties that nobody gave a check for."""
+    known = {check.kind for check in checks}
+    return [
+        f"there is no check for rules of the kind {kind!r}, so they were not checked; yield "
+        f"bindax_testing.rule_check({kind!r}, function) from the hook bindax_samples of the "
+        f"package that defines the kind."
+        for kind in sorted(kinds)
+        if kind not in known
+    ]
 
 
 def subject(
@@ -96,6 +163,8 @@ def subject(
     samples: list[Sample] = []
     expected: list[ExpectedFailure] = []
     equivalent: list[EquivalentMutant] = []
+    containers: list[ContainerSample] = []
+    checks: list[RuleCheck] = []
     found = list(problems)
     for one in given:
         if isinstance(one, Sample):
@@ -104,10 +173,14 @@ def subject(
             expected.append(one)
         elif isinstance(one, EquivalentMutant):
             equivalent.append(one)
+        elif isinstance(one, ContainerSample):
+            containers.append(one)
+        elif isinstance(one, RuleCheck):
+            checks.append(one)
         else:
             found.append(
-                f"{one!r:.80} is no Sample, ExpectedFailure or EquivalentMutant; make samples "
-                f"with bindax_testing.sample."
+                f"{one!r:.80} is no Sample, ExpectedFailure, EquivalentMutant, ContainerSample or "
+                f"RuleCheck; make samples with bindax_testing.sample or container."
             )
     labels = [sample.label for sample in samples]
     found += [
@@ -116,7 +189,15 @@ def subject(
         if count > 1
     ]
     return Subject(
-        name, dict(kinds), tuple(samples), tuple(expected), tuple(equivalent), tuple(found)
+        name,
+        dict(kinds),
+        tuple(samples),
+        tuple(expected),
+        tuple(equivalent),
+        tuple(found),
+        types=tuple({type(node.value): None for one in containers for node in nodes_of(one.value)}),
+        containers=tuple(containers),
+        checks=tuple(checks),
     )
 
 

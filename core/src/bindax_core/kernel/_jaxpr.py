@@ -126,6 +126,13 @@ class Jaxpr:
         return "\n".join(format_jaxpr(self))
 
 
+def require_program(name: str, given: Any, *kinds: type) -> None:
+    """Raise a TypeError that names the function, unless it was given a program."""
+    if not isinstance(given, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{name} takes a {wanted}, but got {given!r:.80}; see bindax.make_jaxpr.")
+
+
 class ClosedJaxpr:
     """A jaxpr with the values of its constants.
 
@@ -139,6 +146,7 @@ class ClosedJaxpr:
     __slots__ = ("__weakref__", "cache", "consts", "jaxpr")
 
     def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()) -> None:
+        require_program("ClosedJaxpr", jaxpr, Jaxpr)
         if len(jaxpr.constvars) != len(consts):
             raise ValueError(
                 f"a jaxpr with {len(jaxpr.constvars)} constants was closed over {len(consts)}."

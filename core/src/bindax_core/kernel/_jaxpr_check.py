@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 
 from bindax_core.errors import JaxprTypeError
 from bindax_core.kernel import rules
-from bindax_core.kernel._jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
+from bindax_core.kernel._jaxpr import (
+    Atom,
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Var,
+    require_program,
+    subjaxprs,
+)
 
 
 class JaxprType(NamedTuple):
@@ -32,6 +41,7 @@ def typecheck_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> JaxprType:
     >>> print(typecheck_jaxpr(make_jaxpr(lambda x: x)(3.0)))
     (float64[]) -> (float64[])
     """
+    require_program("typecheck_jaxpr", jaxpr, Jaxpr, ClosedJaxpr)
     if isinstance(jaxpr, ClosedJaxpr):
         jaxpr = jaxpr.jaxpr
     bound: set[Var] = set()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.errors import NonFiniteError
-from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, Var
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, Var, require_program
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
@@ -23,6 +23,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     Raises:
         TypeError: when the number of values is wrong.
     """
+    require_program("eval_jaxpr", jaxpr, Jaxpr)
     if len(args) != len(jaxpr.invars) or len(consts) != len(jaxpr.constvars):
         raise TypeError(
             f"a jaxpr of {len(jaxpr.constvars)} constants and {len(jaxpr.invars)} arguments was "

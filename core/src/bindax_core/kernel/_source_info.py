@@ -14,6 +14,7 @@ from functools import wraps
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from bindax_core.errors import name_function
 from bindax_core.runtime._config import config
 
 P = ParamSpec("P")
@@ -127,6 +128,8 @@ def api_boundary(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs) if kwargs else function(*args)  # type: ignore[call-arg]
         except Exception as error:
             hide_internal_frames(error)
+            if error.__traceback__ is None:  # it comes from the function itself
+                name_function(error, function)
             raise
 
     return bounded

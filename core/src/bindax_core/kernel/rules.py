@@ -84,7 +84,8 @@ lowering = RuleFamily(
         signature="(ctx, *ir_values, **params) -> ir_value",
     ),
 )
-"""The translation into a compiler's language, one kind for each target."""
+"""The translation into a compiler's language, one kind for each target; ``alone=False`` says that
+it works inside of the program of another primitive only."""
 
 stablehlo = lowering["stablehlo"]
 

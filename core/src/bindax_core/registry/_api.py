@@ -34,6 +34,8 @@ def load_plugins(*names: str) -> list[str]:
     """
     loader = installed.discovery.loader
     for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"load_plugins takes names of plugins, but got {name!r:.80}.")
         loader.load_named(name)
     if not names:
         loader.load_all()

@@ -35,7 +35,7 @@ class InstalledPlugins:
         return self._make() if found is None else found
 
     def _make(self) -> Discovery:
-        from bindax_core.kernel._declared import find_declared
+        from bindax_core.kernel._primitives_by_name import find_declared
         from bindax_core.registry._installers import installers
         from bindax_core.registry._loader import Loader
         from bindax_core.registry._lookup import Discovery

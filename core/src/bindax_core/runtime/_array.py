@@ -11,6 +11,8 @@ from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_value_type
 from bindax_core.kernel._extended import as_extended, is_extended, logical_array, physical_array
 from bindax_core.runtime._array_places import ArrayPlaces
+from bindax_core.runtime._config import config
+from bindax_core.runtime._number_types import admitted_array
 from bindax_core.runtime._operators import ArrayOperators
 from bindax_core.runtime._placement import PlacedElsewhereError
 
@@ -52,9 +54,12 @@ class Array(ArrayPlaces, ArrayOperators):
 
         Args:
             array: a NumPy array or scalar that nobody writes to any more.
-            aval: its type, where it is weak.
+            aval: its type, where it is weak. Without it the array is one that enters: of 32 bits
+                while ``config.enable_x64`` is False.
         """
         host = np.asarray(array)
+        if aval is None and config.enable_x64 is False:
+            host = admitted_array(host)
         if not host.dtype.isnative:
             host = host.astype(host.dtype.newbyteorder("="))
         if host.flags.writeable:

@@ -252,6 +252,8 @@ def find_backend(name: str | None = None) -> Backend:
     if name is not None and name in backends:
         return backends[name]
     runtime.plugins.load_backends(name)
+    if name is not None and name not in backends:
+        runtime.plugins.load_backends()  # which devices there are is known to no manifest
     if name is None:
         return max(list(backends.values()), key=lambda backend: backend.priority)
     if name not in backends:
@@ -390,6 +392,7 @@ def compiling_backend(operands: Sequence[Any]) -> Backend | None:
         return None
     for x in operands:
         owner = getattr(x, "_backend", None)
+        owner = getattr(owner, "backend", owner)
         if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
             return owner  # type: ignore[no-any-return]
     backend = find_backend()

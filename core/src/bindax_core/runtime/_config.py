@@ -19,6 +19,13 @@ def _flag(name: str, default: bool) -> bool:
     return text.strip().lower() not in ("", "0", "false", "no", "off")
 
 
+def _mode(name: str) -> Any:
+    text = os.environ.get(name, "explicit").strip().lower()
+    if text in ("1", "true", "yes", "on"):
+        return True
+    return False if text in ("", "0", "false", "no", "off") else text
+
+
 def _number(name: str, default: int) -> Any:
     text = os.environ.get(name, str(default))
     return int(text) if text.isdigit() else text
@@ -41,8 +48,14 @@ class Config:
     """The settings of bindax in this process.
 
     Attributes:
-        default_dtype_bits: 32 or 64; the width of created arrays that name no dtype
-            (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are honoured either way.
+        enable_x64: which 64-bit dtypes there are (``BINDAX_ENABLE_X64``). ``"explicit"``: those
+            that are named, and those of NumPy arrays; True: they are the default, too; False: none,
+            everything that enters is made 32-bit, as JAX does by default.
+        default_dtype_bits: 32 or 64; the width of created arrays that name no dtype while
+            ``enable_x64`` is ``"explicit"`` (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are
+            honoured either way.
+        dtype_bits: the width in force of created arrays that name no dtype, which follows from the
+            two settings above; it is not set itself.
         check_jaxprs: type-check every jaxpr that is built (``BINDAX_CHECK_JAXPRS``).
         check_rules: check the results of each rule when it is first used on operands of some
             types: against abstract evaluation, in structure, and transposes for linearity
@@ -51,6 +64,10 @@ class Config:
             ``"full"`` shows them (``BINDAX_TRACEBACK``).
         backend: the name of the backend that ``jit`` uses, or None for the one with the highest
             priority among those installed (``BINDAX_BACKEND``); ``"numpy"`` interprets.
+        platforms: the platforms that programs may run on, the preferred one first, such as
+            ``"cuda,cpu"``; one that cannot be used is an error then. With None they are the CPU and
+            those of the PJRT plugins that are installed and work. Read when the first program is
+            compiled (``BINDAX_PLATFORMS``).
         derived_rules: ``"notice"`` warns once for each primitive that runs on a derived rule,
             ``"error"`` raises, ``"silent"`` does neither (``BINDAX_DERIVED_RULES``).
         compiled_programs: how many compiled programs are kept, over all functions; those used
@@ -113,18 +130,23 @@ class Config:
         "default_matmul_precision",
         "derived_rules",
         "disable_jit",
+        "dtype_bits",
         "eager",
+        "enable_x64",
         "explain_cache_misses",
         "log_compiles",
         "mesh",
         "num_cpu_devices",
         "numpy_dtype_promotion",
         "numpy_rank_promotion",
+        "platforms",
         "trace_key",
         "traceback",
     )
 
+    enable_x64: Literal["explicit"] | bool
     default_dtype_bits: Literal[32, 64]
+    dtype_bits: Literal[32, 64]
     check_jaxprs: bool
     check_rules: bool
     compiled_programs: int
@@ -133,6 +155,7 @@ class Config:
     traceback: Literal["filtered", "full"]
     _observers: dict[str, list[Callable[[Any], None]]]
     backend: str | None
+    platforms: str | None
     derived_rules: Literal["notice", "error", "silent"]
     eager: Literal["numpy", "compile"]
     debug_nans: bool
@@ -151,6 +174,7 @@ class Config:
     """The values of the settings that programs depend on, for the keys of caches."""
 
     TRACED = (
+        "enable_x64",
         "default_dtype_bits",
         "default_matmul_precision",
         "numpy_rank_promotion",
@@ -160,6 +184,7 @@ class Config:
     )
     _FLAGS = ("debug_nans", "debug_infs", "disable_jit", "log_compiles", "explain_cache_misses")
     _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
+        "enable_x64": ("explicit", True, False),
         "default_dtype_bits": (32, 64),
         "check_jaxprs": (False, True),
         "check_rules": (False, True),
@@ -175,6 +200,7 @@ class Config:
 
     def __init__(self) -> None:
         object.__setattr__(self, "_observers", {})
+        self.enable_x64 = _mode("BINDAX_ENABLE_X64")
         bits = os.environ.get("BINDAX_DEFAULT_DTYPE_BITS", "32")
         self.default_dtype_bits = int(bits) if bits.isdigit() else bits  # type: ignore[assignment]
         self.check_jaxprs = _flag("BINDAX_CHECK_JAXPRS", False)
@@ -184,6 +210,7 @@ class Config:
         self.compilation_cache_bytes = _number("BINDAX_COMPILATION_CACHE_BYTES", 1 << 30)
         self.traceback = os.environ.get("BINDAX_TRACEBACK", "filtered")  # type: ignore[assignment]
         self.backend = os.environ.get("BINDAX_BACKEND") or None
+        self.platforms = os.environ.get("BINDAX_PLATFORMS") or None
         self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
@@ -213,8 +240,18 @@ class Config:
                 f"config.compilation_cache_dir must be the path of a directory or None, but got "
                 f"{value!r}."
             )
+        if name == "enable_x64" and value != "explicit":
+            value = bool(value)
+        if name == "platforms" and not isinstance(value, str | None):
+            raise ValueError(
+                f"config.platforms must be names of platforms in one string, such as 'cuda,cpu', "
+                f"or None, but got {value!r}."
+            )
         object.__setattr__(self, name, value)
         if name in self.TRACED:
+            explicit = getattr(self, "default_dtype_bits", 32)
+            bits = explicit if self.enable_x64 == "explicit" else 64 if self.enable_x64 else 32
+            object.__setattr__(self, "dtype_bits", bits)
             key = tuple([getattr(self, traced, None) for traced in self.TRACED])
             object.__setattr__(self, "trace_key", _interned_keys.setdefault(key, key))
         for observer in self._observers.get(name, ()):

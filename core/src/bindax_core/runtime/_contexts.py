@@ -9,7 +9,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._source_info import scopes
@@ -63,22 +63,25 @@ def disable_jit(disable: bool = True) -> Context:
     return config.override(disable_jit=disable)
 
 
-def enable_x64(new_val: bool = True) -> Context:
-    """Give created arrays 64 bits where no dtype is named: ``config.default_dtype_bits``.
+def enable_x64(new_val: bool | Literal["explicit"] = True) -> Context:
+    """Choose which 64-bit dtypes there are: ``config.enable_x64``.
 
     Args:
-        new_val: False for 32 bits. Arrays of explicit 64-bit dtypes exist in either case.
+        new_val: True for 64 bits where no dtype is named, False for no 64-bit dtype at all,
+            ``"explicit"`` for those that are named.
 
-    >>> from bindax_core import config, enable_x64
-    >>> with enable_x64():
-    ...     config.default_dtype_bits
-    64
+    >>> import numpy as np
+    >>> from bindax_core import enable_x64
+    >>> from bindax_lax_basic import sin
+    >>> with enable_x64(False):
+    ...     sin(np.zeros(2))
+    Array([0., 0.], dtype=float32)
     """
-    return config.override(default_dtype_bits=64 if new_val else 32)
+    return config.override(enable_x64=new_val)
 
 
 def disable_x64() -> Context:
-    """Give created arrays 32 bits where no dtype is named."""
+    """Have no 64-bit dtype: everything that enters is made 32-bit, as JAX does by default."""
     return enable_x64(False)
 
 

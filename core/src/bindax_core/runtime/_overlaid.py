@@ -9,12 +9,13 @@ import attrs
 
 from bindax_core.kernel._aval import float0
 from bindax_core.kernel._extended import is_extended
-from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, subjaxprs
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, require_program, subjaxprs
 from bindax_core.runtime._array import Array
 
 
 def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
     """Tell whether any value in a program has an extended dtype."""
+    require_program("has_extended_dtypes", jaxpr, ClosedJaxpr)
     known = jaxpr.cache.get("has_extended_dtypes")
     if known is None:
         known = jaxpr.cache["has_extended_dtypes"] = _has_extended(jaxpr.jaxpr)

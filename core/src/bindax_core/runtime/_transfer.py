@@ -15,6 +15,7 @@ from bindax_core.runtime._config import config
 from bindax_core.runtime._operands import as_array
 from bindax_core.runtime._placement import place_on
 from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._wrapped import unwrapped
 from bindax_core.tree._flatten import tree_flatten, tree_leaves, tree_unflatten
 from bindax_core.tree._map import tree_map
 from bindax_core.tree._prefix import flatten_prefix
@@ -83,6 +84,7 @@ def device_put(
 
 
 def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
+    leaf = unwrapped(leaf)
     if target is None:
         place = find_backend()
         if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and leaf.committed):

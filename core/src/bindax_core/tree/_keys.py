@@ -147,6 +147,8 @@ def keystr(keys: Iterable[KeyEntry], *, simple: bool = False, separator: str = "
     'layers/0/bias'
     """
     write = _simple if simple else str
+    if not isinstance(separator, str):
+        raise TypeError(f"keystr: separator must be a text, but it is {separator!r:.60}.")
     return separator.join(map(write, keys))
 
 

@@ -200,6 +200,9 @@ def tree_transpose(
     >>> tree_transpose(tree_structure([0, 0]), tree_structure((0, 0)), [(1, 2), (3, 4)])
     ([1, 3], [2, 4])
     """
+    _require_treedef("tree_transpose", "outer_treedef", outer_treedef)
+    if inner_treedef is not None:
+        _require_treedef("tree_transpose", "inner_treedef", inner_treedef)
     subtrees = outer_treedef.flatten_up_to(pytree_to_transpose)
     if inner_treedef is None:
         if not subtrees:
@@ -223,6 +226,14 @@ class TreeTransposeError(TreeError, TypeError):
     """The tree to transpose does not have the structures that it was said to have."""
 
 
+def _require_treedef(function: str, name: str, given: Any) -> None:
+    if not isinstance(given, PyTreeDef):
+        raise TreeError(
+            f"{function}: {name} must be a PyTreeDef, as tree_structure gives, but it is "
+            f"{short(given)} of type {type(given).__name__}."
+        )
+
+
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """The structures of the children of the root.
 
@@ -230,6 +241,7 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     >>> treedef_children(tree_structure((1, [2])))
     [PyTreeDef(*), PyTreeDef([*])]
     """
+    _require_treedef("treedef_children", "treedef", treedef)
     return treedef.children()
 
 
@@ -240,6 +252,7 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     >>> treedef_is_leaf(tree_structure(1)), treedef_is_leaf(tree_structure((1,)))
     (True, False)
     """
+    _require_treedef("treedef_is_leaf", "treedef", treedef)
     return not treedef._children
 
 
@@ -270,6 +283,8 @@ def is_tree_node(typ: type) -> bool:
     >>> is_tree_node(list), is_tree_node(float)
     (True, False)
     """
+    if not isinstance(typ, type):
+        raise TypeError(f"is_tree_node takes a type, but got {short(typ)}.")
     return kind_of(typ) is not None
 
 

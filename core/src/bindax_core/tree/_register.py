@@ -100,6 +100,8 @@ def register_pytree_with_keys_class(cls: _Class) -> _Class:
 
 
 def _method(cls: type, name: str) -> Callable[..., Any]:
+    if not isinstance(cls, type):
+        raise TypeError(f"this decorator is for classes, but it was given {cls!r:.80}.")
     method = getattr(cls, name, None)
     if method is None:
         raise TreeError(

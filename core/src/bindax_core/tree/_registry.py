@@ -98,6 +98,8 @@ def register_node(definition: NodeDefinition) -> None:
         TreeError: the type is a built-in container, or another module registered it; the message
             names both, with their distributions, versions and files.
     """
+    if not isinstance(definition, NodeDefinition):
+        raise TypeError(f"register_node takes a NodeDefinition, but got {definition!r:.80}.")
     kind = definition.type
     with lock:
         former = _definitions.get(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
+from typing import Any
 
 from bindax_core.extend import NodeDefinition, hookimpl
 
@@ -16,3 +17,20 @@ def bindax_pytree_nodes() -> Iterable[NodeDefinition]:
     from bindax_containers.labelled import DEFINITIONS
 
     return DEFINITIONS
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """Instances of the container types, for the conformance kit."""
+    if importlib.util.find_spec("xarray") is None:
+        return []
+    import numpy as np
+    import xarray
+
+    from bindax_testing import container
+
+    variable = xarray.Variable(("time", "place"), np.arange(6.0).reshape(2, 3), {"units": "K"})
+    coords = {"place": ["a", "b", "c"], "height": ("place", np.array([1.0, np.nan, 3.0])), "run": 7}
+    array = xarray.DataArray(variable, coords, name="temperature")
+    dataset = xarray.Dataset({"t": array, "scalar": 2.0}, attrs={"title": "x"})
+    return [container(variable), container(array), container(dataset)]

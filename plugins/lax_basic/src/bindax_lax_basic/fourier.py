@@ -147,10 +147,6 @@ def _fft_impl(x: NumPyArray, *, fft_type: FftType, fft_lengths: Lengths) -> Any:
     return out.astype(aval.dtype, copy=False)
 
 
-def _bind(x: Any, **params: Any) -> Any:
-    return fft_p.bind(x, **params)
-
-
 def _fft_vmap(
     size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
 ) -> tuple[Any, int]:
@@ -198,7 +194,7 @@ fft_p: Primitive = primitive(
     "fft",
     rules.impl(_fft_impl),
     rules.abstract_eval(_fft_type),
-    linear(_bind),
+    linear(),
     rules.vmap(_fft_vmap),
     rules.transpose(_fft_transpose),
     rules.lowering["stablehlo"](_fft_lowering),

@@ -98,8 +98,10 @@ class Build:
             return self._variable(token, value)
         raise GraphError(f"{token!r} is no word of a structure.")
 
-    def _variable(self, token: VariableToken, value: Any) -> Variable[Any]:
-        variable = restore_variable(token, value, self.context)
+    def _variable(
+        self, token: VariableToken, value: Any, place: str | None = None
+    ) -> Variable[Any]:
+        variable = restore_variable(token, value, self.context, place)
         self.references.append(variable)
         self.variables.append(variable)
         return variable
@@ -126,10 +128,16 @@ class Build:
                 node = foreign.create(token.metadata)
         self.references.append(node)
         attributes = {}
-        for name in token.names:
-            value = attributes[name] = self.next()
-            if isinstance(value, Variable):
-                name_place(value, f"{kind.__name__}.{name}")
+        words = self.tokens
+        for name, place in token.places:
+            word = words[self.position]
+            if type(word) is VariableToken:
+                self.position += 1
+                attributes[name] = self._variable(word, next(self.values), place)
+            else:
+                value = attributes[name] = self.next()
+                if isinstance(value, Variable):
+                    name_place(value, place)
         if foreign is not None:
             foreign.fill(node, attributes)
         else:

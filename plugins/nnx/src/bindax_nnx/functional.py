@@ -107,6 +107,10 @@ def merge(graphdef: GraphDef, state: Any, /, *states: Any) -> Any:
     Raises:
         GraphError: the states lack a variable, or have one too many; the message names its path.
     """
+    if not isinstance(graphdef, GraphDef):
+        raise TypeError(
+            f"merge: graphdef must be the GraphDef that split returned, but it is {graphdef!r:.60}."
+        )
     flat = _flat((state, *states))
     missing = [path for path in graphdef.paths if path not in flat]
     if missing:
@@ -177,7 +181,7 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
         store_value(variables[path], _content(x))
         if isinstance(x, Variable) and x.token != variables[path].token:
             store_metadata(variables[path], x.token)
-    clock.advance()  # a value may be a tree
+    clock.advance_variables()  # a value may be a tree
 
 
 def state(node: Any, *filters: Filter) -> Any:
@@ -275,9 +279,15 @@ def _all_paths(value: Any, path: Path, above: frozenset[int]) -> Iterator[tuple[
 
 def to_pure_dict(state: State) -> dict[Any, Any]:
     """The values of a state as nested dictionaries."""
-    return state.to_pure_dict()
+    return _state("to_pure_dict", state).to_pure_dict()
 
 
 def replace_by_pure_dict(state: State, values: Mapping[Any, Any]) -> None:
     """Put values of nested dictionaries in the variables of a state."""
-    state.replace_by_pure_dict(values)
+    _state("replace_by_pure_dict", state).replace_by_pure_dict(values)
+
+
+def _state(function: str, given: Any) -> State:
+    if not isinstance(given, State):
+        raise TypeError(f"{function}: state must be an nnx.State, but it is {given!r:.60}.")
+    return given

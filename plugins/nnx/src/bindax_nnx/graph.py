@@ -69,6 +69,16 @@ def _role(value: Any) -> int:
     return role
 
 
+def static_token(value: Any) -> tuple[Any] | None:
+    """The token of a static attribute, in a tuple; None for what is more than one."""
+    role = _roles.get(type(value)) or _role(value)
+    if role is _STATIC:
+        return (value,)
+    if role is _TYPED:
+        return ((type(value), value),)
+    return ((float, value, value.hex()),) if role is _FLOAT else None
+
+
 def _forget_roles() -> None:
     _roles.clear()
     _roles.update(_BASIC)

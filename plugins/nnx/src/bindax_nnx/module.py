@@ -131,6 +131,8 @@ def iter_modules(node: Any) -> Iterator[tuple[Path, Module]]:
 
 def iter_children(node: Any) -> Iterator[tuple[Any, Module]]:
     """The modules that are attributes of a node, with their names."""
+    if not hasattr(node, "__dict__"):
+        raise TypeError(f"iter_children takes a module, but got {node!r:.60}.")
     return ((k, x) for k, x in sorted(node.__dict__.items()) if isinstance(x, Module))
 
 

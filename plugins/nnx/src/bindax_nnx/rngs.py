@@ -214,6 +214,8 @@ def _around(f: Callable[..., Any], splits: Any, only: Filter, squeeze: bool) -> 
 
 def restore_rngs(backups: RngBackups) -> None:
     """Undo ``split_rngs``; the next keys are others than before."""
+    if not isinstance(backups, RngBackups):
+        raise TypeError(f"restore_rngs takes what split_rngs returned, but got {backups!r:.60}.")
     backups.restore()
 
 

@@ -112,7 +112,7 @@ class Variable(VariableOperators, Generic[A]):
         if (hook := self._hook("on_set_value")) is not None:
             value = hook(value)
         if type(value) is not Array and not isinstance(value, Tracer):
-            clock.advance()  # it may be a tree, which is structure
+            clock.advance_variables()  # it may be a tree, which is structure
         _set(self, "_value", value)
 
     @property
@@ -153,7 +153,7 @@ class Variable(VariableOperators, Generic[A]):
         self._require_context()
         _set(self, "_metadata", metadata)
         _set(self, "_token", None)
-        clock.advance()
+        clock.advance_variables()
 
     def replace(self: V, value: Any, **metadata: Any) -> V:
         """A variable of the same kind with another value, its metadata changed where named."""
@@ -317,13 +317,15 @@ def make_variable(kind: type[V], value: Any, metadata: Mapping[str, Any]) -> V:
     return variable
 
 
-def restore_variable(token: VariableToken, value: Any, context: Any) -> Variable[Any]:
-    """A variable from its token and value."""
+def restore_variable(
+    token: VariableToken, value: Any, context: Any, place: str | None = None
+) -> Variable[Any]:
+    """A variable from its token and value; ``place`` is the attribute that holds it."""
     variable: Variable[Any] = object.__new__(token.type)
     _set(variable, "_value", value)
-    _set(variable, "_metadata", dict(token.metadata))
+    _set(variable, "_metadata", token.by_name)
     _set(variable, "_context", context)
-    _set(variable, "_place", None)
+    _set(variable, "_place", place)
     _set(variable, "_token", token)
     return variable
 
@@ -335,9 +337,9 @@ def store_value(variable: Variable[Any], value: Any) -> None:
 
 def store_metadata(variable: Variable[Any], token: VariableToken) -> None:
     """Give a variable the metadata that it has after a transformation."""
-    _set(variable, "_metadata", dict(token.metadata))
+    _set(variable, "_metadata", token.by_name)
     _set(variable, "_token", token)
-    clock.advance()
+    clock.advance_variables()
 
 
 def name_place(variable: Variable[Any], place: str) -> None:

@@ -117,6 +117,11 @@ def piecewise_constant_schedule(
     >>> float(piecewise_constant_schedule(1.0, {3: 0.1})(4))
     0.10000000149011612
     """
+    if not isinstance(boundaries_and_scales, Mapping):
+        raise TypeError(
+            f"piecewise_constant_schedule: boundaries_and_scales must map steps to numbers, as "
+            f"{{100: 0.1}} does, but it is {boundaries_and_scales!r:.60}."
+        )
 
     def schedule(count: Any) -> Any:
         value = jnp.asarray(init_value, "float32")

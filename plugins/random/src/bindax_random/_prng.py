@@ -67,6 +67,8 @@ def register_prng(prng: PRNG) -> None:
     Raises:
         ValueError: when the name or the tag is another generator's.
     """
+    if not isinstance(prng, PRNG):
+        raise TypeError(f"register_prng takes a PRNG, but got {prng!r:.80}.")
     for known in (_by_name.get(prng.name), _by_dtype.get(prng.dtype)):
         if known is not None and known is not prng:
             raise ValueError(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import ml_dtypes
@@ -130,7 +131,9 @@ def choice(
         axis = axis_argument("choice", axis, len(own))
         count = own[axis]
     else:
-        count = a.__index__()
+        if not hasattr(a, "__index__"):
+            raise TypeError(f"choice: a must be an array or an integer, but it is {a!r:.60}.")
+        count = operator.index(a)
     draws = math.prod(sizes)
     if draws == 0:
         aval = typeof(a)

@@ -27,6 +27,8 @@ def _operand(name: str, x: Any, type: int, norm: str | None) -> Any:
             f"{name}: norm must be None, 'backward' or 'ortho', but it is {norm!r:.60}."
         )
     (x,) = promoted(name, x)
+    if not x.ndim:
+        raise ValueError(f"{name}: x must have an axis, but it is a scalar.")
     return x
 
 

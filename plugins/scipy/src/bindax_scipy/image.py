@@ -134,6 +134,10 @@ def _weights(
 
 def _method(method: Any, antialias: bool) -> ResizeMethod:
     found = ResizeMethod.from_string(method) if isinstance(method, str) else method
+    if not isinstance(found, ResizeMethod):
+        raise TypeError(
+            f"resize: method must be a name or a ResizeMethod, but it is {method!r:.60}."
+        )
     # With a wider kernel the methods are one.
     if found is ResizeMethod.CUBIC_PYTORCH and antialias:
         return ResizeMethod.CUBIC
@@ -241,6 +245,8 @@ def resize(
     (image,) = one_dtype("resize", image)
     if not axes:
         return image
+    if any(sizes[i] and not image.shape[i] for i in axes):
+        raise ValueError(f"resize: image has no pixels to draw from; its shape is {image.shape}.")
     scale = np.array([sizes[i] / image.shape[i] if sizes[i] else 1.0 for i in axes])
     scale = scale if is_double(jnp.real(image)) else scale.astype(np.float32)
     move = np.zeros_like(scale)

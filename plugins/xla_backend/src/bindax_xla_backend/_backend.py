@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
     from bindax_xla_backend._aot import Lowered
     from bindax_xla_backend._executable import Executable
+    from bindax_xla_backend._exporting import Artifact
     from bindax_xla_backend._jaxlib import Device
     from bindax_xla_backend._places import DevicePlace
     from bindax_xla_backend._program import LoweredProgram
@@ -70,6 +71,20 @@ class XlaBackend:
 
     def __repr__(self) -> str:
         return f"XlaBackend(platform={self.platform!r})"
+
+    @property
+    def foreign(self) -> Any:
+        """The registry of kernels of other languages."""
+        from bindax_xla_backend import _foreign
+
+        return _foreign
+
+    @property
+    def profiler(self) -> Any:
+        """The profiler of XLA."""
+        from bindax_xla_backend import _profiler
+
+        return _profiler
 
     def compile(
         self,
@@ -133,15 +148,34 @@ class XlaBackend:
         program = Program(self, jaxpr, name, donated, keep_unused)
         return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
 
-    def compile_lowered(self, program: LoweredProgram) -> Executable:
-        """Compile a program that was lowered, or take it from a cache."""
+    def export(self, jaxpr: ClosedJaxpr, **options: Any) -> Artifact:
+        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
+        from bindax_xla_backend._exporting import export_program
+
+        return export_program(jaxpr, **options)
+
+    def artifact_text(self, artifact: bytes) -> str:
+        """The StableHLO module of a portable artifact."""
+        from bindax_xla_backend._exporting import artifact_text
+
+        return artifact_text(artifact)
+
+    def compile_lowered(
+        self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None
+    ) -> Executable:
+        """Compile a program that was lowered, or take it from a cache.
+
+        Args:
+            program: what was lowered.
+            compiler_options: options of XLA by name.
+        """
         from bindax_xla_backend import _jaxlib
         from bindax_xla_backend._executable import Executable
         from bindax_xla_backend._loading import load, places_of
 
         if b"lapack_" in program.bytecode:
             _jaxlib.enable_lapack()
-        loaded = load(self, program)
+        loaded = load(self, program, compiler_options or {})
         return Executable(self, program, loaded, places_of(self, program, loaded))
 
     def place(self, sharding: Sharding, *, committed: bool = True) -> DevicePlace:
@@ -301,11 +335,11 @@ class XlaBackend:
         if self._client is None:
             if self._forked:
                 raise BackendError(FORKED)
-            from bindax_xla_backend import _jaxlib
-
             with self._lock:
                 if self._client is None:
-                    client = _jaxlib.make_cpu_client(config.num_cpu_devices)
+                    from bindax_xla_backend import _jaxlib
+
+                    client = self.make_client()
                     self._devices = _jaxlib.all_devices(client)
                     self._first = next(d for d in self._devices if d.is_local)
                     self._client = client
@@ -321,6 +355,12 @@ class XlaBackend:
                 f"config.num_cpu_devices was set to {count}, but the CPU has {local} devices since "
                 f"its first use; set it before, or BINDAX_NUM_CPU_DEVICES in the environment."
             )
+
+    def make_client(self) -> Any:
+        """A new PJRT client for the platform."""
+        from bindax_xla_backend import _jaxlib
+
+        return _jaxlib.make_cpu_client(config.num_cpu_devices)
 
     def _settle(self) -> None:
         """Wait for what is being computed, so that a forked process can read it."""

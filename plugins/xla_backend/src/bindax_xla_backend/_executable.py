@@ -15,6 +15,7 @@ from bindax_core.extend import (
     ShapedArray,
     sharding_of,
     typeof,
+    unwrapped,
 )
 from bindax_xla_backend import _jaxlib, _pending
 from bindax_xla_backend._errors import (
@@ -206,16 +207,14 @@ class Executable:
         ]
 
     def _buffer(self, x: Any, aval: ShapedArray, place: Any, bring: bool) -> Any:
+        x = x if isinstance(x, Array) else unwrapped(x)
         if self._places is None:
-            if isinstance(x, Array):
-                return x.buffer_on(place)
-            return place.put(np.asarray(x, aval.dtype), aval, copy=True)
+            return x.buffer_on(place) if isinstance(x, Array) else _put(place, x, aval)
         if isinstance(x, Array) and (x.place is place or not (place.committed and bring)):
             return x.buffer_at(place)
         if place.committed and not bring:
             raise PlacedElsewhereError("a value is bound to no device.")
-        host = x.physical().numpy() if isinstance(x, Array) else np.asarray(x, aval.dtype)
-        return place.put(host, aval, copy=True)
+        return _put(place, x.physical().numpy() if isinstance(x, Array) else x, aval)
 
     def _check(self, i: int, x: Any, aval: ShapedArray) -> None:
         if not isinstance(x, Array) and hasattr(x, "aval"):
@@ -302,3 +301,9 @@ def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]
 def _handler(aval: ShapedArray, place: Any) -> Any:
     wrap = Array.wrapper(aval, place)
     return _jaxlib.result_handler(place.raw(aval.ndim), aval.shape, storage_dtype(aval.dtype), wrap)
+
+
+def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
+    """A buffer of a number or a NumPy array."""
+    with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
+        return place.put(np.asarray(x, aval.dtype), aval, copy=True)

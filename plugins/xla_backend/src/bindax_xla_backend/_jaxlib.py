@@ -47,13 +47,17 @@ try:
     with _quiet_start():
         # Only the loaders of the dialects: their generated Python modules would cost 100 ms.
         import jaxlib.version
-        from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import _hlo, _jax  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import xla_client as xla_client
         from jaxlib.mlir import ir as ir
         from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
 except Exception as error:
     raise InstallationError.because_of(error) from error
 
 VERSION: str = jaxlib.version.__version__
+
+INCLUDE_DIRECTORY = os.path.join(os.path.dirname(jaxlib.version.__file__), "include")
+"""The directory of the headers that foreign kernels include."""
 
 RuntimeFailure: type[Exception] = _jax.JaxRuntimeError
 """The error that jaxlib raises when compilation or execution fails."""
@@ -233,7 +237,7 @@ def enable_lapack() -> None:
 
     The targets are those that JAX registers under the same names; doing so twice is harmless.
     """
-    from jaxlib.cpu import _lapack
+    from jaxlib.cpu import _lapack  # type: ignore[attr-defined, unused-ignore]
 
     for name, function in _lapack.registrations().items():
         version = 1 if name.endswith("_ffi") else 0
@@ -276,6 +280,13 @@ def serialize_executable(executable: Any) -> bytes:
 def load_executable(client: Any, devices: Sequence[Device], serialized: bytes, options: Any) -> Any:
     """Load what ``serialize_executable`` gave; it may run code, so the bytes must be trusted."""
     return client.deserialize_executable(serialized, _device_list(devices), options)
+
+
+def load_profiler() -> tuple[Any, Any]:
+    """The module of the profiler, and the class that reads its files."""
+    from jaxlib import _profile_data, _profiler  # type: ignore[attr-defined, unused-ignore]
+
+    return _profiler, _profile_data.ProfileData
 
 
 def settle(client: Any) -> None:
@@ -362,6 +373,11 @@ def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array
 
 
+def copy_to_host(buffer: Any) -> np.ndarray[Any, Any]:
+    """A host array of a buffer whose memory the host cannot read."""
+    return _unpacked(buffer)
+
+
 def _unpacked(buffer: Any) -> np.ndarray[Any, Any]:
     with _jax_import_blocked():
         array, _ = buffer._single_device_array_to_np_array_did_copy()
@@ -432,3 +448,42 @@ def make_context() -> Any:
     for dialect in (_stablehlo, _chlo, _sdy):
         dialect.register_dialect(context)
     return context
+
+
+def serialize_artifact(module: Any) -> bytes:
+    """A module as a portable artifact, which versions of the next and last months read."""
+    weeks = _stablehlo.StablehloCompatibilityRequirement.WEEK_12
+    version = _stablehlo.get_version_from_compatibility_requirement(weeks)
+    return bytes(_jax.mlir.serialize_portable_artifact(module, version, False))
+
+
+def deserialize_artifact(artifact: bytes, context: Any) -> Any:
+    """The module of a portable artifact."""
+    return _jax.mlir.deserialize_portable_artifact(artifact, context)
+
+
+def refine_shapes(bytecode: bytes) -> bytes:
+    """A module whose sizes are computed, given that those of the parameters of main are known."""
+    return bytes(_jax.mlir.refine_polymorphic_shapes(bytecode, True, True))
+
+
+def to_computation(bytecode: bytes) -> Any:
+    """A StableHLO module in the language of XLA."""
+    return _jax.mlir.mlir_module_to_xla_computation(
+        bytecode, use_tuple_args=False, return_tuple=False
+    )
+
+
+def unoptimized_costs(client: Any, computation: Any) -> dict[str, float]:
+    """XLA's estimates for a program as it was lowered."""
+    return dict(_jax.hlo_module_cost_analysis(client, computation.get_hlo_module()))
+
+
+def parameter_layouts(executable: Any) -> list[str]:
+    """The layouts of the parameters, such as ``{1,0}``: the axes from the fastest to the slowest."""
+    return [str(layout) for layout in executable.get_parameter_layouts()]
+
+
+def output_layouts(executable: Any) -> list[str]:
+    """The layouts of the results."""
+    return [str(layout) for layout in executable.get_output_layouts()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.sharding import NamedSharding, PartitionSpec
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
 
 
-def load(backend: XlaBackend, program: LoweredProgram) -> Any:
+def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping[str, Any]) -> Any:
     """Compile a program for its devices, or take it from a cache; opaque.
 
     Raises:
         CompilationError: when XLA rejects it.
     """
     client, options = backend.client(), _options(program)
+    options.env_option_overrides = list(compiler_options.items())
     devices = _devices(backend, program)
     if program.callbacks or program.inspectors:
         # It calls Python functions of this process, so it can be used by nobody else.

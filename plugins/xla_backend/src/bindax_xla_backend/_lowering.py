@@ -14,6 +14,7 @@ import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
+    Dimension,
     Jaxpr,
     Literal,
     Primitive,
@@ -235,7 +236,7 @@ class LoweringContext(DeviceOperations):
 
     def inline(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value]) -> list[Value]:
         """Add the operations of a jaxpr here; give its results."""
-        body = LoweringContext(self._builder, self._block)
+        body = self._nested(self._block)
         body._point = self._point
         body._location = self._location
         body._constants = self._constants
@@ -292,6 +293,12 @@ class LoweringContext(DeviceOperations):
         results = self._ordered_op(name, operands, result_avals, attributes, ordered)
         return self.everywhere(results, result_avals) if "sdy.sharding" in attributes else results
 
+    def call_artifact(self, artifact: bytes, values: Sequence[Value], **types: Any) -> list[Value]:
+        """Call an exported program; its types as for ``_exporting.call_artifact``."""
+        from bindax_xla_backend._exporting import call_artifact
+
+        return call_artifact(self, artifact, values, **types)
+
     # ------------------------------------------------------------------------ not for rules
 
     def lower(self, jaxpr: Jaxpr, consts: Sequence[Value], values: Sequence[Value]) -> list[Value]:
@@ -339,6 +346,10 @@ class LoweringContext(DeviceOperations):
             order.token = self._create("stablehlo.create_token", [], types).results[0]
         return order.token
 
+    def _nested(self, block: Any) -> LoweringContext:
+        """The context of another block, or of another program in this one."""
+        return LoweringContext(self._builder, block)
+
     def _create(
         self, name: str, operands: Any, types: Any, attributes: Any = None, regions: int = 0
     ) -> Any:
@@ -384,6 +395,8 @@ class LoweringContext(DeviceOperations):
         return list(made.results)[:-1]
 
     def _literal(self, literal: Literal) -> Value:
+        if isinstance(literal.val, Dimension):
+            return self.constant(literal.val)
         return self.constant(np.asarray(host_constant(literal.val), literal.aval.dtype))
 
     def _new_constant(self, array: np.ndarray[Any, Any]) -> Value:
@@ -424,7 +437,7 @@ class LoweringContext(DeviceOperations):
         types = self._builder.types(region.arg_avals)
         tokens = [self._builder.context.token_type] if takes else []
         block = self._builder.context.block(body, [*types, *tokens])
-        inner = LoweringContext(self._builder, block)
+        inner = self._nested(block)
         inner.avals_in = tuple(region.arg_avals)
         inner._location = self._location
         inner._is_manual = self._is_manual or operation_name == "sdy.manual_computation"

@@ -121,7 +121,8 @@ def _mutate(
             if len(mutants) == count:
                 break
     seconds = time.perf_counter() - start
-    return MutationReport(subject.name, seed, seconds, mutants, subject.nothing)
+    nothing = "" if subject.kinds else f"{subject.name} declares no primitive, and has no rules."
+    return MutationReport(subject.name, seed, seconds, mutants, nothing)
 
 
 def _drawn(count: int, seed: int) -> Sequence[int]:

@@ -13,7 +13,10 @@ from bindax_core.tree_util import tree_flatten, tree_structure, treedef_is_leaf
 from bindax_testing._pytrees._nodes import Failed, Node, Skipped, described, qualified, shown
 from bindax_testing._pytrees._stand_ins import (
     STAND_INS,
+    alike,
     attributes_of,
+    by_identity,
+    fields_of,
     parts_of,
     same_values,
     with_tracers,
@@ -37,12 +40,28 @@ def check_round_trip(node: Node) -> None:
             f"through flatten and unflatten."
         )
     kept, ours = attributes_of(made), attributes_of(node.value)
-    for name in ours:
-        if not name.startswith("_") and name not in kept:
+    fields = fields_of(type(node.value))
+    for name, attribute in ours.items():
+        # What a class keeps to itself may be a cache, unless it is among its fields.
+        if name.startswith("_") and name not in fields:
+            continue
+        if name not in kept:
             raise Failed(
                 f"The attribute {name!r} is lost in a round trip through flatten and unflatten; "
                 f"add it to the children or to the metadata."
             )
+        if not alike(kept[name], attribute):
+            raise Failed(
+                f"The attribute {name!r} was {shown(attribute)}, and is {shown(kept[name])} after "
+                f"a round trip through flatten and unflatten; add it to the children or to the "
+                f"metadata."
+            )
+    if not by_identity(type(node.value)) and not alike(node.value, made):
+        raise Failed(
+            f"It was {shown(node.value)}, and is {shown(made)} after a round trip through flatten "
+            f"and unflatten, which is not equal to it; all that == compares has to be in the "
+            f"children or in the metadata."
+        )
 
 
 def stand_in_check(name: str) -> Callable[[Node], None]:

@@ -21,3 +21,12 @@ def bindax_extensions() -> Iterable[Extension]:
 def bindax_transformations() -> Mapping[str, Callable[..., Any]]:
     """Offer ``bindax.bounds``."""
     return {"bounds": bounds}
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """Give the check of interval rules, which the conformance kit runs on samples of the owners."""
+    from bindax_example_intervals.conformance import check_bounds
+    from bindax_testing import rule_check
+
+    return [rule_check("interval", check_bounds, name="bounds hold")]

@@ -273,9 +273,9 @@ def _custom_call(trace: IntervalTrace, *operands: Interval, call: Any, jaxpr: An
 
 
 def _cond(
-    trace: IntervalTrace, index: Interval, *operands: Interval, branches: Any
+    trace: IntervalTrace, index: Interval, *operands: Interval, branches: Any, **params: Any
 ) -> list[Interval]:
-    """The branch that is taken, or the hull of all that may be."""
+    """The branch that is taken, or the hull of all that may be, on whatever platform."""
     if index.is_exact and not hasattr(index.lower, "_trace"):
         return trace.evaluate(jaxpr_as_fun(branches[int(np.asarray(index.lower))]), operands)
     rows = [trace.evaluate(jaxpr_as_fun(branch), operands) for branch in branches]

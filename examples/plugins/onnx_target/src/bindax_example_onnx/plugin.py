@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from bindax_core.extend import Extension, hookimpl
 
@@ -13,3 +14,12 @@ def bindax_extensions() -> Iterable[Extension]:
     from bindax_example_onnx.rules import rules
 
     return list(rules())
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """Give the check of lowering rules, which the conformance kit runs on samples of the owners."""
+    from bindax_example_onnx.conformance import check_model
+    from bindax_testing import rule_check
+
+    return [rule_check("lowering.onnx", check_model, name="model")]

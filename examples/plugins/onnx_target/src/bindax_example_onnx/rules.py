@@ -85,6 +85,8 @@ def _node(operation: str) -> Callable[..., str]:
 
 def _reduction(operation: str) -> Callable[..., str]:
     def rule(graph: Graph, x: str, *, axes: tuple[int, ...], **params: Any) -> Any:
+        if not axes:  # ONNX takes no axes for all of them
+            return x
         return graph.node(operation, x, graph.axes(axes), keepdims=0)
 
     return rule
@@ -149,7 +151,7 @@ def _to_shape(graph: Graph, x: str, **params: Any) -> Any:
 
 
 def _transpose(graph: Graph, x: str, *, permutation: tuple[int, ...]) -> Any:
-    return graph.node("Transpose", x, perm=list(permutation))
+    return graph.node("Transpose", x, perm=list(permutation)) if permutation else x
 
 
 def _broadcast(

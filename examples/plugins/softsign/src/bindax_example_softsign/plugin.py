@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bindax_core.extend import NodeDefinition, Primitive, hookimpl
-from bindax_example_softsign.containers import BOUNDS
+from bindax_example_softsign.containers import BOUNDS, Bounds
 from bindax_example_softsign.function import softsign_p
 
 
@@ -19,9 +19,10 @@ def bindax_primitives() -> list[Primitive]:
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
     """Sample inputs for the conformance kit; one line for an elementwise function."""
-    from bindax_testing import away_from, elementwise
+    from bindax_testing import away_from, container, elementwise
 
-    return elementwise(softsign_p, away_from(0.0), dtypes=("float32", "float64"))
+    yield from elementwise(softsign_p, away_from(0.0), dtypes=("float32", "float64"))
+    yield container(Bounds(1.0, (2.0, 3.0), name="b"))
 
 
 @hookimpl

@@ -127,7 +127,7 @@ def _take_boxes(x: Any, shape: Shape, boxes: Sequence[_Box]) -> Any:
         if remove:
             removed.append(axis)
     strided = any(step != 1 for step in steps)
-    if strided or any(starts) or tuple(stops) != shape:
+    if strided or any(start != 0 for start in starts) or tuple(stops) != shape:
         strides = tuple(steps) if strided else None
         x = slice_p.bind(
             x, start_indices=tuple(starts), limit_indices=tuple(stops), strides=strides

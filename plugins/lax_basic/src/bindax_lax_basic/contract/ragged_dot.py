@@ -129,6 +129,11 @@ def ragged_dot_general(
             f"the operands to start from another group."
         )
     numbers = ragged_dot_dimension_numbers
+    if not isinstance(numbers, RaggedDotDimensionNumbers):
+        raise TypeError(
+            f"ragged_dot_general: ragged_dot_dimension_numbers must be a "
+            f"RaggedDotDimensionNumbers, but it is {numbers!r:.80}."
+        )
     x, y, sizes = typeof(lhs), typeof(rhs), typeof(group_sizes)
     _check_axes(x, y, numbers)
     axis, kind = _ragged_axis(x, numbers)

@@ -73,7 +73,7 @@ def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any
 
 sign_p: Primitive = primitive(
     "sign",
-    *elementwise("sign", sign, _sign_impl, NUMBER),
+    *elementwise("sign", _sign_impl, NUMBER),
     rules.jvp(_sign_jvp, symbolic_zeros=True),
     STEPWISE,
     rules.lowering["stablehlo"](_sign_lowering),
@@ -119,7 +119,7 @@ abs_p: Primitive = primitive(
     rules.impl(_abs_impl),
     rules.abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
     rules.jvp(_abs_jvp, symbolic_zeros=True),
-    same_dims(abs),
+    same_dims(),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("stablehlo.abs")),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray, dtype_name, typeof
+from bindax_core.extend import Array, Dimension, ShapedArray, dtype_name, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 
@@ -114,7 +114,9 @@ def elementwise_type(
 
 
 def static_int(name: str, argument: str, value: Any) -> int:
-    """A Python integer for an argument that must be known while tracing."""
+    """A Python integer, or a symbolic size, for an argument that must be known while tracing."""
+    if isinstance(value, Dimension):
+        return value  # type: ignore[return-value]
     try:
         return operator.index(value)
     except TypeError as error:
@@ -127,6 +129,20 @@ def static_int(name: str, argument: str, value: Any) -> int:
             f"{name} takes an integer for {argument}, but got {value!r} of type "
             f"{type(value).__name__}."
         ) from None
+
+
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two sizes, which can be symbolic."""
+    if isinstance(a, Dimension):
+        return a.max(b)  # type: ignore[attr-defined]
+    return b.max(a) if isinstance(b, Dimension) else max(a, b)  # type: ignore[attr-defined]
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two sizes, which can be symbolic."""
+    if isinstance(a, Dimension):
+        return a.min(b)  # type: ignore[attr-defined]
+    return b.min(a) if isinstance(b, Dimension) else min(a, b)  # type: ignore[attr-defined]
 
 
 def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:

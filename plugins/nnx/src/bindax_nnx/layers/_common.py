@@ -10,6 +10,7 @@ import numpy as np
 import bindax_numpy as jnp
 from bindax_core.extend import is_differentiable, typeof
 from bindax_nn import initializers
+from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import Param, Variable
 
 Initializer = Callable[..., Any]
@@ -55,7 +56,18 @@ def common_dtype(*arrays: Any) -> Any:
 
 def parameter(init: Initializer, rngs: Any, shape: Sequence[int], dtype: Any) -> Param[Any]:
     """A parameter with initial values of a new key of the stream ``params``."""
-    return Param(init(rngs.params(), tuple(shape), dtype))
+    return Param(init(params_key(rngs), tuple(shape), dtype))
+
+
+def params_key(rngs: Any) -> Any:
+    """The next key of the stream ``params``.
+
+    Raises:
+        TypeError: it was given something else than streams of keys.
+    """
+    if not (isinstance(rngs, Rngs) or hasattr(rngs, "params")):
+        raise TypeError(f"rngs must be an nnx.Rngs, such as nnx.Rngs(0), but it is {rngs!r:.60}.")
+    return rngs.params()
 
 
 def check_features(layer: Any, x: Any, expected: int, axis: int = -1) -> None:

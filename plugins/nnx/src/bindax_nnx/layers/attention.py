@@ -64,6 +64,8 @@ def dot_product_attention(
     >>> dot_product_attention(x, x, x).shape
     (1, 3, 2, 4)
     """
+    if query is None or key is None or value is None:
+        raise TypeError("dot_product_attention: query, key and value must be arrays, not None.")
     query, key, value = promoted(query, key, value, dtype=dtype)
     if key.shape[-1] != query.shape[-1] or key.shape[-3:-1] != value.shape[-3:-1]:
         raise ValueError(

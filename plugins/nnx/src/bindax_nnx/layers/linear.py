@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from bindax_nnx.layers._common import (
     check_features,
     default_kernel_init,
     parameter,
+    params_key,
     positive,
     promoted,
     zeros,
@@ -116,6 +117,11 @@ class LinearGeneral(Module):
     ) -> None:
         self.in_features, self.out_features = _sizes(in_features), _sizes(out_features)
         self.axis = _sizes(axis)
+        if not isinstance(batch_axis or {}, Mapping):
+            raise TypeError(
+                f"LinearGeneral: batch_axis must map axes to sizes, as {{0: 8}} does, but it is "
+                f"{batch_axis!r:.60}."
+            )
         self.batch_axis = tuple((batch_axis or {}).keys())
         batch = tuple((batch_axis or {}).values())
         if len(self.axis) != len(self.in_features):
@@ -124,12 +130,12 @@ class LinearGeneral(Module):
                 f"{self.in_features!r} and axis={self.axis!r}."
             )
         ins, outs = math.prod(self.in_features), math.prod(self.out_features)
-        flat = kernel_init(rngs.params(), (math.prod(batch) * ins, outs), param_dtype)
+        flat = kernel_init(params_key(rngs), (math.prod(batch) * ins, outs), param_dtype)
         shape = (*batch, *self.in_features, *self.out_features)
         self.kernel: Param[Any] = Param(jnp.reshape(flat, shape))
         self.bias: Param[Any] | None = None
         if use_bias:
-            bias = bias_init(rngs.params(), (math.prod(batch) * outs,), param_dtype)
+            bias = bias_init(params_key(rngs), (math.prod(batch) * outs,), param_dtype)
             self.bias = Param(jnp.reshape(bias, (*batch, *self.out_features)))
         self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
         self.precision = precision
@@ -193,6 +199,8 @@ class Einsum(Module):
         bias_init: Initializer = zeros,
         rngs: Rngs,
     ) -> None:
+        if not isinstance(einsum_str, str):
+            raise TypeError(f"Einsum: einsum_str must be a text, but it is {einsum_str!r:.60}.")
         self.einsum_str = einsum_str.replace(" ", "")
         operands = self.einsum_str.split("->")[0].split(",")
         if len(operands) != 2 or "->" not in self.einsum_str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_nn import initializers
-from bindax_nnx.layers._common import Initializer, promoted, zeros
+from bindax_nnx.layers._common import Initializer, params_key, promoted, zeros
 from bindax_nnx.layers.linear import Linear
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
@@ -55,8 +55,8 @@ class LoRA(Module):
         rngs: Rngs,
     ) -> None:
         first, second = (in_features, lora_rank), (lora_rank, out_features)
-        self.lora_a = lora_param_type(a_initializer(rngs.params(), first, param_dtype))
-        self.lora_b = lora_param_type(b_initializer(rngs.params(), second, param_dtype))
+        self.lora_a = lora_param_type(a_initializer(params_key(rngs), first, param_dtype))
+        self.lora_b = lora_param_type(b_initializer(params_key(rngs), second, param_dtype))
         self.in_features, self.out_features = in_features, out_features
         self.dtype, self.param_dtype = dtype, param_dtype
         self.base_module = base_module

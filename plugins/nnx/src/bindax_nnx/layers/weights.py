@@ -13,7 +13,7 @@ import bindax_random as random
 from bindax_nnx.build import Build
 from bindax_nnx.filters import Filter, PathContains, to_predicate
 from bindax_nnx.graph import Walk, iter_variables
-from bindax_nnx.layers._common import Initializer, ones, positive
+from bindax_nnx.layers._common import Initializer, ones, params_key, positive
 from bindax_nnx.module import Module
 from bindax_nnx.object import Dict
 from bindax_nnx.rngs import Rngs
@@ -87,7 +87,7 @@ class WeightNorm(Module):
             for path, variable in self._chosen():
                 axes = positive(self.feature_axes, variable.ndim)
                 shape = tuple(variable.shape[a] for a in axes)
-                self.scales[_name(path)] = Param(scale_init(rngs.params(), shape, param_dtype))
+                self.scales[_name(path)] = Param(scale_init(params_key(rngs), shape, param_dtype))
 
     def _chosen(self) -> list[tuple[Any, Variable[Any]]]:
         takes = to_predicate(self.variable_filter)
@@ -140,7 +140,7 @@ class SpectralNorm(Module):
         self.variable_filter = variable_filter
         self.vectors, self.sigmas = Dict(), Dict()
         for path, variable in self._chosen():
-            u = random.normal(rngs.params(), (1, variable.shape[-1]), variable.dtype)
+            u = random.normal(params_key(rngs), (1, variable.shape[-1]), variable.dtype)
             self.vectors[_name(path)] = BatchStat(u)
             self.sigmas[_name(path)] = BatchStat(jnp.ones((), variable.dtype))
 

@@ -1,8 +1,7 @@
 """``jit`` of functions of objects.
 
 Each structure of arguments has a compiled function of flat lists of arrays. What is known of the
-structure of an object is kept with the object, as a ``Plan``, so that while it does not change a
-call reads the variables and nothing else.
+structure of an object is kept with the object, as a ``Plan`` (see ``plan``).
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
-from operator import is_
 from typing import Any
 
 import bindax_transforms
@@ -21,13 +19,12 @@ from bindax_core.extend import (
     hide_internal_frames,
     tree_flatten,
 )
-from bindax_core.tree_util import is_tree_node, register_node, register_static
-from bindax_nnx._context import clock
+from bindax_core.tree_util import register_node, register_static
 from bindax_nnx.graph import Walk, is_reference
 from bindax_nnx.lift._decorators import decorator
-from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, Structure, finish, structure_of
+from bindax_nnx.lift.plan import plan_of
+from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, finish
 from bindax_nnx.object import Object
-from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
 
 
@@ -62,89 +59,6 @@ class _Static:
 
     def __hash__(self) -> int:
         return hash(self.value)
-
-
-class _Plan:
-    """The graphs in the arguments of a call, as long as they do not change.
-
-    Attributes:
-        mark: the mark of the clock when they were walked.
-        containers: the lists in them, with their items then.
-    """
-
-    __slots__ = (
-        "_marks",
-        "_tokens",
-        "containers",
-        "mark",
-        "references",
-        "roots",
-        "structure",
-        "variables",
-    )
-
-    def __init__(self, roots: tuple[Any, ...]) -> None:
-        self.mark: Any = clock.now
-        walk = Walk()
-        for root in roots:
-            walk.value(root)
-        if not walk.is_lasting:
-            self.mark = None
-        self.roots = roots
-        self.structure: Structure = structure_of(walk)
-        self.references = walk.references
-        self.variables: list[Variable[Any]] = walk.variables
-        self.containers = walk.containers
-        nodes = [x for x in walk.references if isinstance(x, Object)]
-        self._marks = [(x, x._nnx_mark) for x in nodes]
-        self._tokens = [(x, x.token) for x in walk.variables]
-
-    def holds(self) -> bool:
-        """Tell whether the graphs are what they were."""
-        now = clock.now
-        if self.mark is not now:
-            # Something changed; it may have been something else.
-            if self.mark is None or not self._is_untouched():
-                return False
-            self.mark = now
-        return not self.containers or all(_unchanged(x, items) for x, items in self.containers)
-
-    def _is_untouched(self) -> bool:
-        for node, mark in self._marks:
-            if node._nnx_mark is not mark:
-                return False
-        for variable, token in self._tokens:
-            if variable._token is not token:
-                return False
-            kind = type(variable._value)
-            if kind is not Array and is_tree_node(kind):
-                return False
-        return True
-
-
-def _unchanged(container: Any, items: tuple[Any, ...]) -> bool:
-    now: Any = container if type(container) is list else (*container, *container.values())
-    return len(now) == len(items) and all(map(is_, now, items))
-
-
-_PLANS = 8
-"""The number of plans that an object keeps, for the other objects that it is called with."""
-
-
-def plan_of(roots: tuple[Any, ...]) -> _Plan:
-    """The known structure of some objects, found anew where they changed."""
-    first = roots[0]
-    plans = first._nnx_plan
-    key = tuple(map(id, roots))  # the plan keeps them alive
-    plan: _Plan | None = None if plans is None else plans.get(key)
-    if plan is not None and plan.holds():
-        return plan
-    plan = _Plan(roots)
-    if plans is None or (key not in plans and len(plans) >= _PLANS):
-        plans = {}
-        object.__setattr__(first, "_nnx_plan", plans)
-    plans[key] = plan
-    return plan
 
 
 def _kind(x: Any) -> bool | None:

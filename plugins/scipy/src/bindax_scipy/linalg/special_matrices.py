@@ -23,10 +23,21 @@ def _vectors(name: str, *operands: Any) -> tuple[Any, ...]:
     return tuple(jnp.atleast_1d(x) for x in operands)
 
 
+_LARGEST = 2**16
+
+
 def _size(name: str, n: Any) -> int:
     n = operator.index(n)
     if n < 1:
         raise ValueError(f"{name}: n must be positive, but it is {n}.")
+    return _not_too_large(name, n)
+
+
+def _not_too_large(name: str, n: Any) -> int:
+    """Refuse at once what would fill all memory, or take for ever."""
+    n = operator.index(n)
+    if n > _LARGEST:
+        raise ValueError(f"{name}: n must be at most {_LARGEST}, but it is {n}.")
     return n
 
 
@@ -261,7 +272,7 @@ def hilbert(n: int) -> Array:
     Array([[1.        , 0.5       ],
            [0.5       , 0.33333334]], dtype=float32)
     """
-    n = operator.index(n)
+    n = _not_too_large("hilbert", n)
     return _exact([[Fraction(1, i + j + 1) for j in range(n)] for i in range(n)])
 
 
@@ -272,7 +283,7 @@ def invhilbert(n: int) -> Array:
     Array([[ 4., -6.],
            [-6., 12.]], dtype=float32)
     """
-    n, comb = operator.index(n), math.comb
+    n, comb = _not_too_large("invhilbert", n), math.comb
 
     def element(i: int, j: int) -> int:
         size = (i + j + 1) * comb(n + i, n - j - 1) * comb(n + j, n - i - 1) * comb(i + j, i) ** 2
@@ -297,7 +308,7 @@ def pascal(n: int, kind: str | None = None) -> Array:
            [1., 3., 6.]], dtype=float32)
     """
     require_one_of("pascal", "kind", kind or "symmetric", _KINDS)
-    return _pascal(operator.index(n), kind or "symmetric", 1)
+    return _pascal(_not_too_large("pascal", n), kind or "symmetric", 1)
 
 
 def _pascal(n: int, kind: str, sign: int) -> Array:
@@ -325,7 +336,7 @@ def invpascal(n: int, kind: str | None = None) -> Array:
            [-1.,  1.]], dtype=float32)
     """
     require_one_of("invpascal", "kind", kind or "symmetric", _KINDS)
-    return _pascal(operator.index(n), kind or "symmetric", -1)
+    return _pascal(_not_too_large("invpascal", n), kind or "symmetric", -1)
 
 
 def helmert(n: int, full: bool = False) -> Array:
@@ -356,7 +367,7 @@ def hadamard(n: int, dtype: Any = int) -> Array:
     Array([[ 1,  1],
            [ 1, -1]], dtype=int32)
     """
-    n = operator.index(n)
+    n = _not_too_large("hadamard", n)
     if n < 1 or n & (n - 1):
         raise ValueError(f"hadamard: n must be a power of 2, but it is {n}.")
     out = np.ones((1, 1), np.int8)

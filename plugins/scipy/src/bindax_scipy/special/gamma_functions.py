@@ -352,13 +352,15 @@ def bernoulli(n: int) -> Array:
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"bernoulli: n must not be negative, but it is {n}.")
-    values: list[float] = []
-    for b in _bernoulli_numbers(n):
-        try:
-            values.append(float(b))
-        except OverflowError:
-            values.append(math.copysign(math.inf, b))
-    return jnp.array(values, jnp.float_)
+    exact = [float(b) for b in _bernoulli_numbers(min(n, _LAST_FINITE))]
+    # Beyond, odd ones are zero, and the signs of even ones alternate.
+    rest = np.arange(_LAST_FINITE + 1, n + 1)
+    signs = np.where(rest % 4 == 2, math.inf, -math.inf)
+    return jnp.array(np.concatenate([exact, np.where(rest % 2, 0.0, signs)]), jnp.float_)
+
+
+_LAST_FINITE = 258
+"""Index of the last of Bernoulli's numbers that a float64 holds."""
 
 
 @custom_jvp

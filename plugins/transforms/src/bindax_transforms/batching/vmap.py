@@ -11,6 +11,7 @@ from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
+    Dimension,
     MissingRuleError,
     Origin,
     Primitive,
@@ -296,7 +297,8 @@ def _axis_size(
     }
     found = set(sizes.values()) | ({given} if given is not None else set())
     if len(found) == 1:
-        return int(found.pop())
+        size = found.pop()
+        return size if isinstance(size, Dimension) else int(size)
     if not found:
         raise ValueError(
             "vmap needs at least one mapped argument, or axis_size=...: every entry of in_axes is "

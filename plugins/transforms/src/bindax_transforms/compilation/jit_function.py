@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     Array,
-    ClosedJaxpr,
     Origin,
     PyTreeDef,
     Tracer,
@@ -25,19 +24,20 @@ from bindax_core.extend import (
     hide_internal_frames,
     hoist_consts,
     is_value,
-    lower_program,
     recent_programs,
     trace_state,
     tree_flatten,
+    tree_map,
     tree_unflatten,
     typeof,
     unknown_type_message,
+    unwrapped,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
 from bindax_transforms.compilation._shardings import shardings_of, with_shardings
-from bindax_transforms.compilation.ahead_of_time import Lowered, abstract_arguments
+from bindax_transforms.compilation.ahead_of_time import Lowered, Traced, abstract_arguments
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
@@ -82,6 +82,11 @@ class JittedFunction(Generic[P, R]):
     __wrapped__: Callable[P, R]
 
     def __init__(self, fun: Callable[P, R], options: JitOptions) -> None:
+        if not isinstance(options, JitOptions):
+            raise TypeError(
+                f"JittedFunction takes a function and JitOptions, but got {options!r:.80}; "
+                f"bindax.jit makes one."
+            )
         update_wrapper(self, fun)
         self._fun = fun
         self._options = options
@@ -125,6 +130,12 @@ class JittedFunction(Generic[P, R]):
     def _call(self, args: Any, kwargs: Any, flat_key: Any = None) -> R:
         entry, leaves, traced = self._lookup(args, kwargs)
         if traced or entry.closes_over_tracers:
+            if self._options.compiler_options:
+                raise ValueError(
+                    f"{self!r} with compiler_options="
+                    f"{dict(self._options.compiler_options)} was called while another function is "
+                    f"traced; that one compiles the whole program: give its jit the options."
+                )
             outs: Sequence[Any]
             if self._options.inline and traced:
                 outs = eval_jaxpr(entry.jaxpr.jaxpr, [], *entry.consts, *leaves)
@@ -142,15 +153,19 @@ class JittedFunction(Generic[P, R]):
         self, entry: Entry, operands: Sequence[Any]
     ) -> Callable[[Sequence[Any]], Sequence[Any]]:
         params = entry.params
-        executable = executable_of(
-            entry.jaxpr,
-            find_backend(params["backend"]),
-            name=params["name"],
-            donated=params["donated"],
-            keep_unused=params["keep_unused"],
-            keep=False,
-            operands=operands,
-        )
+        if self._options.compiler_options:
+            traced = Traced(entry, self, bound_shardings(operands))
+            executable = traced.lower().compile()._executable
+        else:
+            executable = executable_of(
+                entry.jaxpr,
+                find_backend(params["backend"]),
+                name=params["name"],
+                donated=params["donated"],
+                keep_unused=params["keep_unused"],
+                keep=False,
+                operands=operands,
+            )
         entry.size = getattr(executable, "size", 0)
         _recent.add(entry)
         # The types of the operands are part of the key, so a check of them would be a second one.
@@ -174,6 +189,8 @@ class JittedFunction(Generic[P, R]):
             elif isinstance(x, Tracer):
                 traced = True
                 avals.append(x.aval)
+            elif unwrapped(x) is not x:
+                return self._lookup(*tree_map(unwrapped, (args, kwargs)))
             else:
                 avals.append(self._operand_aval(x, args, kwargs))
         key = (tree, tuple(avals), statics, config.trace_key, config.backend)
@@ -261,29 +278,25 @@ class JittedFunction(Generic[P, R]):
         }
         return Entry(jaxpr, consts, tree, out_tree(), params, self._shared, key)
 
-    def trace(self, *args: P.args, **kwargs: P.kwargs) -> ClosedJaxpr:
-        """The program for arguments of these types; nothing is computed."""
-        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return entry.jaxpr
+    @api_boundary
+    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+        """The program for arguments of these types, with its types; nothing is computed.
+
+        Args:
+            args: arrays, or types in their place: ``ShapeDtypeStruct(shape, dtype)``.
+            kwargs: the same, by name.
+        """
+        entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
+        return Traced(entry, self, bound_shardings([*entry.consts, *leaves]))
 
     @api_boundary
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
-        """The program in the backend's language, for arguments of these types.
+        """The program in the backend's language, for arguments as for ``trace``.
 
         Returns:
-            An object with ``as_text()`` and ``compile()``.
+            An object with ``as_text()``, ``compile()`` and the types.
         """
-        entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
-        params = entry.params
-        lowered = lower_program(
-            entry.jaxpr,
-            find_backend(params["backend"]),
-            name=params["name"],
-            donated=params["donated"],
-            keep_unused=params["keep_unused"],
-            in_shardings=bound_shardings([*entry.consts, *leaves]),
-        )
-        return Lowered(lowered, entry, self)
+        return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The types of the results, in their structure."""
@@ -313,6 +326,10 @@ class _BoundJit:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._jitted(self._instance, *args, **kwargs)
 
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """The method's program, with its types."""
+        return self._jitted.trace(self._instance, *args, **kwargs)
+
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The method's program in the backend's language."""
         return self._jitted.lower(self._instance, *args, **kwargs)
@@ -332,6 +349,7 @@ def jit(
     device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> JittedFunction[P, R]: ...
 @overload
 def jit(
@@ -347,6 +365,7 @@ def jit(
     device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
 @api_boundary
 def jit(
@@ -362,6 +381,7 @@ def jit(
     device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """A function that runs compiled; ``config.compiled_programs`` programs are kept over all.
 
@@ -382,6 +402,7 @@ def jit(
         device: the device that it runs on.
         backend: the name of the backend; by default ``config.backend`` or the best installed.
         inline: whether a call inside another traced function is dissolved into it.
+        compiler_options: options of the compiler by name, for calls from outside of programs.
 
     Returns:
         A function with the same arguments, and ``lower``, ``trace``, ``cache_info`` and more.
@@ -413,11 +434,13 @@ def jit(
             device=device,
             backend=backend,
             inline=inline,
+            compiler_options=compiler_options,
         )
     check_function("jit", "fun", fun)
     statics = complete(fun, positions(static_argnums), words(static_argnames))
     donated = complete(fun, positions(donate_argnums), words(donate_argnames))
     check_positions(fun, statics[0], donated[0])
     shardings = shardings_of(in_shardings, out_shardings, device)
-    options = JitOptions(*statics, *donated, keep_unused, inline, backend, shardings)
+    chosen = tuple(sorted((compiler_options or {}).items()))
+    options = JitOptions(*statics, *donated, keep_unused, inline, backend, shardings, chosen)
     return JittedFunction(fun, options)

@@ -1,0 +1,53 @@
+"""The check of interval rules: values at both ends of an interval are inside of the bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Origin, is_differentiable, typeof
+from bindax_example_intervals.interval import Interval, exact
+from bindax_example_intervals.transformation import bounds_flat
+from bindax_testing import Case, NotApplicable
+
+WIDTH = 1 / 16
+ROUNDING = {2: 1e-2, 4: 1e-5, 8: 1e-12}
+"""Relative differences by the bytes of a number; bounds are not rounded outwards."""
+
+
+def check_bounds(case: Case) -> None:
+    """Compare the bounds of a primitive with what it computes at the ends of the intervals."""
+    upper = [_moved(x) for x in case.operands]
+    if all(x is y for x, y in zip(case.operands, upper, strict=True)):
+        raise NotApplicable("no operand is a floating-point number")
+    pairs = zip(case.operands, upper, strict=True)
+    intervals = [exact(x) if x is y else Interval(x, y) for x, y in pairs]
+    # Functions among the parameters may use what has no rule, of which nothing is known then.
+    found = bounds_flat(case.call, intervals, "unbounded", Origin("bounds", case.call))
+    for ends in (case.operands, upper):
+        for bound, out in zip(found, case.call(*ends), strict=True):
+            _check_inside(bound, out)
+
+
+def _moved(x: Any) -> Any:
+    dtype = np.dtype(typeof(x).dtype)
+    if dtype.kind != "f" or not is_differentiable(dtype):
+        return x
+    return np.asarray(x) + dtype.type(WIDTH)
+
+
+def _check_inside(bound: Interval, out: Any) -> None:
+    low, high, value = (np.asarray(x) for x in (*bound, out))
+    types = [(x.shape, x.dtype) for x in (low, high, value)]
+    if len(set(types)) > 1:
+        raise AssertionError(f"the types of the bounds and of the value are {types}.")
+    if value.dtype.kind == "f":
+        slack = np.where(np.isfinite(value), ROUNDING[value.itemsize] * (1 + np.abs(value)), 0)
+        outside = (low > value + slack) | (value - slack > high)
+    else:
+        outside = (low > value) | (value > high)
+    if outside.any():
+        raise AssertionError(
+            f"{value[outside][0]} is not in [{low[outside][0]}, {high[outside][0]}]."
+        )

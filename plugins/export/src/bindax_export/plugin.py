@@ -1,0 +1,31 @@
+"""The plugin that the registry loads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import Primitive, ShapedArray, ValueType, hookimpl
+from bindax_export._dimensions import SymbolicDimension
+
+_INTEGER = ShapedArray((), np.int64, weak_type=True)
+
+
+def _number(x: Any, aval: Any) -> Any:
+    return np.asarray(int(x), aval.dtype)  # which raises, and says what is unknown
+
+
+@hookimpl
+def bindax_value_types() -> Iterable[Any]:
+    """Sizes are weakly typed integers in the programs that they belong to."""
+    return [ValueType(SymbolicDimension, lambda x: _INTEGER, _number)]
+
+
+@hookimpl
+def bindax_primitives() -> Iterable[Primitive]:
+    """The call of an exported program."""
+    from bindax_export._primitive import call_exported_p
+
+    return [call_exported_p]
