@@ -63,6 +63,9 @@ def test_default_device(numbers: Any) -> None:
         assert y.device is bindax.devices()[2]
         assert not y.committed
         assert jnp.asarray(numbers).device is bindax.devices()[2]
+        put = bindax.device_put(numbers)
+        assert put.device is bindax.devices()[2]
+        assert not put.committed
     assert double(y).device is bindax.devices()[0]
     np.testing.assert_array_equal(double(y), numbers * 4)
     with pytest.raises(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from bindax_core.runtime._placement import sharding_of
+from bindax_core.runtime._placement import default_sharding, place_on, sharding_of
 
 if TYPE_CHECKING:
     from bindax_core.runtime._array import Array
@@ -31,8 +31,6 @@ class ArrayPlaces:
         """
         if self._backend is not None:
             return sharding_of(self._backend)
-        from bindax_core.runtime._backend import default_sharding
-
         return default_sharding()
 
     @property
@@ -114,6 +112,12 @@ class Shard:
         """The part as an array on its device; None on a device of another process."""
         if not self._is_local:
             return None
-        from bindax_core.runtime._transfer import part_on
+        from bindax_core.sharding._sharding import SingleDeviceSharding
 
-        return part_on(self._array, self.device)
+        x = self._array
+        shards = getattr(x.place, "shards", None)
+        if shards is None:
+            return x  # type: ignore[no-any-return]
+        place = place_on(x.place.backend, SingleDeviceSharding(self.device))
+        aval = x.aval.update(shape=x.sharding.shard_shape(x.aval.shape))
+        return type(x).from_buffer(aval, dict(shards(x._buffer))[self.device], place)  # type: ignore[no-any-return]

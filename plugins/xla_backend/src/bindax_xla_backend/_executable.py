@@ -17,7 +17,7 @@ from bindax_core.extend import (
     typeof,
     unwrapped,
 )
-from bindax_xla_backend import _jaxlib, _pending
+from bindax_xla_backend import _inspection, _jaxlib, _pending
 from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
@@ -154,15 +154,15 @@ class Executable:
 
     def as_text(self) -> str:
         """The program that XLA made, as HLO text."""
-        return _jaxlib.hlo_text(self._loaded)
+        return _inspection.hlo_text(self._loaded)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates: ``"flops"``, ``"bytes accessed"``, ``"transcendentals"`` and others."""
-        return _jaxlib.cost_analysis(self._backend.client(), self._loaded)
+        return _inspection.cost_analysis(self._backend.client(), self._loaded)
 
     def memory_analysis(self) -> dict[str, int]:
         """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
-        return _jaxlib.memory_analysis(self._loaded)
+        return _inspection.memory_analysis(self._loaded)
 
     def abandon(self) -> Callable[..., NoReturn]:
         """Have every call raise, in a process that has none of the threads that would run it."""

@@ -84,8 +84,9 @@ def export_program(
         _verify(builder.module, name)
         if builder.callbacks:
             raise LoweringError(
-                f"{name} calls the Python function {builder.callbacks[0].name}, which a file "
-                f"cannot hold; export a program without callbacks, or give the primitive a lowering."
+                f"{name} calls the Python function {builder.callbacks[0].name}, which a "
+                f"file cannot hold; export a program without callbacks, or give the primitive a "
+                f"lowering."
             )
         calls = frozenset(custom_call_targets(builder.module))
         return Artifact(_jaxlib.serialize_artifact(builder.module), kept, calls, symbolic)

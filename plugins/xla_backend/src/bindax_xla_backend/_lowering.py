@@ -24,7 +24,7 @@ from bindax_core.extend import (
     lowering,
 )
 from bindax_xla_backend import _mlir
-from bindax_xla_backend._callbacks import HostCallback, callback_lowering
+from bindax_xla_backend._callbacks import HostCallback, callback_attributes, callback_lowering
 from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
 from bindax_xla_backend._meshes import DeviceOperations, Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
@@ -279,19 +279,10 @@ class LoweringContext(DeviceOperations):
         self._builder.callbacks.append(
             HostCallback(function, tuple(avals_in), tuple(result_avals), ordered)
         )
-        attributes = {
-            "call_target_name": '"xla_ffi_python_cpu_callback"',
-            "api_version": "4 : i32",
-            "has_side_effect": "false" if pure else "true",
-            "backend_config": f"{{index = {index} : ui64}}",
-        }
-        if self._builder.several and not self._is_manual:
-            attributes["sdy.sharding"] = self._builder.meshes.on_first_device(
-                len(result_avals) + ordered
-            )
+        attributes = {**callback_attributes(index, pure), **self.once(len(result_avals) + ordered)}
         name = "stablehlo.custom_call"
         results = self._ordered_op(name, operands, result_avals, attributes, ordered)
-        return self.everywhere(results, result_avals) if "sdy.sharding" in attributes else results
+        return self.everywhere(results, result_avals)
 
     def call_artifact(self, artifact: bytes, values: Sequence[Value], **types: Any) -> list[Value]:
         """Call an exported program; its types as for ``_exporting.call_artifact``."""

@@ -11,7 +11,6 @@ from bindax_core.sharding import (
     NamedSharding,
     PartitionSpec,
     Sharding,
-    SingleDeviceSharding,
     open_axes,
 )
 from bindax_xla_backend import _mlir, _partitions
@@ -39,10 +38,16 @@ class DeviceOperations:
         """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
         return self._builder.meshes.symbol(mesh)
 
+    def once(self, count: int) -> dict[str, str]:
+        """The attributes that have an operation with ``count`` results run on one device alone."""
+        if not self._builder.several or self._is_manual:
+            return {}
+        return {"sdy.sharding": self._builder.meshes.on_first_device(count)}
+
     def everywhere(self, values: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
-        """Values that are on one device, on all devices of the program."""
+        """The results of what is run ``once``, on all devices of the program."""
         layout = self._builder.layout
-        if layout is None or layout.mesh is None:
+        if layout is None or layout.mesh is None or not self._builder.several or self._is_manual:
             return list(values)
         copies = NamedSharding(layout.mesh, PartitionSpec())
         return [
@@ -64,8 +69,8 @@ class DeviceOperations:
         """
         layout, builder = self._builder.layout, self._builder
         if layout is None or layout.mesh is None or not builder.several:
-            known = layout is not None and len(layout.devices) == 1
-            callback(SingleDeviceSharding(layout.devices[0]) if known else default_sharding())
+            single = None if layout is None else layout.single
+            callback(single or default_sharding())
             return
         (aval,) = self.avals_in
         key, keeper = _partitions.inspector(callback, layout.mesh, aval.ndim)

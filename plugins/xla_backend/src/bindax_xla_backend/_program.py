@@ -97,12 +97,9 @@ def lower_program(
             _attributes(builder, layout, hoisted_avals, [(i, in_avals[i]) for i in kept], aliases),
         )
         given = dict(zip(hoisted, arguments, strict=False))
-        consts = [
-            given[i] if i in given else ctx.constant(array) for i, array in enumerate(constants)
-        ]
-        values: list[Any] = [None] * len(in_avals)
-        for i, argument in zip(kept, arguments[len(hoisted) :], strict=True):
-            values[i] = argument
+        consts = [given.get(i) or ctx.constant(array) for i, array in enumerate(constants)]
+        taken = dict(zip(kept, arguments[len(hoisted) :], strict=True))
+        values = [taken.get(i) for i in range(len(in_avals))]
         ctx.finish("func.return", ctx.lower(jaxpr.jaxpr, consts, values))
         _verify(builder.module, name)
         return LoweredProgram(
