@@ -1,4 +1,4 @@
-"""What an array says of where its bytes are: devices, sharding, shards."""
+"""The devices of an array, its sharding and its shards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ArrayPlaces:
 
     @property
     def sharding(self) -> Sharding:
-        """Which part of the array lies on which device.
+        """The parts of the array on its devices.
 
         Of an array whose bytes are on the host alone, where programs would take them to.
         """

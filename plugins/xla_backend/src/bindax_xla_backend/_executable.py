@@ -25,9 +25,9 @@ from bindax_xla_backend._errors import (
     PlacementError,
     excerpt,
 )
+from bindax_xla_backend._layout import ProgramPlaces, place_of
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
-from bindax_xla_backend._variants import ProgramPlaces, place_of
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend

@@ -1,4 +1,4 @@
-"""What XLA says of programs: their text, their estimated costs, their memory, their layouts."""
+"""Programs as XLA sees them: their text, estimated costs, memory and layouts."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bindax_core.sharding import NamedSharding, PartitionSpec
 from bindax_xla_backend import _cache, _jaxlib, _mlir, _partitions
 from bindax_xla_backend._errors import CompilationError, excerpt
+from bindax_xla_backend._layout import ProgramPlaces
 from bindax_xla_backend._program import LoweredProgram
-from bindax_xla_backend._variants import ProgramPlaces
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend

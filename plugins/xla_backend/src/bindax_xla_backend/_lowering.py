@@ -32,7 +32,7 @@ from bindax_xla_backend._texts import host_constant, int_array, symbol_name
 from bindax_xla_backend._types import element_type
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._variants import Layout
+    from bindax_xla_backend._layout import Layout
 
 Value = Any
 """A value of the program that is being built; opaque outside of ``_jaxlib``."""

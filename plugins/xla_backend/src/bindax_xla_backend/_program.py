@@ -13,9 +13,9 @@ from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback
 from bindax_xla_backend._errors import LoweringError, excerpt
+from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import EMBEDDED_CONSTANT_SIZE, LoweringContext, ModuleBuilder
 from bindax_xla_backend._texts import host_constant, symbol_name
-from bindax_xla_backend._variants import Layout
 
 
 @attrs.frozen(eq=False)
