@@ -1,4 +1,4 @@
-"""A backend with eight devices for these tests alone: a process can hold several clients of XLA."""
+"""These tests run on the backend with eight devices."""
 
 from __future__ import annotations
 
@@ -11,26 +11,6 @@ import pytest
 import bindax
 from bindax import NamedSharding, P
 from bindax_core import config
-from bindax_core.extend import register_backend, unregister_backend
-
-COUNT = 8
-
-
-@pytest.fixture(scope="session")
-def eight_devices() -> Iterator[Any]:
-    pytest.importorskip("jaxlib")
-    from bindax_xla_backend.extend import XlaBackend
-
-    class Eight(XlaBackend):
-        name = "xla-of-eight"
-        priority = -1
-
-    backend = Eight()
-    with config.override(num_cpu_devices=COUNT):
-        backend.client()
-    register_backend(backend)
-    yield backend
-    unregister_backend(backend)
 
 
 @pytest.fixture(autouse=True)

@@ -128,6 +128,10 @@ class BackendError(BindaxError, RuntimeError):
     """A backend could not be found, or could not compile or run a program."""
 
 
+class PlacementError(BackendError, ValueError):
+    """Arrays, or the meshes of a program, are on devices that do not fit together."""
+
+
 class DeletedArrayError(BindaxError, RuntimeError):
     """An array was used whose bytes were deleted, or donated to a compiled function."""
 

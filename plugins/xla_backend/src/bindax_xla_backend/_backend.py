@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     BackendError,
     ClosedJaxpr,
@@ -24,7 +25,6 @@ from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
-    PlacementError,
     excerpt,
 )
 from bindax_xla_backend._types import element_type, storage_dtype

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     Array,
     BackendError,
@@ -22,7 +23,6 @@ from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
-    PlacementError,
     excerpt,
 )
 from bindax_xla_backend._layout import ProgramPlaces, place_of

@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -30,7 +31,6 @@ from bindax_core.extend import (
     subjaxprs,
 )
 from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, Sharding
-from bindax_xla_backend._errors import PlacementError
 from bindax_xla_backend._layout import Layout, place_of
 from bindax_xla_backend._program import lower_program
 
