@@ -122,6 +122,11 @@ class AbstractMesh:
         return not self.axis_sizes
 
     @property
+    def are_all_axes_explicit(self) -> bool:
+        """True of a mesh with axes, all of which types speak of."""
+        return bool(self.axis_types) and all(t is AxisType.Explicit for t in self.axis_types)
+
+    @property
     def abstract_mesh(self) -> AbstractMesh:
         """The mesh without its devices."""
         return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)

@@ -154,6 +154,12 @@ class XlaBackend:
 
         return export_program(jaxpr, **options)
 
+    def call_artifact(self, ctx: Any, artifact: bytes, values: Sequence[Any], **types: Any) -> Any:
+        """Call an exported program where a rule lowers; see ``_exporting.call_artifact``."""
+        from bindax_xla_backend._exporting import call_artifact
+
+        return call_artifact(ctx, artifact, values, **types)
+
     def artifact_text(self, artifact: bytes) -> str:
         """The StableHLO module of a portable artifact."""
         from bindax_xla_backend._exporting import artifact_text

@@ -1,4 +1,4 @@
-"""Programs as XLA sees them: their text, estimated costs, memory and layouts."""
+"""Looking into compiled programs: text, estimates, memory, layouts."""
 
 from __future__ import annotations
 
@@ -33,20 +33,13 @@ def memory_analysis(executable: Any) -> dict[str, int]:
     }
 
 
-def to_computation(bytecode: bytes) -> Any:
-    """A StableHLO module in the language of XLA."""
-    return _jax.mlir.mlir_module_to_xla_computation(
-        bytecode, use_tuple_args=False, return_tuple=False
-    )
-
-
 def unoptimized_costs(client: Any, computation: Any) -> dict[str, float]:
     """XLA's estimates for a program as it was lowered."""
     return dict(_jax.hlo_module_cost_analysis(client, computation.get_hlo_module()))
 
 
 def parameter_layouts(executable: Any) -> list[str]:
-    """The layouts of the parameters, such as ``{1,0}``: the fastest axis comes first."""
+    """The layouts of the parameters, such as ``{1,0}``: axes from the fastest to the slowest."""
     return [str(layout) for layout in executable.get_parameter_layouts()]
 
 

@@ -51,7 +51,8 @@ try:
         from jaxlib import _jax as _jax  # type: ignore[attr-defined, unused-ignore]
         from jaxlib import xla_client as xla_client
         from jaxlib.mlir import ir as ir
-        from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
+        from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy
+        from jaxlib.mlir._mlir_libs import _stablehlo as _stablehlo
 except Exception as error:
     raise InstallationError.because_of(error) from error
 
@@ -423,20 +424,3 @@ def make_context() -> Any:
     for dialect in (_stablehlo, _chlo, _sdy):
         dialect.register_dialect(context)
     return context
-
-
-def serialize_artifact(module: Any) -> bytes:
-    """A module as a portable artifact, which versions of the next and last months read."""
-    weeks = _stablehlo.StablehloCompatibilityRequirement.WEEK_12
-    version = _stablehlo.get_version_from_compatibility_requirement(weeks)
-    return bytes(_jax.mlir.serialize_portable_artifact(module, version, False))
-
-
-def deserialize_artifact(artifact: bytes, context: Any) -> Any:
-    """The module of a portable artifact."""
-    return _jax.mlir.deserialize_portable_artifact(artifact, context)
-
-
-def refine_shapes(bytecode: bytes) -> bytes:
-    """A module whose sizes are computed, given that those of the parameters of main are known."""
-    return bytes(_jax.mlir.refine_polymorphic_shapes(bytecode, True, True))

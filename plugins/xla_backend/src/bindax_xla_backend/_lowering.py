@@ -14,7 +14,6 @@ import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
-    Dimension,
     Jaxpr,
     Literal,
     Primitive,
@@ -284,12 +283,6 @@ class LoweringContext(DeviceOperations):
         results = self._ordered_op(name, operands, result_avals, attributes, ordered)
         return self.everywhere(results, result_avals)
 
-    def call_artifact(self, artifact: bytes, values: Sequence[Value], **types: Any) -> list[Value]:
-        """Call an exported program; its types as for ``_exporting.call_artifact``."""
-        from bindax_xla_backend._exporting import call_artifact
-
-        return call_artifact(self, artifact, values, **types)
-
     # ------------------------------------------------------------------------ not for rules
 
     def lower(self, jaxpr: Jaxpr, consts: Sequence[Value], values: Sequence[Value]) -> list[Value]:
@@ -386,8 +379,6 @@ class LoweringContext(DeviceOperations):
         return list(made.results)[:-1]
 
     def _literal(self, literal: Literal) -> Value:
-        if isinstance(literal.val, Dimension):
-            return self.constant(literal.val)
         return self.constant(np.asarray(host_constant(literal.val), literal.aval.dtype))
 
     def _new_constant(self, array: np.ndarray[Any, Any]) -> Value:

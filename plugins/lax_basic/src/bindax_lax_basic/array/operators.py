@@ -237,14 +237,14 @@ def power(x: Any, y: Any) -> Any:
     x, y = _bool_to_int(*_operands(x, y))
     if dtypes.is_inexact(typeof(x).dtype):
         return pow_p.bind(x, y)
-    return _integer_power(x, y)
+    return _integer_power(x, y, base.weak_type and exponent.weak_type)
 
 
-def _integer_power(x: Any, y: Any) -> Any:
+def _integer_power(x: Any, y: Any, weak: bool) -> Any:
     """Integers to integer powers by squaring, for as many bits as an exponent can use."""
     shape = broadcast_shapes(typeof(x).shape, typeof(y).shape)
     x, y = broadcast_to(x, shape), broadcast_to(y, shape)
-    dtype, weak = typeof(x).dtype, typeof(x).weak_type and typeof(y).weak_type
+    dtype = typeof(x).dtype
     one, two = scalar_array(1, dtype), scalar_array(2, dtype)
     result = select_scalars(eq_p.bind(y, y), mul_p.bind(x, scalar_array(0, dtype)), one)
     # Exponents of 64 and more overflow for every base but -1, 0 and 1, whose powers repeat.
