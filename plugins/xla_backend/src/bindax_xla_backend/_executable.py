@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     Array,
     BackendError,
@@ -24,12 +25,11 @@ from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
-    PlacementError,
     excerpt,
 )
+from bindax_xla_backend._layout import ProgramPlaces, place_of
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
-from bindax_xla_backend._variants import ProgramPlaces, place_of
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend

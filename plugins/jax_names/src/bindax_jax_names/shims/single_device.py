@@ -36,8 +36,6 @@ def transfer_guard_device_to_device(*levels: str) -> Iterator[None]:
     yield
 
 
-
-
 class Ref:
     """The type of mutable arrays, of which there are none."""
 
