@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     Array,
     BackendError,
     DeletedArrayError,
     PlacedElsewhereError,
     ShapedArray,
+    config,
+    note_transfer,
     sharding_of,
     typeof,
     unwrapped,
@@ -22,12 +25,11 @@ from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
-    PlacementError,
     excerpt,
 )
+from bindax_xla_backend._layout import ProgramPlaces, place_of
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
-from bindax_xla_backend._variants import ProgramPlaces, place_of
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
@@ -335,5 +337,7 @@ def _handler(aval: ShapedArray, place: Any) -> Any:
 
 def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
     """A buffer of a number or a NumPy array."""
+    if config.transfer_guard_host_to_device != "allow":
+        note_transfer("host_to_device", aval)
     with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
         return place.put(np.asarray(x, aval.dtype), aval, copy=True)

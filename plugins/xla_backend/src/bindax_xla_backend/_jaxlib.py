@@ -221,7 +221,7 @@ def result_handler(
     return handler.wrap(wrap)
 
 
-def make_cpu_client(num_devices: int) -> Any:
+def make_cpu_client(num_devices: int = 1) -> Any:
     """A new client of the CPU platform; several clients can live in one process."""
     with _quiet_start():
         return xla_client.make_cpu_client(num_devices=num_devices)
