@@ -29,7 +29,7 @@ def operands(program: Program) -> list[Any]:
     """Arrays for a call of a program."""
     rng = np.random.default_rng(0)
     shapes = [
-        tuple(SIZES[size] if size in SIZES else int(size) for size in text.split(","))
+        tuple(SIZES[n] if n in SIZES else int(n) for n in text.rstrip(",").split(","))
         for text in program.shapes
     ]
     return [rng.normal(size=shape).astype(np.float32) for shape in shapes]
