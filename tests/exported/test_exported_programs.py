@@ -14,6 +14,8 @@ from exported_programs import PROGRAMS, Program, library, operands
 import bindax
 from bindax import export, lax
 
+pytest.importorskip("jaxlib")
+
 BINDAX = library(bindax)
 REFERENCES = np.load(Path(__file__).with_name("references.npz"))
 
