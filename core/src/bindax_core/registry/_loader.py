@@ -17,10 +17,9 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
-
-import attrs
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry import _claims
@@ -38,7 +37,7 @@ QUARANTINED = "quarantined"
 _WAIT_INSIDE_IMPORT = 20.0
 
 
-@attrs.define(eq=False)
+@dataclass(eq=False)
 class Plugin:
     """An installed plugin and what became of it.
 
@@ -58,8 +57,8 @@ class Plugin:
     error: BaseException | None = None
     traceback: str = ""
     seconds: float = 0.0
-    installed: list[Staged] = attrs.field(factory=list)
-    notes: list[str] = attrs.field(factory=list)
+    installed: list[Staged] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     hooks: Any = None
 
     @property
@@ -349,16 +348,18 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
             entry for entry in current.entries(group) if entry.distribution.name == distribution
         ]
         names = {entry: entry.offered_name for entry in entries}
+        offered, present = set(names.values()), {one.name for one in brought}
         notes.extend(
             f"the {kind} {one.name!r} is not in the group bindax.v1.{group} of the manifest of "
             f"{distribution}, so it is not found before the plugin is loaded"
             for one in sorted(brought, key=lambda one: str(one.name))
-            if not any(_is_entry_of(entry, one) for entry in entries)
+            if one.name not in offered and not any(_is_entry_of(entry, one) for entry in entries)
         )
         notes.extend(
             f"the {kind} {name!r} is offered in {entry.place}, but no hook returned it"
             for entry, name in names.items()
-            if not any(_is_entry_of(entry, one) for one in brought)
+            if name not in present
+            and not any(_is_entry_of(entry, one) for one in brought)
             and current.plugins_behind(entry) == (plugin.entry,)
             and _is_installed(entry)
         )
