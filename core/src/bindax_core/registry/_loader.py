@@ -7,7 +7,6 @@ removed, its traceback is kept for ``bindax doctor``, and everything else works.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import sys
@@ -300,6 +299,10 @@ def _check_names(plugin: Plugin, target: Any, known: list[str]) -> None:
             continue
         # An imported package of such a name is no function, and pluggy marks with this attribute.
         marked = getattr(function, "bindax_impl", None) is not None
+        if marked and name in known:
+            continue
+        import difflib  # for mistakes alone
+
         similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         where = f"{plugin.entry.value} defines {name!r}"
         if name not in known and marked:
