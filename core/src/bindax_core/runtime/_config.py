@@ -101,6 +101,9 @@ class Config:
         numpy_dtype_promotion: ``"standard"`` promotes arrays of different dtypes, ``"strict"``
             raises unless all but Python scalars have one dtype
             (``BINDAX_NUMPY_DTYPE_PROMOTION``).
+        conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
+            index out of bounds is taken to the nearest end, and the derivative of the absolute
+            value at zero is 1 (``BINDAX_CONVENTIONS``).
         num_cpu_devices: how many devices the CPU is divided into, to try programs for several
             devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
         default_device: the device of programs whose operands are on none in particular; None for
@@ -125,6 +128,7 @@ class Config:
         "compiled_programs",
         "debug_infs",
         "debug_nans",
+        "conventions",
         "default_device",
         "default_dtype_bits",
         "default_matmul_precision",
@@ -166,6 +170,7 @@ class Config:
     default_matmul_precision: str | None
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
     numpy_dtype_promotion: Literal["standard", "strict"]
+    conventions: Literal["bindax", "jax"]
     num_cpu_devices: int
     default_device: Any
     mesh: Any
@@ -179,6 +184,7 @@ class Config:
         "default_matmul_precision",
         "numpy_rank_promotion",
         "numpy_dtype_promotion",
+        "conventions",
         "default_device",
         "mesh",
     )
@@ -194,6 +200,7 @@ class Config:
         **dict.fromkeys(_FLAGS, (False, True)),
         "numpy_rank_promotion": ("allow", "warn", "raise"),
         "numpy_dtype_promotion": ("standard", "strict"),
+        "conventions": ("bindax", "jax"),
     }
 
     _COUNTS = ("compiled_programs", "compilation_cache_bytes", "num_cpu_devices")
@@ -215,6 +222,7 @@ class Config:
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
         self.num_cpu_devices = _number("BINDAX_NUM_CPU_DEVICES", _devices_of_xla_flags())
+        self.conventions = os.environ.get("BINDAX_CONVENTIONS", "bindax")  # type: ignore[assignment]
         self.default_device = self.mesh = None
         for name in self._FLAGS:
             setattr(self, name, _flag(f"BINDAX_{name.upper()}", False))

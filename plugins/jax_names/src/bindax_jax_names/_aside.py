@@ -48,9 +48,11 @@ def import_package(name: str) -> ModuleType:
         ModuleNotFoundError: when there is no such package.
         ImportError: when it needs a name of JAX that bindax does not have.
 
-    >>> from bindax_jax_names import import_package
-    >>> import_package("jax.numpy").ones(2).shape
-    (2,)
+    >>> from bindax_core import config
+    >>> before = {"enable_x64": config.enable_x64, "conventions": config.conventions}
+    >>> with config.override(**before):  # JAX's rules for dtypes hold for the whole process
+    ...     import_package("jax.numpy").ones(2, "float64").dtype.name
+    'float32'
     """
     use_rules_of_jax()
     VersionFinder.install()
