@@ -51,7 +51,7 @@ class _Registry:
     """The containers of bindax, as far as packages ask whether a type is one."""
 
     def __contains__(self, kind: object) -> bool:
-        return any(entry is kind for entry in bindax.container_types())
+        return isinstance(kind, type) and bindax.tree_util.is_tree_node(kind)
 
 
 node_registry = _Registry()
