@@ -4,8 +4,8 @@
 the other, the files named below: of installed packages, or of source distributions that were
 unpacked into FOLDER. Each run is a process of PYTHON, an environment with the packages, JAX and
 bindax in it. Results are kept in ``docs/jax_packages.json``, so that packages can be run one by
-one; ``docs/jax_packages.md`` is written from it. Reports of pytest are kept in ``--reports``; one of
-JAX that is there already is used again.
+one; ``docs/jax_packages.md`` is written from it. Reports of pytest are kept in ``--reports``; one
+of JAX that is there already is used again.
 """
 
 from __future__ import annotations

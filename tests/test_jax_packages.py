@@ -61,13 +61,38 @@ def test_a_package_has_the_numbers_of_jax(request, name):
         pytest.skip(f"{PACKAGES[name]} is not installed")
     if name not in chosen():
         pytest.skip("runs with BINDAX_NIGHTLY=1 alone")
-    mine = request.getfixturevalue("found")[name]
+    check(name, request.getfixturevalue("found")[name])
+
+
+def check(name, mine):
+    """Compare what a program returns with the answer of JAX."""
     assert "values" in mine, mine
     for ours, reference in zip(mine["values"], ANSWERS[name]["values"], strict=True):
         if isinstance(reference, str):
             assert ours == reference
         else:
             np.testing.assert_allclose(ours, reference, rtol=1e-3, atol=1e-4)
+
+
+WITHOUT_JAXLIB = """
+import runpy, sys
+sys.modules["jaxlib"] = None
+out, run, folder = sys.argv[1:]
+sys.argv = [run, folder, out, "optax_fit", "haiku_mlp"]
+runpy.run_path(run, run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(not (find_spec("optax") and find_spec("haiku")), reason="not installed")
+def test_numpy_alone_runs_optax_and_haiku(tmp_path):
+    out = tmp_path / "found.json"
+    options = ["-W", "ignore", "-m", "bindax.jax", "-c", WITHOUT_JAXLIB]
+    command = [sys.executable, *options, out, HERE / "jax_programs/run.py", PROGRAMS]
+    environment = {**os.environ, "BINDAX_BACKEND": "numpy"}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    for name, mine in json.loads(out.read_text()).items():
+        check(name, mine)
 
 
 def test_every_program_has_an_answer():
