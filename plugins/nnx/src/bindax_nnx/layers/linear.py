@@ -218,7 +218,13 @@ class Einsum(Module):
     def __call__(self, inputs: Any) -> Any:
         """Apply the layer."""
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
-        y = jnp.einsum(self.einsum_str, x, kernel, precision=self.precision)
+        try:
+            y = jnp.einsum(self.einsum_str, x, kernel, precision=self.precision)
+        except ValueError as error:
+            raise ValueError(
+                f"Einsum was made for {self.einsum_str!r} with a kernel of the shape "
+                f"{kernel.shape}, but got the shape {x.shape}: {error}"
+            ) from None
         return y if bias is None else y + self._spread(bias)
 
     def _spread(self, bias: Any) -> Any:
