@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import attrs
 import numpy as np
 
 from bindax_core.errors import BackendError
@@ -140,8 +139,7 @@ class LoweringContext(Protocol):
         """A call of a Python function on the host, with NumPy arrays; dropped only if pure."""
 
 
-@attrs.frozen
-class Region:
+class Region(NamedTuple):
     """A region of an operation, such as the body of a reduction.
 
     Attributes:
@@ -198,8 +196,7 @@ class _Interpreter:
         return [HOST]
 
 
-@attrs.frozen
-class InterpretedProgram:
+class InterpretedProgram(NamedTuple):
     """A program "lowered" to itself, for use where no compiler is installed."""
 
     jaxpr: ClosedJaxpr

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
 import numpy as np
 
 from bindax_core.errors import BackendError
@@ -65,7 +65,7 @@ class PlacedElsewhereError(BackendError):
     """A buffer is on other devices of the backend than the one that is asked for."""
 
 
-@attrs.frozen
+@dataclass(frozen=True, repr=False)
 class HostDevice:
     """The host as a device: what the backend that interprets programs has in place of devices.
 
