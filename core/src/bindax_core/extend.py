@@ -97,7 +97,6 @@ from bindax_core.runtime._backend import LoweringContext as LoweringContext
 from bindax_core.runtime._backend import Region as Region
 from bindax_core.runtime._backend import bound_shardings as bound_shardings
 from bindax_core.runtime._backend import compiling_backend as compiling_backend
-from bindax_core.runtime._backend import default_sharding as default_sharding
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
 from bindax_core.runtime._backend import lower_program as lower_program
@@ -122,6 +121,7 @@ from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dt
 from bindax_core.runtime._placement import HostDevice as HostDevice
 from bindax_core.runtime._placement import Place as Place
 from bindax_core.runtime._placement import PlacedElsewhereError as PlacedElsewhereError
+from bindax_core.runtime._placement import default_sharding as default_sharding
 from bindax_core.runtime._placement import place_on as place_on
 from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept

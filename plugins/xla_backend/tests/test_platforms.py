@@ -73,7 +73,7 @@ def fake(plugins, monkeypatch):
     real = _plugin_client.make_plugin_client
 
     def make(platform, library):
-        return _jaxlib.make_cpu_client() if platform == "fake" else real(platform, library)
+        return XlaBackend().make_client() if platform == "fake" else real(platform, library)
 
     monkeypatch.setattr(_plugin_client, "make_plugin_client", make)
 
@@ -165,11 +165,11 @@ def test_memory_settings_reach_cuda(monkeypatch, variables, options):
     monkeypatch.setattr(client, "make_c_api_client", lambda name, o, _: given.update({name: o}))
     _plugin_client.make_plugin_client("cuda", "plugin.so")
     _plugin_client.make_plugin_client("other", "plugin.so")
-    chosen = given["cuda"]
+    chosen = given["bindax_cuda"]
     assert chosen["platform_name"] == "cuda"
     assert {**chosen, **options} == chosen
     assert ("memory_fraction" in chosen) == ("MEM_FRACTION" in variables)
-    assert given["other"] == {}
+    assert given["bindax_other"] == {}
 
 
 SCRIPT = """

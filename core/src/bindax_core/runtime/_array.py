@@ -105,8 +105,8 @@ class Array(ArrayPlaces, ArrayOperators):
 
     @property
     def place(self) -> Any:
-        """Where the bytes are: a ``Place`` or a backend, None for those on the host alone."""
-        return None if self._buffer is None else self._backend
+        """Where the bytes are, or were: a ``Place`` or a backend; None for those on the host."""
+        return self._backend
 
     def numpy(self) -> NumPyArray:
         """The bytes on the host, as a read-only NumPy array."""
@@ -153,7 +153,7 @@ class Array(ArrayPlaces, ArrayOperators):
         """The bytes as a backend's buffer, put there on the first use and kept."""
         if self._backend is backend and self._buffer is not None:
             return self._buffer
-        if self.committed and self._backend.backend is backend:
+        if self.committed and self._buffer is not None and self._backend.backend is backend:
             raise PlacedElsewhereError("an array is bound to devices of the backend.")
         host, aval = self.numpy(), self.aval
         if config.transfer_guard_host_to_device != "allow":
@@ -173,6 +173,8 @@ class Array(ArrayPlaces, ArrayOperators):
             PlacedElsewhereError: when the array is bound to another place, or the place is one for
                 arrays that are bound to it.
         """
+        if self._buffer is None and self._host is None:
+            self.numpy()  # raises, because the array was deleted
         if self._backend is place and self._buffer is not None:
             return self._buffer
         if place.committed or self.committed:

@@ -54,8 +54,6 @@ class Config:
         default_dtype_bits: 32 or 64; the width of created arrays that name no dtype while
             ``enable_x64`` is ``"explicit"`` (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are
             honoured either way.
-        dtype_bits: the width in force of created arrays that name no dtype, which follows from the
-            two settings above; it is not set itself.
         check_jaxprs: type-check every jaxpr that is built (``BINDAX_CHECK_JAXPRS``).
         check_rules: check the results of each rule when it is first used on operands of some
             types: against abstract evaluation, in structure, and transposes for linearity
@@ -162,7 +160,6 @@ class Config:
 
     enable_x64: Literal["explicit"] | bool
     default_dtype_bits: Literal[32, 64]
-    dtype_bits: Literal[32, 64]
     check_jaxprs: bool
     check_rules: bool
     compiled_programs: int
@@ -189,6 +186,9 @@ class Config:
     num_cpu_devices: int
     default_device: Any
     mesh: Any
+
+    dtype_bits: Literal[32, 64]
+    """The width of created arrays that name no dtype, as ``enable_x64`` and the default say."""
 
     trace_key: tuple[Any, ...]
     """The values of the settings that programs depend on, for the keys of caches."""

@@ -24,6 +24,14 @@ def bindax_value_types() -> Iterable[Any]:
 
 
 @hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """Calls of exported programs, made when the kit asks."""
+    from bindax_export._samples import samples
+
+    return samples()
+
+
+@hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
     """The call of an exported program."""
     from bindax_export._primitive import call_exported_p

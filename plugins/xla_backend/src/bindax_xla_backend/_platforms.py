@@ -61,9 +61,9 @@ class PluginBackend(XlaBackend):
 
     def _message(self) -> str:
         where = "" if self._plugin is None else f", which {self._plugin.origin} brings,"
-        problem = self.failure
+        kind, problem = type(self.failure).__name__, str(self.failure).rstrip(".")
         return (
-            f"the platform {self.platform!r}{where} cannot be used: {type(problem).__name__}: "
+            f"the platform {self.platform!r}{where} cannot be used: {kind}: "
             f"{problem}. Repair or remove its package; for CUDA install jax-cuda12-pjrt or "
             f"jax-cuda13-pjrt in the version of jaxlib, or name a library with {PATHS_VARIABLE}. "
             f"config.platforms = 'cpu' leaves it alone."
