@@ -20,6 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms.compilation.jit_function import JittedFunction
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.staging.remembered import forget_traces
 from bindax_transforms.staging.static_arguments import argument_paths
 
 
@@ -161,7 +162,7 @@ def _paths(jitted: Any, args: Any, kwargs: Any) -> list[str]:
 
 
 def clear_caches() -> None:
-    """Forget all traces and compiled programs of ``jit``, and those of single operations.
+    """Forget all traces and compiled programs of ``jit``, of loops and of single operations.
 
     >>> from bindax_transforms import clear_caches, jit
     >>> f = jit(lambda x: x)
@@ -172,6 +173,7 @@ def clear_caches() -> None:
     0
     """
     recent_programs.clear()
+    forget_traces()
 
 
 for _name in ("debug_nans", "debug_infs", "disable_jit"):
