@@ -223,6 +223,10 @@ def test_devices_that_do_not_fit(mesh: Any, on: Any, numbers: Any) -> None:
     abstract = NamedSharding(AbstractMesh((4, 2), ("x", "y")), P("x"))
     with pytest.raises(ValueError, match="has an abstract mesh, so it has no devices"):
         bindax.device_put(numbers, abstract)
+    inside = bindax.jit(lambda x: lax.with_sharding_constraint(x * 2, abstract))
+    assert inside(x).sharding.spec == P("x")
+    with pytest.raises(ValueError, match="a program on 1 devices was to be divided among the 8"):
+        inside(numbers)
 
 
 def test_a_backend_with_one_device(mesh: Any, on: Any, numbers: Any) -> None:
