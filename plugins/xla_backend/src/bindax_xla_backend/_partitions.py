@@ -97,7 +97,7 @@ def compile_options(
     options.num_replicas, options.num_partitions = 1, len(devices)
     build = options.executable_build_options
     build.use_spmd_partitioning = len(devices) > 1
-    build.use_shardy_partitioner = has_mesh
+    build.use_shardy_partitioner = has_mesh or len(devices) > 1
     if len(devices) > 1:
         build.allow_spmd_sharding_propagation_to_parameters = list(free_operands)
         build.allow_spmd_sharding_propagation_to_output = [True] * max(results, 1)
