@@ -60,6 +60,7 @@ from bindax_core.kernel._source_info import SourceInfo as SourceInfo
 from bindax_core.kernel._source_info import api_boundary as api_boundary
 from bindax_core.kernel._source_info import describe_function as describe_function
 from bindax_core.kernel._source_info import hide_internal_frames as hide_internal_frames
+from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
 from bindax_core.kernel._source_info import user_source_info as user_source_info
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
@@ -103,6 +104,7 @@ from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
+from bindax_core.runtime._guards import note_transfer as note_transfer
 from bindax_core.runtime._number_types import admitted_array as admitted_array
 from bindax_core.runtime._number_types import admitted_dtype as admitted_dtype
 from bindax_core.runtime._number_types import admitted_type as admitted_type

@@ -12,6 +12,7 @@ from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_va
 from bindax_core.kernel._extended import as_extended, is_extended, logical_array, physical_array
 from bindax_core.runtime._array_places import ArrayPlaces
 from bindax_core.runtime._config import config
+from bindax_core.runtime._guards import note_transfer
 from bindax_core.runtime._number_types import admitted_array
 from bindax_core.runtime._operators import ArrayOperators
 from bindax_core.runtime._placement import PlacedElsewhereError
@@ -128,6 +129,8 @@ class Array(ArrayPlaces, ArrayOperators):
 
     def _fetch(self) -> NumPyArray:
         aval = self.aval
+        if config.transfer_guard_device_to_host != "allow" and not self._is_within_reach():
+            note_transfer("device_to_host", aval)
         if not is_extended(aval.dtype):
             return self._backend.to_host(self._buffer, aval)  # type: ignore[no-any-return]
         return logical_array(self._backend.to_host(self._buffer, aval.physical()), aval.dtype)
@@ -154,6 +157,8 @@ class Array(ArrayPlaces, ArrayOperators):
         if self.committed and self._buffer is not None and self._backend.backend is backend:
             raise PlacedElsewhereError("an array is bound to devices of the backend.")
         host, aval = self.numpy(), self.aval
+        if config.transfer_guard_host_to_device != "allow":
+            note_transfer("host_to_device", aval)
         if is_extended(aval.dtype):
             buffer = backend.put(physical_array(host), aval.physical())
         else:
@@ -175,6 +180,8 @@ class Array(ArrayPlaces, ArrayOperators):
             return self._buffer
         if place.committed or self.committed:
             raise PlacedElsewhereError("an array is bound to other devices.")
+        if config.transfer_guard_host_to_device != "allow":
+            note_transfer("host_to_device", self.aval)
         physical = self.physical()
         return place.put(physical.numpy(), physical.aval)
 

@@ -12,6 +12,7 @@ from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import backends, find_backend
 from bindax_core.runtime._config import config
+from bindax_core.runtime._guards import explicit_transfers, note_transfer
 from bindax_core.runtime._operands import as_array
 from bindax_core.runtime._placement import default_sharding, place_on
 from bindax_core.runtime._runtime import runtime
@@ -41,7 +42,10 @@ def device_get(x: Any) -> Any:
     >>> device_get(device_put(1.5))
     array(1.5)
     """
-    return tree_map(lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x)
+    with explicit_transfers():
+        return tree_map(
+            lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x
+        )
 
 
 def device_put(
@@ -73,10 +77,11 @@ def device_put(
     leaves, tree = tree_flatten(x)
     targets = flatten_prefix(device, tree, "device_put: device", full_name="x")
     donated = flatten_prefix(donate, tree, "device_put: donate", full_name="x")
-    outs = [
-        _put(leaf, target, may_alias is not False, bool(given))
-        for leaf, target, given in zip(leaves, targets, donated, strict=True)
-    ]
+    with explicit_transfers():
+        outs = [
+            _put(leaf, target, may_alias is not False, bool(given))
+            for leaf, target, given in zip(leaves, targets, donated, strict=True)
+        ]
     return tree_unflatten(tree, outs)
 
 
@@ -116,6 +121,8 @@ def _default_place() -> Any:
 def _moved(leaf: Any, place: Any, donate: bool) -> Array:
     """An array of the same values in another place, by way of the host."""
     aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
+    if config.transfer_guard_host_to_device != "allow":
+        note_transfer("host_to_device", aval)
     physical = own.physical()
     host = np.array(physical) if own is leaf else physical.numpy()
     made = Array.from_buffer(aval, place.put(host, physical.aval), place)

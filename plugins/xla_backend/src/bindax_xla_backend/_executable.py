@@ -14,6 +14,8 @@ from bindax_core.extend import (
     DeletedArrayError,
     PlacedElsewhereError,
     ShapedArray,
+    config,
+    note_transfer,
     sharding_of,
     typeof,
     unwrapped,
@@ -337,5 +339,7 @@ def _handler(aval: ShapedArray, place: Any) -> Any:
 
 def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
     """A buffer of a number or a NumPy array."""
+    if config.transfer_guard_host_to_device != "allow":
+        note_transfer("host_to_device", aval)
     with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
         return place.put(np.asarray(x, aval.dtype), aval, copy=True)

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 config = JaxConfig()
-check_tracer_leaks = bindax.checking_leaks
+check_tracer_leaks = bindax.check_tracer_leaks
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, config, hide_internal_frames, is_value, typeof
+from bindax_core.extend import (
+    Primitive,
+    config,
+    float0,
+    hide_internal_frames,
+    is_value,
+    typeof,
+)
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.indexing import getitem, iterate
 from bindax_lax_basic.contract.dot_general import dot_general, dot_general_p
@@ -305,6 +312,24 @@ def _same(primitive: Primitive) -> Operator:
     return lambda x, y: primitive.bind(*_operands(x, y))
 
 
+def _equality(primitive: Primitive, equal: bool) -> Operator:
+    """``==`` and ``!=``; arrays of float0 hold nothing, so that all their elements are equal."""
+
+    def compare(x: Any, y: Any) -> Any:
+        x, y = _operands(x, y)
+        try:
+            return primitive.bind(x, y)
+        except TypeError:
+            a, b = typeof(x), typeof(y)
+            if a.dtype != float0 or b.dtype != float0:
+                raise
+            return broadcast_to(
+                scalar_array(equal, dtypes.bool_), broadcast_shapes(a.shape, b.shape)
+            )
+
+    return compare
+
+
 def _ordered(primitive: Primitive, strict: Primitive) -> Operator:
     """An order of numbers; complex ones are ordered by their real parts, then the imaginary."""
 
@@ -390,8 +415,8 @@ OPERATORS: Mapping[str, Any] = {
     **_comparison("le", less_equal),
     **_comparison("gt", greater),
     **_comparison("ge", greater_equal),
-    **_comparison("eq", _same(eq_p)),
-    **_comparison("ne", _same(ne_p)),
+    **_comparison("eq", _equality(eq_p, True)),
+    **_comparison("ne", _equality(ne_p, False)),
     **_unary("neg", neg_p.bind),
     **_unary("pos", lambda x: x),
     **_unary("abs", absolute),

@@ -32,7 +32,12 @@ class ByFilter:
     """Something for each part of the variables of an object, the parts being told by filters."""
 
     def __init__(self, parts: Mapping[Filter, Any] | Iterable[tuple[Filter, Any]] = ()) -> None:
-        pairs = tuple(dict(parts).items())
+        try:
+            pairs = tuple(dict(parts).items())
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{type(self).__name__}: parts must map filters to values, but it is {parts!r:.60}."
+            ) from None
         check_order(tuple(filter for filter, _ in pairs))
         self.filters = tuple(filter for filter, _ in pairs)
         self.values = tuple(value for _, value in pairs)

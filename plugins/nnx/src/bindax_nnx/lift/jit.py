@@ -238,12 +238,13 @@ class _Bound:
         return self._function.lower(self._instance, *args, **kwargs)
 
 
-def _numbers(given: int | Sequence[int] | None) -> tuple[int, ...]:
-    return () if given is None else (given,) if isinstance(given, int) else tuple(given)
-
-
-def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+def _several(given: Any, parameter: str) -> tuple[Any, ...]:
+    """One position or name, several or none, as a tuple."""
+    if given is None or isinstance(given, (int, str)):
+        return () if given is None else (given,)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"jit: {parameter} must be one or several, but it is {given!r:.60}.")
+    return tuple(given)
 
 
 @decorator
@@ -297,11 +298,11 @@ def jit(
     (None, 2)
     """
     check_function("jit", "fun", fun)
-    static = _numbers(static_argnums)
+    static = _several(static_argnums, "static_argnums")
     return JitFunction(
         fun,
-        (static, _names(static_argnames)),
-        (_numbers(donate_argnums), _names(donate_argnames)),
+        (static, _several(static_argnames, "static_argnames")),
+        (_several(donate_argnums, "donate_argnums"), _several(donate_argnames, "donate_argnames")),
         Placement(in_shardings, out_shardings, static),
         {"keep_unused": keep_unused, "backend": backend, "inline": inline},
     )

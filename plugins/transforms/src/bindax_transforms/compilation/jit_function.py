@@ -422,7 +422,10 @@ def jit(
     @api_boundary
     def jitted(fun: Callable[..., Any]) -> Any:
         static = positions(static_argnums), words(static_argnames)
-        donated = positions(donate_argnums), words(donate_argnames)
+        donated = (
+            positions(donate_argnums, "donate_argnums"),
+            words(donate_argnames, "donate_argnames"),
+        )
         return _jitted(fun, static, donated, (keep_unused, inline, backend, shardings, chosen))
 
     return jitted if fun is None else jitted(fun)
