@@ -141,6 +141,15 @@ def put_parts(parts: Sequence[Any], aval: ShapedArray, raw: RawSharding) -> Any:
     )
 
 
+def copied(buffer: Any, raw: RawSharding) -> Any:
+    """A copy of a buffer, each part on the device that stands where its own did."""
+    jax = _jaxlib._jax
+    copies = jax.batched_copy_array_to_devices_with_sharding(
+        [buffer], [raw._internal_device_list], [raw], [jax.ArrayCopySemantics.ALWAYS_COPY]
+    )
+    return copies[0]
+
+
 def inspector(callback: Callable[[Any], None], mesh: Mesh, ndim: int) -> tuple[bytes, Any]:
     """The key by which XLA's partitioner calls a function with the sharding of a value.
 
