@@ -31,6 +31,12 @@ class DeviceOperations:
         avals_in: tuple[ShapedArray, ...]
         op: Callable[..., list[Any]]
 
+    @property
+    def device_count(self) -> int:
+        """The number of devices that the program is divided among."""
+        layout = self._builder.layout
+        return 1 if layout is None else len(layout.devices)
+
     def sharding(self, sharding: Sharding, ndim: int) -> str:
         """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
         return self._builder.meshes.sharding(sharding, ndim)
