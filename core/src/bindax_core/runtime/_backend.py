@@ -90,11 +90,13 @@ class LoweringContext(Protocol):
         avals_in: the types of the operands.
         avals_out: the types of the results.
         platform: the kind of device that is compiled for.
+        device_count: the number of devices that the program is divided among.
     """
 
     avals_in: Sequence[Any]
     avals_out: Sequence[Any]
     platform: str
+    device_count: int
 
     def op(
         self,

@@ -42,6 +42,12 @@ class Place(Protocol):
     def assemble(self, aval: Any, buffers: Sequence[Any]) -> Any:
         """One buffer of those of the devices of this process, in the order of the devices."""
 
+    def receive(self, buffer: Any, aval: Any, sharding: Sharding) -> Any:
+        """A copy here of a buffer of the backend with a sharding; None if it must pass the host."""
+
+    def copy(self, buffer: Any, aval: Any) -> Any:
+        """A buffer in this place with memory of its own."""
+
     def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
         """The devices of this process, each with the buffer of its part, on that device alone."""
 
