@@ -17,7 +17,7 @@ def package_frame() -> tuple[str, str, int]:
         if not module.startswith("bindax_jax_names.") or ".beside." in module:
             break
         frame = frame.f_back
-    module = str(frame.f_globals.get("__name__", "?"))
+    module = str(frame.f_globals.get("__name__", "?")).removeprefix("bindax_jax_names.beside.")
     return module, frame.f_code.co_filename, frame.f_lineno
 
 

@@ -9,10 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, Zero, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    Zero,
+    config,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER, SIGNED_NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
+from bindax_lax_basic.elementwise.comparison import eq_p
 from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
 from bindax_lax_basic.elementwise.rounding import STEPWISE
@@ -100,6 +110,9 @@ def _abs_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]
     if type(t) is Zero:
         return out, zero_tangent(out)
     direction = sign_p.bind(x)
+    if config.conventions == "jax" and not dtypes.is_complex(typeof(x).dtype):
+        at_zero = eq_p.bind(x, constant(0, x))
+        direction = add_p.bind(direction, convert(at_zero, typeof(x).dtype, False))
     if not dtypes.is_complex(typeof(x).dtype):
         return out, mul_p.bind(direction, t)
     # The modulus moves by the part of t along x.

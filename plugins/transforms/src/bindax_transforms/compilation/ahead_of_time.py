@@ -294,7 +294,7 @@ class Compiled(_Stage):
         given = [self._function._operand_aval(x, args, kwargs) for x in leaves]
         if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
             named = not self._function._has_static  # a position is a parameter only then
-            fun = self._function._fun if named else None
+            fun: Any = self._function._fun if named else None
             paths = [path for path, _ in argument_paths(fun, args, kwargs)]
             wrong = [
                 f"{path} is {a.str_short()}, not {b.str_short()}"
