@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,6 @@ __all__ = [
 ]
 
 config = JaxConfig()
-check_tracer_leaks = bindax.checking_leaks
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 
@@ -66,6 +66,11 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     if options.get("backend") in _PLATFORMS:
         del options["backend"]
     return bindax.jit(fun, **options)
+
+
+def check_tracer_leaks(new_val: bool = True) -> AbstractContextManager[None]:
+    """Raise where a traced value outlives its trace, inside the block."""
+    return bindax.checking_leaks() if new_val else nullcontext()
 
 
 def pmap(
