@@ -4,8 +4,8 @@
 >>> from bindax.sharding import NamedSharding, PartitionSpec as P
 >>> mesh = bindax.make_mesh((1,), ("data",))
 >>> x = bindax.device_put(bindax.numpy.ones(2), NamedSharding(mesh, P("data")))
->>> x.sharding.spec
-P('data')
+>>> x.is_fully_addressable, x.addressable_shards[0].index
+(True, (slice(None, None, None),))
 """
 
 from bindax_core.sharding import AbstractMesh as AbstractMesh
@@ -18,3 +18,16 @@ from bindax_core.sharding import SingleDeviceSharding as SingleDeviceSharding
 from bindax_core.sharding import get_mesh as get_mesh
 from bindax_core.sharding import set_mesh as set_mesh
 from bindax_core.sharding import use_mesh as use_mesh
+
+__all__ = [
+    "AbstractMesh",
+    "AxisType",
+    "Mesh",
+    "NamedSharding",
+    "PartitionSpec",
+    "Sharding",
+    "SingleDeviceSharding",
+    "get_mesh",
+    "set_mesh",
+    "use_mesh",
+]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
 import numpy as np
 
 from bindax_core.errors import BackendError
+from bindax_core.runtime._config import config
+from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.sharding._sharding import Sharding
@@ -40,6 +42,12 @@ class Place(Protocol):
     def assemble(self, aval: Any, buffers: Sequence[Any]) -> Any:
         """One buffer of those of the devices of this process, in the order of the devices."""
 
+    def receive(self, buffer: Any, aval: Any, sharding: Sharding) -> Any:
+        """A copy here of a buffer of the backend with a sharding; None if it must pass the host."""
+
+    def copy(self, buffer: Any, aval: Any) -> Any:
+        """A buffer in this place with memory of its own."""
+
     def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
         """The devices of this process, each with the buffer of its part, on that device alone."""
 
@@ -63,7 +71,7 @@ class PlacedElsewhereError(BackendError):
     """A buffer is on other devices of the backend than the one that is asked for."""
 
 
-@attrs.frozen
+@dataclass(frozen=True, repr=False)
 class HostDevice:
     """The host as a device: what the backend that interprets programs has in place of devices.
 
@@ -114,6 +122,13 @@ def place_on(backend: Any, sharding: Sharding, *, committed: bool = True) -> Any
         f"{asked}. Several devices need a compiler: install one, as with bindax[xla], and leave "
         f"config.backend unset."
     )
+
+
+def default_sharding() -> Sharding:
+    """Where programs take arrays whose bytes are on the host alone."""
+    from bindax_core.sharding._sharding import SingleDeviceSharding
+
+    return SingleDeviceSharding(config.default_device or runtime.devices()[0])
 
 
 def sharding_of(place: Any) -> Sharding:

@@ -241,7 +241,8 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     found = integer_dtype("randint", dtype)
     sizes = shape_argument("randint", shape)
     bounds = [_integer_bound(x) for x in (minval, maxval)]
-    result_shape("randint", sizes, *bounds)
+    if any(np.ndim(x) for x in bounds):
+        result_shape("randint", sizes, *bounds)
     return _randint(typed, *bounds, shape=sizes, dtype=found)
 
 
@@ -263,6 +264,8 @@ def _randint(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) 
 
 def _integer_bound(x: Any) -> Any:
     """A bound as integers: of their own dtype, or of the default one."""
+    if type(x) is int and -(1 << 31) <= x < 1 << 31:
+        return in_dtype(x, default_dtype("int"))
     aval = typeof(x)
     is_integer = kind_of(aval.dtype) in ("signed integer", "unsigned integer")
     if is_integer and not aval.weak_type:

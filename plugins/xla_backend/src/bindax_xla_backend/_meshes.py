@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import ShapedArray, default_sharding
 from bindax_core.sharding import (
     AbstractMesh,
     NamedSharding,
+    PartitionSpec,
     Sharding,
-    SingleDeviceSharding,
     open_axes,
 )
 from bindax_xla_backend import _mlir, _partitions
@@ -30,6 +31,12 @@ class DeviceOperations:
         avals_in: tuple[ShapedArray, ...]
         op: Callable[..., list[Any]]
 
+    @property
+    def device_count(self) -> int:
+        """The number of devices that the program is divided among."""
+        layout = self._builder.layout
+        return 1 if layout is None else len(layout.devices)
+
     def sharding(self, sharding: Sharding, ndim: int) -> str:
         """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
         return self._builder.meshes.sharding(sharding, ndim)
@@ -37,6 +44,28 @@ class DeviceOperations:
     def mesh(self, mesh: AbstractMesh) -> str:
         """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
         return self._builder.meshes.symbol(mesh)
+
+    def once(self, count: int) -> dict[str, str]:
+        """The attributes that have an operation with ``count`` results run on one device alone."""
+        if not self._builder.several or self._is_manual:
+            return {}
+        return {"sdy.sharding": self._builder.meshes.on_first_device(count)}
+
+    def everywhere(self, values: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+        """The results of what is run ``once``, on all devices of the program."""
+        layout = self._builder.layout
+        if layout is None or layout.mesh is None or not self._builder.several or self._is_manual:
+            return list(values)
+        copies = NamedSharding(layout.mesh, PartitionSpec())
+        return [
+            self.op(
+                "sdy.sharding_constraint",
+                [value],
+                [aval],
+                {"sharding": self.sharding(copies, aval.ndim)},
+            )[0]
+            for value, aval in zip(values, avals, strict=True)
+        ]
 
     def inspect_sharding(self, value: Any, callback: Callable[[Sharding], None]) -> None:
         """Call a function with the sharding of the first operand, when the program is compiled.
@@ -47,8 +76,8 @@ class DeviceOperations:
         """
         layout, builder = self._builder.layout, self._builder
         if layout is None or layout.mesh is None or not builder.several:
-            known = layout is not None and len(layout.devices) == 1
-            callback(SingleDeviceSharding(layout.devices[0]) if known else default_sharding())
+            single = None if layout is None else layout.single
+            callback(single or default_sharding())
             return
         (aval,) = self.avals_in
         key, keeper = _partitions.inspector(callback, layout.mesh, aval.ndim)
@@ -65,8 +94,9 @@ class DeviceOperations:
 class Meshes:
     """The meshes that a module declares."""
 
-    def __init__(self, context: _mlir.Context, module: Any) -> None:
+    def __init__(self, context: _mlir.Context, module: Any, count: int) -> None:
         self._context = context
+        self._count = count  # of the devices of the program
         self._module = module
         self._symbols: dict[Any, str] = {}
         self._first: str | None = None
@@ -78,6 +108,12 @@ class Meshes:
         """The name of a mesh in the module, which declares it at the first request."""
         key = mesh.axis_sizes, tuple(map(axis_text, mesh.axis_names))
         found = self._symbols.get(key)
+        if mesh.size != self._count:
+            raise PlacementError(
+                f"a program on {self._count} devices was to be divided among the {mesh.size} of "
+                f"{mesh!r}; call it with arrays on a Mesh of that size, or give one in place of an "
+                f"abstract mesh."
+            )
         if found is None:
             found = self._symbols[key] = f"mesh_{len(self._symbols)}" if self._symbols else "mesh"
             axes = ", ".join(f"{name}={size}" for size, name in zip(*key, strict=True))

@@ -43,7 +43,8 @@ class DevicePlace:
         self.committed = committed
         self.name = backend.name
         # The memory of the first device is the host's: nothing is lost by looking at it there.
-        self.host_accessible = sharding.device_assignment == (backend.device(),)
+        on_host = sharding.device_assignment == (backend.device(),)
+        self.host_accessible = on_host and backend.host_accessible
         self._raw: dict[int, _jaxlib.RawSharding] = {}
 
     def __repr__(self) -> str:
@@ -90,10 +91,18 @@ class DevicePlace:
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
         """A buffer in the same place with memory of its own."""
-        parts = [part for _, part in self.shards(buffer)]
-        shape = self.sharding.shard_shape(aval.shape)
-        arrays = [np.array(_jaxlib.to_numpy(part, shape, _stored(aval).dtype)) for part in parts]
-        return _partitions.put_parts(arrays, _stored(aval), self.raw(aval.ndim))
+        self.backend.check_alive(buffer, aval)
+        return _partitions.copied(buffer, self.raw(aval.ndim))
+
+    def receive(self, buffer: Any, aval: ShapedArray, sharding: Sharding) -> Any:
+        """A copy here of a buffer of the same parts on other devices; None if it has others."""
+        own = self.sharding
+        if own.num_devices != sharding.num_devices or (
+            own.num_devices > 1
+            and not (own._coordinates(aval.ndim) == sharding._coordinates(aval.ndim)).all()
+        ):
+            return None
+        return self.copy(buffer, aval)
 
     def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
         """The values of a buffer, put together, as a read-only NumPy array.

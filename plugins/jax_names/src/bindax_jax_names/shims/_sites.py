@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from typing import Any
-
-import attrs
 
 from bindax_core.extend import Rule
 
@@ -24,4 +23,4 @@ def package_frame() -> tuple[str, str, int]:
 
 def of_package(rule: Rule) -> Rule:
     """The rule, as declared by the package that called."""
-    return attrs.evolve(rule, site=type(rule.site)(*package_frame()))
+    return dataclasses.replace(rule, site=type(rule.site)(*package_frame()))

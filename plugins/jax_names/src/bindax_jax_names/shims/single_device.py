@@ -31,14 +31,9 @@ host_id = bindax.process_index
 
 
 @contextmanager
-def transfer_guard(*levels: str) -> Iterator[None]:
-    """Do nothing inside the block: transfers are not watched."""
+def transfer_guard_device_to_device(*levels: str) -> Iterator[None]:
+    """Do nothing inside the block: there is one device."""
     yield
-
-
-transfer_guard_device_to_device = transfer_guard
-transfer_guard_device_to_host = transfer_guard
-transfer_guard_host_to_device = transfer_guard
 
 
 class Ref:

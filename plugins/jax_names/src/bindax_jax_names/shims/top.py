@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,6 @@ from bindax_jax_names.shims.config import JaxConfig
 
 __all__ = [
     "ShapeDtypeStruct",
-    "check_tracer_leaks",
     "checkpoint",
     "config",
     "default_backend",
@@ -66,11 +64,6 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     if options.get("backend") in _PLATFORMS:
         del options["backend"]
     return bindax.jit(fun, **options)
-
-
-def check_tracer_leaks(new_val: bool = True) -> AbstractContextManager[None]:
-    """Raise where a traced value outlives its trace, inside the block."""
-    return bindax.checking_leaks() if new_val else nullcontext()
 
 
 def pmap(

@@ -23,6 +23,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER, SIGNED_NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import eq_p
+from bindax_lax_basic.elementwise.complex_corners import direction
 from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
 from bindax_lax_basic.elementwise.rounding import STEPWISE
@@ -48,6 +49,8 @@ def sign(x: Any) -> Array:
 
 
 def _sign_impl(x: NumPyArray) -> Any:
+    if dtypes.is_complex(x.dtype):
+        return direction(x)
     if dtypes.kind_of(x.dtype) != "float":
         return np.sign(x)
     # Zeros keep their signs, as in the compiled operation.

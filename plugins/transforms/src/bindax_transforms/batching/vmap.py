@@ -297,8 +297,8 @@ def _axis_size(
     }
     found = set(sizes.values()) | ({given} if given is not None else set())
     if len(found) == 1:
-        size = found.pop()
-        return size if isinstance(size, Dimension) else int(size)
+        size: Any = found.pop()
+        return size if isinstance(size, Dimension) else int(size)  # type: ignore[return-value]
     if not found:
         raise ValueError(
             "vmap needs at least one mapped argument, or axis_size=...: every entry of in_axes is "

@@ -30,7 +30,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names
-from bindax_transforms.staging.static_arguments import positions
+from bindax_transforms.staging.static_arguments import positions, words
 
 
 class SymbolicZero:
@@ -101,8 +101,8 @@ class Arguments:
             self.signature: inspect.Signature | None = inspect.signature(function)
         except (TypeError, ValueError):
             self.signature = None
-        nums = positions(nondiff_argnums)
-        names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
+        nums = positions(nondiff_argnums, "nondiff_argnums")
+        names = words(nondiff_argnames, "nondiff_argnames")
         self.nondiff = tuple(sorted({*nums, *(self._position(n) for n in names)}))
 
     def _position(self, name: str) -> int:
