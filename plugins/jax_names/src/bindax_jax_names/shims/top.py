@@ -13,7 +13,6 @@ from bindax_jax_names.shims.config import JaxConfig
 
 __all__ = [
     "ShapeDtypeStruct",
-    "check_tracer_leaks",
     "checkpoint",
     "config",
     "default_backend",
@@ -30,7 +29,6 @@ __all__ = [
 ]
 
 config = JaxConfig()
-check_tracer_leaks = bindax.check_tracer_leaks
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 
