@@ -128,12 +128,7 @@ def ragged_dot_general(
             f"ragged_dot_general: group_offset must be None, but it is {group_offset!r}; slice "
             f"the operands to start from another group."
         )
-    numbers = ragged_dot_dimension_numbers
-    if not isinstance(numbers, RaggedDotDimensionNumbers):
-        raise TypeError(
-            f"ragged_dot_general: ragged_dot_dimension_numbers must be a "
-            f"RaggedDotDimensionNumbers, but it is {numbers!r:.80}."
-        )
+    numbers = _numbers_argument(ragged_dot_dimension_numbers)
     x, y, sizes = typeof(lhs), typeof(rhs), typeof(group_sizes)
     _check_axes(x, y, numbers)
     axis, kind = _ragged_axis(x, numbers)
@@ -155,6 +150,15 @@ def ragged_dot_general(
     partner = contract[1][contract[0].index(axis)]
     right = _by_group(rhs, partner, group_sizes, (*batch[1], *_outer(partner, contract[1])))
     return dot_general(left, right, (up[:2], ((0, *up[2]), (0, *up[3]))), *arguments)
+
+
+def _numbers_argument(given: Any) -> RaggedDotDimensionNumbers:
+    if not isinstance(given, RaggedDotDimensionNumbers):
+        raise TypeError(
+            f"ragged_dot_general: ragged_dot_dimension_numbers must be a "
+            f"RaggedDotDimensionNumbers, but it is {given!r:.80}."
+        )
+    return given
 
 
 def _check_axes(x: ShapedArray, y: ShapedArray, numbers: RaggedDotDimensionNumbers) -> None:

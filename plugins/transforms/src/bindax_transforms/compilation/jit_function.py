@@ -394,11 +394,11 @@ def jit(
         )
     check_function("jit", "fun", fun)
     statics = complete(fun, positions(static_argnums), words(static_argnames))
-    donated = complete(
-        fun,
-        positions(donate_argnums, "donate_argnums"),
-        words(donate_argnames, "donate_argnames"),
-    )
+    donated = complete(fun, *_donated(donate_argnums, donate_argnames))
     check_positions(fun, statics[0], donated[0])
     options = JitOptions(*statics, *donated, keep_unused, inline, backend)
     return JittedFunction(fun, options)
+
+
+def _donated(argnums: Any, argnames: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    return positions(argnums, "donate_argnums"), words(argnames, "donate_argnames")
