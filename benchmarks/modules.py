@@ -57,15 +57,22 @@ def call_cases(count: int, theirs: Any, jax: Any) -> dict[str, Case]:
     lifted = ours.jit(lambda m: None)
     module = flat_module(ours, arrays)
     other = ours.Linear(1, 1, rngs=ours.Rngs(0))
+    exchanged = flat_module(ours, arrays)
+    exchanged.train = True
 
     def after_a_change() -> None:
         other.mark = object()  # of another module
         lifted(module)
 
+    def after_an_exchange() -> None:
+        exchanged.train = not exchanged.train
+        lifted(exchanged)
+
     cases: dict[str, Case] = {
         f"flat, {count}": lambda: plain(*arrays),
         f"nnx.jit, {count}": lambda: lifted(module),
         f"nnx.jit after a change elsewhere, {count}": after_a_change,
+        f"nnx.jit after an attribute was exchanged, {count}": after_an_exchange,
     }
     if theirs is not None:
         flax_arrays = [jax.numpy.asarray(x) for x in host]
@@ -98,6 +105,36 @@ def scan_cases(nnx: Any, jnp: Any, label: str) -> dict[str, Case]:
     return {
         f"{label}trace of a scan over 24 layers": lambda: nnx.eval_shape(apply, x, layers),
         f"{label}scan over 24 layers": lambda: compiled(x, layers).block_until_ready(),
+    }
+
+
+def trace_cases(nnx: Any, jax: Any, label: str, depth: int = 50) -> dict[str, Case]:
+    """A program of layers traced with the parameters in a module, and in a list of pairs."""
+
+    class Layer(nnx.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.kernel = nnx.Param(jax.numpy.ones((8, 8)))
+            self.bias = nnx.Param(jax.numpy.ones(8))
+
+    class Layers(nnx.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.layers = nnx.List([Layer() for _ in range(depth)])
+
+    def apply(pairs: Any, x: Any) -> Any:
+        for kernel, bias in pairs:
+            x = jax.numpy.tanh(jax.numpy.matmul(x, kernel) + bias)
+        return x
+
+    module = Layers()
+    pairs = [(layer.kernel[...], layer.bias[...]) for layer in module.layers]
+    x = jax.numpy.ones((4, 8))
+
+    def of_module(module: Any, x: Any) -> Any:
+        return apply([(layer.kernel[...], layer.bias[...]) for layer in module.layers], x)
+
+    return {
+        f"{label}trace of {depth} layers in a list": lambda: jax.eval_shape(apply, pairs, x),
+        f"{label}trace of {depth} layers in a module": lambda: nnx.eval_shape(of_module, module, x),
     }
 
 
@@ -155,10 +192,12 @@ def main() -> None:
         found.update(interleaved(call_cases(count, theirs, jax)))
     cases = {
         **scan_cases(ours, bnp, ""),
+        **trace_cases(ours, bindax, ""),
         **train_case(ours, optimizers.adam(1e-3), bnp, ""),
     }
     if theirs is not None:
         cases.update(scan_cases(theirs, jax.numpy, "Flax, "))
+        cases.update(trace_cases(theirs, jax, "Flax, "))
         cases.update(train_case(theirs, optax.adam(1e-3), jax.numpy, "Flax, "))
     found.update(interleaved(cases, rounds=10, calls=3))
     found["import bindax.nnx (ms)"] = import_time("bindax.nnx")

@@ -74,7 +74,7 @@ def test_describes_itself() -> None:
     assert (x.shape, x.ndim, x.size, x.itemsize, x.nbytes) == ((2,), 1, 2, 4, 8)
     assert x.on_host
     assert not x.is_deleted()
-    assert x.devices() == set()
+    assert x.devices() == {x.device} == x.sharding.device_set
     assert x.block_until_ready() is x
     assert bx.typeof(x) is ShapedArray((2,), np.float32)
     big_endian = Array.from_numpy(np.arange(3, dtype=">f4"))
@@ -90,7 +90,7 @@ def test_moves_on_request() -> None:
         assert bx.device_get(x)["a"] == 1.5
         assert bx.block_until_ready(x) is x
         assert bx.default_backend() == "numpy"
-        assert bx.devices() == ["host"]
+        assert repr(bx.devices()) == "[HostDevice()]"
 
 
 def test_types_are_interned_and_immutable() -> None:

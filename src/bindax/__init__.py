@@ -23,6 +23,7 @@ from bindax_core import Jaxpr as Jaxpr
 from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
+from bindax_core import check_tracer_leaks as check_tracer_leaks
 from bindax_core import checking_leaks as checking_leaks
 from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
@@ -30,7 +31,10 @@ from bindax_core import container_types as container_types
 from bindax_core import debug_infs as debug_infs
 from bindax_core import debug_nans as debug_nans
 from bindax_core import default_backend as default_backend
+from bindax_core import default_device as default_device
 from bindax_core import default_matmul_precision as default_matmul_precision
+from bindax_core import default_prng_impl as default_prng_impl
+from bindax_core import device_count as device_count
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put
 from bindax_core import devices as devices
@@ -50,14 +54,24 @@ from bindax_core import jaxpr_from_text as jaxpr_from_text
 from bindax_core import jaxpr_to_text as jaxpr_to_text
 from bindax_core import live_arrays as live_arrays
 from bindax_core import load_plugins as load_plugins
+from bindax_core import local_device_count as local_device_count
+from bindax_core import local_devices as local_devices
 from bindax_core import log_compiles as log_compiles
+from bindax_core import make_array_from_callback as make_array_from_callback
+from bindax_core import make_array_from_process_local_data as make_array_from_process_local_data
+from bindax_core import make_array_from_single_device_arrays as make_array_from_single_device_arrays
 from bindax_core import named_call as named_call
 from bindax_core import named_scope as named_scope
 from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core import numpy_rank_promotion as numpy_rank_promotion
 from bindax_core import plugin_settings as plugin_settings
+from bindax_core import process_count as process_count
+from bindax_core import process_index as process_index
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import rule_coverage as rule_coverage
+from bindax_core import transfer_guard as transfer_guard
+from bindax_core import transfer_guard_device_to_host as transfer_guard_device_to_host
+from bindax_core import transfer_guard_host_to_device as transfer_guard_host_to_device
 from bindax_core import transformation_names as transformation_names
 from bindax_core import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core import typeof as typeof
@@ -71,7 +85,9 @@ if _typing.TYPE_CHECKING:
     from bindax import dlpack as dlpack
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
+    from bindax import export as export
     from bindax import extend as extend
+    from bindax import ffi as ffi
     from bindax import flatten_util as flatten_util
     from bindax import image as image
     from bindax import lax as lax
@@ -81,11 +97,19 @@ if _typing.TYPE_CHECKING:
     from bindax import numpy as numpy
     from bindax import ops as ops
     from bindax import optimizers as optimizers
+    from bindax import profiler as profiler
     from bindax import random as random
     from bindax import scipy as scipy
+    from bindax import sharding as sharding
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_core import Array as Array
+    from bindax_core.sharding import NamedSharding as NamedSharding
+    from bindax_core.sharding import P as P
+    from bindax_core.sharding import make_mesh as make_mesh
+    from bindax_core.sharding import set_mesh as set_mesh
+    from bindax_parallel import shard_map as shard_map
+    from bindax_random import debug_key_reuse as debug_key_reuse
     from bindax_transforms import JittedFunction as JittedFunction
     from bindax_transforms import checkpoint as checkpoint
     from bindax_transforms import checkpoint_policies as checkpoint_policies
@@ -123,7 +147,9 @@ _MODULES = (
     "dlpack",
     "dtypes",
     "experimental",
+    "export",
     "extend",
+    "ffi",
     "flatten_util",
     "image",
     "lax",
@@ -133,13 +159,18 @@ _MODULES = (
     "optimizers",
     "numpy",
     "ops",
+    "profiler",
     "random",
     "scipy",
+    "sharding",
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
+    **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
+    "shard_map": "bindax_parallel",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
+    "debug_key_reuse": "bindax_random",
     "pure_callback": "bindax_callbacks",
     "remat": "bindax.ad_checkpoint",
 }

@@ -9,8 +9,20 @@
 x = 3.0
 """
 
+from bindax_callbacks.debug import breakpoint as breakpoint
 from bindax_callbacks.debug import callback as callback
 from bindax_callbacks.debug import log as log
 from bindax_callbacks.debug import print as print
+from bindax_callbacks.shardings import inspect_array_sharding as inspect_array_sharding
+from bindax_callbacks.shardings import visualize_array_sharding as visualize_array_sharding
+from bindax_callbacks.shardings import visualize_sharding as visualize_sharding
 
-__all__ = ["callback", "log", "print"]
+__all__ = [
+    "breakpoint",
+    "callback",
+    "inspect_array_sharding",
+    "log",
+    "print",
+    "visualize_array_sharding",
+    "visualize_sharding",
+]

@@ -129,6 +129,14 @@ class BackendError(BindaxError, RuntimeError):
     """A backend could not be found, or could not compile or run a program."""
 
 
+class TransferError(BindaxError, RuntimeError):
+    """Bytes would move between host and device, which a setting does not allow."""
+
+
+class PlacementError(BackendError, ValueError):
+    """Arrays, or the meshes of a program, are on devices that do not fit together."""
+
+
 class DeletedArrayError(BindaxError, RuntimeError):
     """An array was used whose bytes were deleted, or donated to a compiled function."""
 

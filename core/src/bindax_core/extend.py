@@ -12,6 +12,7 @@ from bindax_core.errors import MissingRuleError as MissingRuleError
 from bindax_core.errors import TracingRecursionError as TracingRecursionError
 from bindax_core.kernel import rules as rules
 from bindax_core.kernel._aval import AbstractValue as AbstractValue
+from bindax_core.kernel._aval import Dimension as Dimension
 from bindax_core.kernel._aval import ShapedArray as ShapedArray
 from bindax_core.kernel._aval import ValueType as ValueType
 from bindax_core.kernel._aval import dtype_name as dtype_name
@@ -19,7 +20,6 @@ from bindax_core.kernel._aval import float0 as float0
 from bindax_core.kernel._aval import is_differentiable as is_differentiable
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
-from bindax_core.kernel._aval import unknown_type_message as unknown_type_message
 from bindax_core.kernel._cards import Extension as Extension
 from bindax_core.kernel._cards import extend as extend
 from bindax_core.kernel._cards import primitive as primitive
@@ -60,6 +60,7 @@ from bindax_core.kernel._source_info import SourceInfo as SourceInfo
 from bindax_core.kernel._source_info import api_boundary as api_boundary
 from bindax_core.kernel._source_info import describe_function as describe_function
 from bindax_core.kernel._source_info import hide_internal_frames as hide_internal_frames
+from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
 from bindax_core.kernel._source_info import user_source_info as user_source_info
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
@@ -94,6 +95,8 @@ from bindax_core.runtime._backend import Backend as Backend
 from bindax_core.runtime._backend import InterpretedProgram as InterpretedProgram
 from bindax_core.runtime._backend import LoweringContext as LoweringContext
 from bindax_core.runtime._backend import Region as Region
+from bindax_core.runtime._backend import bound_shardings as bound_shardings
+from bindax_core.runtime._backend import compiling_backend as compiling_backend
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
 from bindax_core.runtime._backend import lower_program as lower_program
@@ -101,6 +104,10 @@ from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
+from bindax_core.runtime._guards import note_transfer as note_transfer
+from bindax_core.runtime._number_types import admitted_array as admitted_array
+from bindax_core.runtime._number_types import admitted_dtype as admitted_dtype
+from bindax_core.runtime._number_types import admitted_type as admitted_type
 from bindax_core.runtime._operands import as_array as as_array
 from bindax_core.runtime._operations import ArrayOperations as ArrayOperations
 from bindax_core.runtime._operations import UndefPrimal as UndefPrimal
@@ -111,8 +118,16 @@ from bindax_core.runtime._operations import is_undef_primal as is_undef_primal
 from bindax_core.runtime._operations import operations_for as operations_for
 from bindax_core.runtime._operations import zeros_like_aval as zeros_like_aval
 from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dtypes
+from bindax_core.runtime._placement import HostDevice as HostDevice
+from bindax_core.runtime._placement import Place as Place
+from bindax_core.runtime._placement import PlacedElsewhereError as PlacedElsewhereError
+from bindax_core.runtime._placement import default_sharding as default_sharding
+from bindax_core.runtime._placement import place_on as place_on
+from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
+from bindax_core.runtime._wrapped import unknown_type_message as unknown_type_message
+from bindax_core.runtime._wrapped import unwrapped as unwrapped
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition

@@ -18,7 +18,7 @@ from bindax_core.errors import (
     PluginWarning,
 )
 from bindax_core.extend import RuleKind
-from bindax_core.kernel import _aval, _declared
+from bindax_core.kernel import _aval, _primitives_by_name
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _report
 from bindax_core.registry._control import configured
@@ -267,7 +267,7 @@ def bindax_backends(): return [object()]
     assert after == before
     assert {str(one) for one in _registered()} == nodes
     assert real.discovery.find_primitive("half.p") is None
-    assert "half.p" not in str(_declared.find_declared("half.p"))
+    assert "half.p" not in str(_primitives_by_name.find_declared("half.p"))
 
 
 def _registered() -> Any:

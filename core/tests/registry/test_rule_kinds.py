@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from bindax_core.errors import DuplicateRuleError
-from bindax_core.extend import RuleKind, lowering
-from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_core.extend import Primitive, RuleKind, lowering
+from bindax_core.kernel._rule_tables import rule_kinds, wrap_rules
 
 DECLARATION = "from bindax_core.extend import RuleKind\nkind = RuleKind('test_rule_kinds.cost')\n"
 NAME = "test_rule_kinds.cost"
@@ -68,3 +68,15 @@ def test_built_in_kinds_keep_their_names() -> None:
     with pytest.raises(DuplicateRuleError, match=r"is already defined by bindax-core .*rules\.py:"):
         RuleKind("jvp")
     assert lowering["stablehlo"] is rule_kinds["lowering.stablehlo"]
+
+
+def test_one_function_serves_several_primitives(modules: Path) -> None:
+    kind = load(modules, "kinds").kind
+    rule = kind(lambda which, *operands: (which.name, *operands), takes_primitive=True)
+    for name in ("left", "right"):
+        made = Primitive(f"test_rule_kinds.{name}")
+        kind.install(made, rule)
+        assert kind.get(made)(1, 2) == (f"test_rule_kinds.{name}", 1, 2)
+        wrap_rules(lambda kind, which, function: lambda *xs: ("wrapped", *function(*xs)))
+        assert kind.get(made)(1) == ("wrapped", f"test_rule_kinds.{name}", 1)
+        wrap_rules(None)

@@ -181,7 +181,8 @@ def test_defaults_and_weak_types():
     assert (i * 2.0).weak_type
     assert (i * 2.0 + array([1.0], np.float16)).dtype == np.float16
     assert (f + 1).dtype == np.float32
-    assert (f + np.float64(1)).dtype == np.float64
+    assert (f + np.float64(1)).dtype == np.float32
+    assert (f + np.float64([1])).dtype == np.float64
     assert (f / 3).dtype == np.float32
     assert (i / i).dtype == np.float32
     assert lax.full((2,), 1).dtype == np.int32

@@ -10,9 +10,12 @@ import random
 import numpy as np
 import pytest
 
+import bindax.numpy as jnp
 from bindax import nnx
+from bindax_nnx.graph import Walk
+from bindax_nnx.lift.plan import plan_of
 
-COUNT = int(os.environ.get("BINDAX_RANDOM_GRAPHS", "100"))
+COUNT = int(os.environ.get("BINDAX_RANDOM_GRAPHS", "200"))
 TRANSFORMATIONS = ("plain", "jit", "vmap", "scan", "cond", "grad", "remat")
 
 
@@ -166,6 +169,72 @@ def assert_same(root, expected):
     assert tokens == expected_tokens
     for value, other in zip(values, expected_values, strict=True):
         np.testing.assert_allclose(value, other, rtol=1e-4)
+
+
+def test_what_jit_keeps_of_a_graph_follows_its_changes():
+    followed = 0
+    for seed in range(200):
+        rng = random.Random(seed)
+        root = make_graph(rng)
+        root.flag, root.rate = True, 1.0
+        plan = plan_of((root,))
+        for _ in range(6):
+            exchange(rng, root)
+            kept = plan_of((root,))
+            followed += kept is plan
+            plan = kept
+            walk = Walk()
+            walk.value(root)
+            assert plan.structure.tokens == walk.structure()
+            assert list(map(id, plan.references)) == list(map(id, walk.references))
+            assert list(map(id, plan.variables)) == list(map(id, walk.variables))
+    assert followed > 300
+
+
+def exchange(rng, root):
+    """Change an attribute, most often to one like it."""
+    nodes, cells = reachable(root)
+    node = rng.choice(nodes)
+    kind = rng.choice(["flag", "flag", "rate", "cell", "cell", "metadata", "tree", "program"])
+    if kind == "flag":
+        root.flag = rng.choice([True, 1, 2, "text", None, 0.0, -0.0])
+    elif kind == "rate":
+        root.rate = rng.random()
+    elif kind == "cell":
+        names = sorted(k for k, x in node.__dict__.items() if isinstance(x, Cell))
+        if names:
+            new = Cell(jnp.zeros(2)) if rng.random() < 0.7 else rng.choice(cells)
+            setattr(node, rng.choice(names), new)
+    elif kind == "metadata" and cells:
+        rng.choice(cells).set_metadata(role=rng.randint(0, 2))
+    elif kind == "tree" and cells:
+        rng.choice(cells).value = rng.choice([jnp.zeros(2), (jnp.zeros(2), 1.0), np.float32(1)])
+    else:
+        run([("delete", *(rng.random() for _ in range(4)))], root, 0.0)
+        root.flag, root.rate = True, 1.0
+
+
+def test_exchanged_attributes_meet_the_program_that_was_traced_for_them():
+    class Model(nnx.Module):
+        def __init__(self):
+            self.kernel, self.train = nnx.Param(jnp.ones(2)), True
+
+    model, traces = Model(), []
+
+    @nnx.jit
+    def apply(model):
+        traces.append(model.train)
+        model.kernel.value = model.kernel.value + 1
+        return model.kernel.value.sum() * (2.0 if model.train else 1.0)
+
+    found = []
+    for i in range(6):
+        model.train = i % 2 == 0
+        if i % 3 == 2:
+            model.kernel = nnx.Param(jnp.zeros(2))
+        found.append(float(apply(model)))
+    assert found == [8.0, 6.0, 4.0, 4.0, 12.0, 2.0]
+    assert traces == [True, False]
 
 
 def test_objects_taken_out_of_a_graph_are_updated_too():

@@ -130,7 +130,7 @@ def test_bytes():
     z = np.array([1 + 2j, 3 - 1j], np.complex64)
     for a, dtype in ((z, "float32"), (z, "uint8"), (z.view("float32"), "complex64")):
         np.testing.assert_array_equal(np.asarray(jnp.asarray(a).view(dtype)), a.view(dtype))
-    for a in (V, X, z, K, np.float64(1.5)):
+    for a in (V, X, z, K, np.array(1.5)):
         swapped = np.asarray(jnp.asarray(a).byteswap())
         assert swapped.tobytes() == a.byteswap().tobytes()
     seen = []

@@ -202,7 +202,9 @@ def test_grad_of_what_is_not_a_float_scalar() -> None:
 
 
 def test_inconsistent_batch_sizes() -> None:
-    with pytest.raises(ValueError, match=r"inconsistent sizes for the mapped axes") as caught:
+    with pytest.raises(
+        ValueError, match=r"inconsistent sizes for array axes to be mapped"
+    ) as caught:
         bt.vmap(lambda x, y: x)(np.ones(2), {"k": np.ones((3, 4))})
     text = str(caught.value)
     assert "x of type float64[2] has size 2 along axis 0" in text

@@ -11,6 +11,8 @@ if _TYPE_CHECKING:
     from bindax.lax import linalg as linalg
     from bindax_parallel import *
     from bindax_special import *
+    from bindax_transforms import sharding_constraint_p as sharding_constraint_p
+    from bindax_transforms import with_sharding_constraint as with_sharding_constraint
 
 _SPECIAL = (
     *(
@@ -32,11 +34,15 @@ _PARALLEL = (
     *("all_gather", "all_gather_p", "all_to_all", "all_to_all_p", "axis_index", "axis_size"),
     *("pbroadcast", "pmax", "pmax_p", "pmean", "pmin", "pmin_p", "ppermute", "ppermute_p"),
     *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p", "pswapaxes"),
+    "shard_map_p",
 )
 """The names of ``bindax_parallel``, in the same way."""
 
+_TRANSFORMS = ("sharding_constraint_p", "with_sharding_constraint")
+"""Names of ``bindax_transforms``, in the same way."""
+
 __all__ = [name for name in list(vars()) if not name.startswith("_")]
-__all__ += [*_SPECIAL, *_PARALLEL, "linalg"]
+__all__ += [*_SPECIAL, *_PARALLEL, *_TRANSFORMS, "linalg"]
 
 
 def __getattr__(name: str) -> _Any:
@@ -44,6 +50,8 @@ def __getattr__(name: str) -> _Any:
         return _import_module("bindax.lax.linalg")
     if name in _SPECIAL:
         return getattr(_import_module("bindax_special"), name)
+    if name in _TRANSFORMS:
+        return getattr(_import_module("bindax_transforms"), name)
     if name in _PARALLEL:
         return getattr(_import_module("bindax_parallel"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,22 +1,23 @@
 """Abstract values: what an interpreter knows about a value without looking at it.
 
 ``typeof`` gives the abstract value of anything that is a legal operand. Which Python types are
-legal is an open table; the kernel registers Python's and NumPy's numbers, other packages theirs.
+legal is an open table: ``runtime._number_types`` has Python's and NumPy's numbers, other packages
+have theirs.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
-from bindax_core.errors import AbstractionError
 from bindax_core.kernel._extended import as_extended, is_extended
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
+from bindax_core.runtime._wrapped import content, is_wrapper, unwrapped
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""
@@ -38,6 +39,12 @@ class AbstractValue:
     def strip_weak_type(self) -> AbstractValue:
         """The same type, not weak."""
         return self
+
+
+class Dimension:
+    """Base of sizes that are known as expressions, and stand in shapes where integers do."""
+
+    __slots__ = ()
 
 
 class ShapedArray(AbstractValue):
@@ -67,7 +74,8 @@ class ShapedArray(AbstractValue):
         if interned is not None:
             return interned
         self = object.__new__(cls)
-        object.__setattr__(self, "shape", tuple([int(size) for size in shape]))
+        sizes = [size if isinstance(size, Dimension) else int(size) for size in shape]
+        object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
         # The first of two threads wins, so that there is one instance.
@@ -149,7 +157,7 @@ def is_differentiable(dtype: np.dtype[Any]) -> bool:
     return known
 
 
-@attrs.frozen
+@dataclass(eq=False)
 class ValueType:
     """A Python type whose instances are legal operands.
 
@@ -191,7 +199,7 @@ def unregister_value_type(value_type: ValueType) -> None:
 def find_value_type(type_: type) -> ValueType | None:
     """The registered value type of a Python type, asking plugins on the first miss."""
     found = value_types.get(type_)
-    if found is None:
+    if found is None and not is_wrapper(type_):
         masked = issubclass(type_, np.ndarray) and hasattr(type_, "mask")  # np.ma loads slowly
         for base in () if masked else type_.__mro__[1:]:
             if base in (np.ndarray, np.generic) and base in value_types:
@@ -216,74 +224,12 @@ def typeof(x: Any) -> Any:
     ShapeDtypeStruct(shape=(), dtype=float64, weak_type=True)
     """
     found = value_types.get(type(x)) or find_value_type(type(x))
-    if found is None:
-        raise AbstractionError(unknown_type_message(x))
-    return found.typeof(x)
+    return typeof(content(x)) if found is None else found.typeof(x)
 
 
 def is_value(x: Any) -> bool:
     """Tell whether ``x`` is a legal operand."""
-    return type(x) in value_types or find_value_type(type(x)) is not None
-
-
-def unknown_type_message(x: Any) -> str:
-    """The text of the error for an operand of an unknown type."""
-    kind = type(x)
-    remedy = "Convert it with bindax.numpy.asarray, or pass it as static."
-    if isinstance(x, np.ndarray):  # a masked array: all others are legal
-        remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
-    return (
-        f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand: {x!r:.80}. "
-        f"Legal are arrays, NumPy scalars, Python bool, int, float and complex, and the types that "
-        f"installed plugins register. {remedy}"
-    )
-
-
-_SCALARS: Final[dict[type, ShapedArray]] = {
-    bool: ShapedArray((), np.bool_),
-    int: ShapedArray((), np.int64, weak_type=True),
-    float: ShapedArray((), np.float64, weak_type=True),
-    complex: ShapedArray((), np.complex128, weak_type=True),
-}
-"""Python scalars carry double precision among themselves and yield to any array they meet."""
-
-
-def _python_scalar(type_: type) -> ValueType:
-    aval = _SCALARS[type_]
-
-    def to_numpy(x: Any, aval: Any) -> np.ndarray[Any, Any]:
-        try:
-            return np.asarray(x, aval.dtype)
-        except OverflowError:
-            raise OverflowError(
-                f"the Python integer {x} does not fit into {aval.dtype.name}; use a float, or "
-                f"reduce it modulo 2**64 first."
-            ) from None
-
-    return ValueType(type_, lambda x: aval, to_numpy)
-
-
-def _ndarray_aval(x: np.ndarray[Any, Any]) -> ShapedArray:
-    dtype = x.dtype
-    if dtype.hasobject or dtype.kind in "SUMm" or (dtype.names is not None and dtype != float0):
-        raise AbstractionError(
-            f"a NumPy array of dtype {dtype} and shape {x.shape} is not a legal operand: only "
-            f"booleans and numbers are. Convert it with .astype, or pass it as static."
-        )
-    if not dtype.isnative:
-        dtype = dtype.newbyteorder("=")
-    return ShapedArray(x.shape, dtype)
-
-
-def _register_builtin_value_types() -> None:
-    for scalar in _SCALARS:
-        register_value_type(_python_scalar(scalar))
-    native = lambda x, aval: np.asarray(x, aval.dtype)  # noqa: E731 -- one expression, two uses
-    # np.generic stands for every NumPy scalar type, ml_dtypes' included, through the fallback
-    # of find_value_type; the common ones are registered to make them one dict lookup.
-    common = (np.bool_, np.int32, np.int64, np.float32, np.float64, np.complex128)
-    for type_ in (np.ndarray, np.generic, *common):
-        register_value_type(ValueType(type_, _ndarray_aval, native))
-
-
-_register_builtin_value_types()
+    if type(x) in value_types or find_value_type(type(x)) is not None:
+        return True
+    inner = unwrapped(x)
+    return inner is not x and is_value(inner)

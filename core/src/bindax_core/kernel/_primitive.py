@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel import rules
 from bindax_core.kernel._aval import AbstractValue
-from bindax_core.kernel._declared import declare
+from bindax_core.kernel._primitives_by_name import declare
 from bindax_core.kernel._rule_results import rule_output_error, shown_result
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel._stack import find_top_trace, full_lower, full_raise
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._operands import is_reusable
+from bindax_core.runtime._wrapped import unwrapped
 
 _MEMORY_LIMIT = 4096
 _OPERANDS = (list, np.ndarray, Array, Tracer)
@@ -71,7 +74,13 @@ class Primitive:
             The result, or with ``multiple_results`` the list of results.
         """
         top_trace = find_top_trace(operands)
-        tracers = [full_raise(top_trace, x) for x in operands]
+        try:
+            tracers = [full_raise(top_trace, x) for x in operands]
+        except UnexpectedTracerError:
+            inner = [unwrapped(x) for x in operands]  # may be tracers of a higher level
+            if all(map(is_, inner, operands)):
+                raise
+            return self.bind(*inner, **params)
         outs = top_trace.process_primitive(self, tracers, params)
         outs = [full_lower(x) for x in outs]
         return outs if self.multiple_results else outs[0]

@@ -12,9 +12,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from bindax_core.errors import DuplicateRuleError, MissingRuleError
 from bindax_core.kernel._site import Site, caller_site
@@ -27,14 +27,15 @@ Function = Callable[..., Any]
 _write_lock = threading.Lock()
 
 
-@attrs.frozen(eq=False)
+@dataclass(eq=False)
 class Rule:
     """The interpretation of one primitive by one rule kind; made by calling the kind.
 
     Attributes:
         kind: the table that made the rule.
         function: the function as its author wrote it; None when absent or elsewhere.
-        options: what the kind's adapter needs to know of the function.
+        options: what the kind's adapter needs to know of the function; with ``takes_primitive``
+            the function is given the primitive first.
         platform: the platform a lowering is for, or None for all.
         reason: why there is no function; becomes the text of the error.
         provider: the distribution that is expected to bring the rule, when it is elsewhere.
@@ -45,7 +46,7 @@ class Rule:
     kind: RuleKind
     function: Function | None
     site: Site
-    options: dict[str, Any] = attrs.field(factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     platform: str | None = None
     reason: str | None = None
     provider: str | None = None
@@ -114,7 +115,11 @@ class RuleKind:
         return f"RuleKind({self.name!r})"
 
     def __call__(self, function: Function, *, platform: str | None = None, **options: Any) -> Rule:
-        """Make a rule of this kind from a function with the kind's signature."""
+        """Make a rule of this kind from a function with the kind's signature.
+
+        With ``takes_primitive=True`` the function is given the primitive before all else, so that
+        one function serves many cards.
+        """
         if not callable(function):
             raise TypeError(
                 f"{self.name}(...) takes the rule as a function {self.signature}, "
@@ -188,8 +193,7 @@ class RuleKind:
         Raises:
             DuplicateRuleError: when the table has a rule for the primitive and platform.
         """
-        function = rule.function
-        adapted = None if function is None else self._adapt(primitive, function, rule.options)
+        adapted = self._adapted(primitive, rule)
         key = (primitive, rule.platform)
         with _write_lock:
             old = self._rules.get(key)
@@ -198,6 +202,14 @@ class RuleKind:
             self._rules[key] = rule
             if adapted is not None:
                 self._put(primitive, rule.platform, adapted)
+
+    def _adapted(self, primitive: Primitive, rule: Rule) -> Function | None:
+        function = rule.function
+        if function is None:
+            return None
+        if rule.options.get("takes_primitive"):
+            function = partial(function, primitive)
+        return self._adapt(primitive, function, rule.options)
 
     def _put(self, primitive: Primitive, platform: str | None, adapted: Function) -> None:
         wrap = runtime.wrap_rule
@@ -212,8 +224,8 @@ class RuleKind:
         with _write_lock:
             for (primitive, platform), rule in list(self._rules.items()):
                 primitive.forget_types()
-                if rule.function is not None:
-                    adapted = self._adapt(primitive, rule.function, rule.options)
+                adapted = self._adapted(primitive, rule)
+                if adapted is not None:
                     self._put(primitive, platform, adapted)
 
     def remove(self, primitive: Primitive, rule: Rule, restore: Rule | None = None) -> None:

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from bindax_core.errors import AbstractionError, UnexpectedTracerError
-from bindax_core.kernel._aval import is_value, unknown_type_message
+from bindax_core.errors import UnexpectedTracerError
+from bindax_core.kernel._aval import find_value_type, value_types
 from bindax_core.kernel._evaluation import EvalTrace
 from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer
 from bindax_core.runtime._array import Array
+from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._wrapped import content
 
 
 class TraceState(threading.local):
@@ -77,6 +79,8 @@ class new_main:
         del self.state.stack[main.level :]
         if self.dynamic:
             self.state.dynamic = self.previous
+        if runtime.trace_ended is not None and kind is None:
+            runtime.trace_ended(main)
 
 
 class new_base:
@@ -117,9 +121,9 @@ def full_raise(trace: Trace, x: Any) -> Any:
     if type(x) is Array:
         return trace.pure(x)
     if not isinstance(x, Tracer):
-        if not is_value(x):
-            raise AbstractionError(unknown_type_message(x))
-        return trace.pure(x)
+        if type(x) in value_types or find_value_type(type(x)) is not None:
+            return trace.pure(x)
+        return full_raise(trace, content(x))
     main = x._trace.main
     if main is trace.main:
         return x

@@ -150,7 +150,7 @@ class Tracer(ArrayOperators):
 
     @property
     def size(self) -> int:
-        return int(self.aval.size)
+        return self.aval.size  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         if not self.aval.shape:

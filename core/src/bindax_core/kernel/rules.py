@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import attrs
+from typing import NamedTuple
 
 from bindax_core.kernel import _adapters
 from bindax_core.kernel._rule_tables import RuleFamily, RuleKind
 
 
-@attrs.frozen
-class Effect:
+class Effect(NamedTuple):
     """Something that a program does besides computing its results.
 
     Attributes:
@@ -84,7 +83,8 @@ lowering = RuleFamily(
         signature="(ctx, *ir_values, **params) -> ir_value",
     ),
 )
-"""The translation into a compiler's language, one kind for each target."""
+"""The translation into a compiler's language, one kind for each target; ``alone=False`` says that
+it works inside of the program of another primitive only."""
 
 stablehlo = lowering["stablehlo"]
 

@@ -35,7 +35,7 @@ class InstalledPlugins:
         return self._make() if found is None else found
 
     def _make(self) -> Discovery:
-        from bindax_core.kernel._declared import find_declared
+        from bindax_core.kernel._primitives_by_name import find_declared
         from bindax_core.registry._installers import installers
         from bindax_core.registry._loader import Loader
         from bindax_core.registry._lookup import Discovery
@@ -86,6 +86,16 @@ class InstalledPlugins:
                 "the transformation 'physical_jaxpr': install bindax-transforms."
             )
         return turn(jaxpr)
+
+    def constrained(self, x: Any, sharding: Any) -> Any:
+        """See ``Plugins``; the primitive ``sharding_constraint`` does it."""
+        constraint = self.discovery.find_primitive("sharding_constraint")
+        if constraint is None:
+            raise PluginError(
+                "an array is to be divided anew among its devices, but no installed plugin offers "
+                "the primitive 'sharding_constraint': install bindax-transforms."
+            )
+        return constraint.bind(x, sharding=sharding)
 
 
 installed = InstalledPlugins()

@@ -17,7 +17,7 @@ from bindax_core.kernel._aval import (
     value_types,
 )
 from bindax_core.kernel._cards import Extension
-from bindax_core.kernel._declared import declared_primitives
+from bindax_core.kernel._primitives_by_name import declared_primitives
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site
 from bindax_core.registry._declarations import Installer, Staged

@@ -10,12 +10,18 @@ import numpy as np
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_value_type
 from bindax_core.kernel._extended import as_extended, is_extended, logical_array, physical_array
+from bindax_core.runtime._array_places import ArrayPlaces
+from bindax_core.runtime._config import config
+from bindax_core.runtime._guards import note_transfer
+from bindax_core.runtime._number_types import admitted_array
 from bindax_core.runtime._operators import ArrayOperators
+from bindax_core.runtime._placement import PlacedElsewhereError
+from bindax_core.runtime._runtime import runtime
 
 NumPyArray = np.ndarray[Any, Any]
 
 
-class Array(ArrayOperators):
+class Array(ArrayPlaces, ArrayOperators):
     """An immutable array; what bindax's operations return.
 
     The bytes move between host and device only when somebody looks; on the CPU without a copy.
@@ -50,9 +56,12 @@ class Array(ArrayOperators):
 
         Args:
             array: a NumPy array or scalar that nobody writes to any more.
-            aval: its type, where it is weak.
+            aval: its type, where it is weak. Without it the array is one that enters: of 32 bits
+                while ``config.enable_x64`` is False.
         """
         host = np.asarray(array)
+        if aval is None and config.enable_x64 is False:
+            host = admitted_array(host)
         if not host.dtype.isnative:
             host = host.astype(host.dtype.newbyteorder("="))
         if host.flags.writeable:
@@ -87,6 +96,19 @@ class Array(ArrayOperators):
             for x in arrays
         ]
 
+    @staticmethod
+    def buffers_at(arrays: Sequence[Array], places: Sequence[Any]) -> list[Any]:
+        """``buffer_at`` of each of many arrays, fast where they are in their places already."""
+        return [
+            x._buffer if x._backend is place and x._buffer is not None else x.buffer_at(place)
+            for x, place in zip(arrays, places, strict=True)
+        ]
+
+    @property
+    def place(self) -> Any:
+        """Where the bytes are, or were: a ``Place`` or a backend; None for those on the host."""
+        return self._backend
+
     def numpy(self) -> NumPyArray:
         """The bytes on the host, as a read-only NumPy array."""
         host = self._host
@@ -98,13 +120,17 @@ class Array(ArrayOperators):
                     f"donate it."
                 )
             host = self._fetch()
-            self._host = host
+            # What is bound to devices stays there: operations on it are not the host's.
+            if self._is_within_reach():
+                self._host = host
         if host.flags.writeable:
             host.flags.writeable = False
         return host
 
     def _fetch(self) -> NumPyArray:
         aval = self.aval
+        if config.transfer_guard_device_to_host != "allow" and not self._is_within_reach():
+            note_transfer("device_to_host", aval)
         if not is_extended(aval.dtype):
             return self._backend.to_host(self._buffer, aval)  # type: ignore[no-any-return]
         return logical_array(self._backend.to_host(self._buffer, aval.physical()), aval.dtype)
@@ -128,7 +154,11 @@ class Array(ArrayOperators):
         """The bytes as a backend's buffer, put there on the first use and kept."""
         if self._backend is backend and self._buffer is not None:
             return self._buffer
+        if self.committed and self._buffer is not None and self._backend.backend is backend:
+            raise PlacedElsewhereError("an array is bound to devices of the backend.")
         host, aval = self.numpy(), self.aval
+        if config.transfer_guard_host_to_device != "allow":
+            note_transfer("host_to_device", aval)
         if is_extended(aval.dtype):
             buffer = backend.put(physical_array(host), aval.physical())
         else:
@@ -137,9 +167,32 @@ class Array(ArrayOperators):
         self._host = host
         return self._buffer
 
+    def buffer_at(self, place: Any) -> Any:
+        """The bytes as a buffer of a place, brought there if neither of the two is committed.
+
+        Raises:
+            PlacedElsewhereError: when the array is bound to another place, or the place is one for
+                arrays that are bound to it.
+        """
+        if self._buffer is None and self._host is None:
+            self.numpy()  # raises, because the array was deleted
+        if self._backend is place and self._buffer is not None:
+            return self._buffer
+        if place.committed or self.committed:
+            raise PlacedElsewhereError("an array is bound to other devices.")
+        if config.transfer_guard_host_to_device != "allow":
+            note_transfer("host_to_device", self.aval)
+        physical = self.physical()
+        return place.put(physical.numpy(), physical.aval)
+
     def _is_within_reach(self) -> bool:
         """Tell whether NumPy can read the bytes where they are."""
-        return self._buffer is None or bool(self._backend.host_accessible)
+        # A forked process lacks the threads of a compiler: there, NumPy is what there is.
+        return (
+            self._buffer is None
+            or bool(self._backend.host_accessible)
+            or not runtime.has_compiler_threads
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -190,10 +243,6 @@ class Array(ArrayOperators):
             self.numpy()  # raises, because the array was deleted
         return self
 
-    def devices(self) -> set[Any]:
-        """The devices that hold the bytes; empty when they are on the host only."""
-        return set() if self._buffer is None else set(self._backend.devices_of(self._buffer))
-
     def is_deleted(self) -> bool:
         """Tell whether the bytes were given away by donation or ``delete``."""
         if self._buffer is None:
@@ -216,6 +265,10 @@ class Array(ArrayOperators):
 
     def copy(self) -> Array:
         """An array with bytes of its own, which stay when those of this one are given away."""
+        if self._buffer is not None and not self._is_within_reach():
+            physical = self.physical()
+            buffer = self._backend.copy(physical._buffer, physical.aval)
+            return Array(self.aval, None, buffer, self._backend)
         return Array.from_numpy(self.numpy().copy(), self.aval)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
@@ -278,6 +331,8 @@ class Array(ArrayOperators):
             return f"Array(shape={self.shape}{suffix}"
         if self.size == 0:
             return f"Array([], shape={self.shape}{suffix}"
+        if not (self.is_fully_addressable or self.is_fully_replicated):
+            return f"Array(shape={self.shape}{suffix}"  # parts are in other processes
         text = np.array2string(self.numpy(), prefix="Array(", separator=", ", suffix=suffix)
         return f"Array({text}{suffix}"
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import attrs
 import numpy as np
 
 from bindax_core.errors import BackendError
@@ -20,6 +19,7 @@ from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
 from bindax_core.runtime._operands import as_array, is_reusable
 from bindax_core.runtime._overlaid import Overlaid, OverlaidProgram, has_extended_dtypes
+from bindax_core.runtime._placement import HOST
 from bindax_core.runtime._programs import Kept, recent_programs
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
@@ -76,6 +76,12 @@ class Backend(Protocol):
     def devices_of(self, buffer: Any) -> Sequence[Any]:
         """The devices that hold a buffer."""
 
+    # A backend with several devices has two more, of which those with one know nothing:
+    #   place(sharding, *, committed=True) -> Place
+    #   lower(..., in_shardings=None), for each operand the sharding that it is bound to, or None.
+    # An executable learns of devices from its operands (``Array.place``), and from the meshes and
+    # shardings that are parameters of equations.
+
 
 class LoweringContext(Protocol):
     """The builder for ``lowering["stablehlo"]`` rules; values are opaque to the rule.
@@ -84,11 +90,13 @@ class LoweringContext(Protocol):
         avals_in: the types of the operands.
         avals_out: the types of the results.
         platform: the kind of device that is compiled for.
+        device_count: the number of devices that the program is divided among.
     """
 
     avals_in: Sequence[Any]
     avals_out: Sequence[Any]
     platform: str
+    device_count: int
 
     def op(
         self,
@@ -112,6 +120,15 @@ class LoweringContext(Protocol):
     def broadcast(self, value: Any, aval_from: Any, aval_to: Any, dimensions: Sequence[int]) -> Any:
         """A value repeated along new axes; axis i becomes axis ``dimensions[i]``."""
 
+    def sharding(self, sharding: Any, ndim: int) -> str:
+        """A ``NamedSharding`` of an array as the text of an attribute of Shardy's, ``sdy``."""
+
+    def inspect_sharding(self, value: Any, callback: Callable[[Any], None]) -> None:
+        """Call a function with the sharding of the first operand, when it is decided."""
+
+    def mesh(self, mesh: Any) -> str:
+        """The symbol of a mesh, declared where the program needs it, without ``@``."""
+
     def callback(
         self,
         function: Callable[..., Any],
@@ -124,8 +141,7 @@ class LoweringContext(Protocol):
         """A call of a Python function on the host, with NumPy arrays; dropped only if pure."""
 
 
-@attrs.frozen
-class Region:
+class Region(NamedTuple):
     """A region of an operation, such as the body of a reduction.
 
     Attributes:
@@ -176,14 +192,13 @@ class _Interpreter:
         return False
 
     def devices(self) -> Sequence[Any]:
-        return ["host"]
+        return [HOST]
 
     def devices_of(self, buffer: Any) -> Sequence[Any]:
-        return ["host"]
+        return [HOST]
 
 
-@attrs.frozen
-class InterpretedProgram:
+class InterpretedProgram(NamedTuple):
     """A program "lowered" to itself, for use where no compiler is installed."""
 
     jaxpr: ClosedJaxpr
@@ -235,6 +250,8 @@ def find_backend(name: str | None = None) -> Backend:
     if name is not None and name in backends:
         return backends[name]
     runtime.plugins.load_backends(name)
+    if name is not None and name not in backends:
+        runtime.plugins.load_backends()  # which devices there are is known to no manifest
     if name is None:
         return max(list(backends.values()), key=lambda backend: backend.priority)
     if name not in backends:
@@ -246,6 +263,13 @@ def find_backend(name: str | None = None) -> Backend:
     return backends[name]
 
 
+def _devices() -> Sequence[Any]:
+    return find_backend().devices()
+
+
+runtime.devices = _devices
+
+
 def effects_barrier() -> None:
     """Wait until the host functions that running programs call have returned."""
     for backend in list(backends.values()):
@@ -254,6 +278,7 @@ def effects_barrier() -> None:
 
 def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
     """Have a backend compile a program; of one with extended dtypes what represents it."""
+    _leave_out_shardings(backend, options)
     if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
         return backend.compile(jaxpr, **options)
     physical = backend.compile(runtime.plugins.physical_jaxpr(jaxpr), **options)
@@ -262,10 +287,23 @@ def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Exe
 
 def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
     """Have a backend lower a program; of one with extended dtypes what represents it."""
+    _leave_out_shardings(backend, options)
     if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
         return backend.lower(jaxpr, **options)
     physical = backend.lower(runtime.plugins.physical_jaxpr(jaxpr), **options)
     return OverlaidProgram(jaxpr, physical, options["donated"])
+
+
+def _leave_out_shardings(backend: Backend, options: dict[str, Any]) -> None:
+    """Keep ``in_shardings`` from backends that know nothing of them: those with one device."""
+    if options.get("in_shardings") is None or not hasattr(backend, "place"):
+        options.pop("in_shardings", None)
+
+
+def bound_shardings(operands: Sequence[Any]) -> list[Any] | None:
+    """For each operand the sharding that it is bound to, or None; None where no operand is."""
+    found = [x.sharding if isinstance(x, Array) and x.committed else None for x in operands]
+    return found if any(found) else None
 
 
 def executable_of(
@@ -276,6 +314,7 @@ def executable_of(
     donated: tuple[bool, ...] = (),
     keep_unused: bool = False,
     keep: bool = True,
+    operands: Sequence[Any] = (),
 ) -> Executable:
     """The compiled form of a program, made once for each backend and options.
 
@@ -287,12 +326,18 @@ def executable_of(
         keep_unused: whether operands that the program does not use are transferred anyway.
         keep: whether it is kept with the program, among the ``config.compiled_programs`` used
             last; otherwise the caller keeps it.
+        operands: those of the first call; a new program is compiled for where they are.
     """
-    key = ("executable", backend.name, name, donated, keep_unused)
+    key = ("executable", backend.name, config.default_device, name, donated, keep_unused)
     kept: _KeptWithProgram | None = jaxpr.cache.get(key)
     if kept is None:
         compiled = compile_program(
-            jaxpr, backend, name=name, donated=donated, keep_unused=keep_unused
+            jaxpr,
+            backend,
+            name=name,
+            donated=donated,
+            keep_unused=keep_unused,
+            in_shardings=bound_shardings(operands),
         )
         if not keep:
             return compiled
@@ -345,6 +390,7 @@ def compiling_backend(operands: Sequence[Any]) -> Backend | None:
         return None
     for x in operands:
         owner = getattr(x, "_backend", None)
+        owner = getattr(owner, "backend", owner)
         if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
             return owner  # type: ignore[no-any-return]
     backend = find_backend()
@@ -360,12 +406,15 @@ def run_operation(
     """Evaluate one primitive through a backend, compiling once for each type of operands."""
     if backend is None:
         owners = [b for x in operands if (b := getattr(x, "_backend", None)) is not None]
-        backend = owners[0] if owners and runtime.has_compiler_threads else find_backend()
+        known = owners and runtime.has_compiler_threads
+        backend = getattr(owners[0], "backend", owners[0]) if known else find_backend()
     avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
-    key = (primitive, backend, avals, tuple(params.items()) if params else ())
+    parameters = tuple(params.items()) if params else ()
+    key = (primitive, backend, config.default_device, avals, parameters)
     kept = _operations.get(key)
     if kept is None:
-        kept = _KeptOperation(_compile_operation(primitive, backend, avals, params), key)
+        made = _compile_operation(primitive, backend, avals, params, bound_shardings(operands))
+        kept = _KeptOperation(made, key)
         if all(map(is_reusable, params.values())):
             _operations[key] = kept
             recent_programs.add(kept)
@@ -374,7 +423,11 @@ def run_operation(
 
 
 def _compile_operation(
-    primitive: Primitive, backend: Backend, avals: tuple[Any, ...], params: dict[str, Any]
+    primitive: Primitive,
+    backend: Backend,
+    avals: tuple[Any, ...],
+    params: dict[str, Any],
+    in_shardings: list[Any] | None,
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
     invars = [Var(aval) for aval in avals]
     outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
@@ -384,6 +437,7 @@ def _compile_operation(
         name=primitive.name,
         donated=(False,) * len(avals),
         keep_unused=True,
+        in_shardings=in_shardings,
     )
     # The types of the operands are part of the key, so a check of them would be a second one.
     return getattr(executable, "run_unchecked", None) or (lambda operands: executable(*operands))

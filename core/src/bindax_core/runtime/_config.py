@@ -19,9 +19,25 @@ def _flag(name: str, default: bool) -> bool:
     return text.strip().lower() not in ("", "0", "false", "no", "off")
 
 
+def _mode(name: str) -> Any:
+    text = os.environ.get(name, "explicit").strip().lower()
+    if text in ("1", "true", "yes", "on"):
+        return True
+    return False if text in ("", "0", "false", "no", "off") else text
+
+
 def _number(name: str, default: int) -> Any:
     text = os.environ.get(name, str(default))
     return int(text) if text.isdigit() else text
+
+
+def _devices_of_xla_flags() -> int:
+    """The number of CPU devices in ``XLA_FLAGS``, where programs for JAX have it; else 1."""
+    flag = "--xla_force_host_platform_device_count="
+    for word in reversed(os.environ.get("XLA_FLAGS", "").split()):
+        if word.startswith(flag) and word[len(flag) :].isdigit():
+            return int(word[len(flag) :])
+    return 1
 
 
 _interned_keys: dict[Any, Any] = {}
@@ -32,8 +48,12 @@ class Config:
     """The settings of bindax in this process.
 
     Attributes:
-        default_dtype_bits: 32 or 64; the width of created arrays that name no dtype
-            (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are honoured either way.
+        enable_x64: which 64-bit dtypes there are (``BINDAX_ENABLE_X64``). ``"explicit"``: those
+            that are named, and those of NumPy arrays; True: they are the default, too; False: none,
+            everything that enters is made 32-bit, as JAX does by default.
+        default_dtype_bits: 32 or 64; the width of created arrays that name no dtype while
+            ``enable_x64`` is ``"explicit"`` (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are
+            honoured either way.
         check_jaxprs: type-check every jaxpr that is built (``BINDAX_CHECK_JAXPRS``).
         check_rules: check the results of each rule when it is first used on operands of some
             types: against abstract evaluation, in structure, and transposes for linearity
@@ -42,6 +62,10 @@ class Config:
             ``"full"`` shows them (``BINDAX_TRACEBACK``).
         backend: the name of the backend that ``jit`` uses, or None for the one with the highest
             priority among those installed (``BINDAX_BACKEND``); ``"numpy"`` interprets.
+        platforms: the platforms that programs may run on, the preferred one first, such as
+            ``"cuda,cpu"``; one that cannot be used is an error then. With None they are the CPU and
+            those of the PJRT plugins that are installed and work. Read when the first program is
+            compiled (``BINDAX_PLATFORMS``).
         derived_rules: ``"notice"`` warns once for each primitive that runs on a derived rule,
             ``"error"`` raises, ``"silent"`` does neither (``BINDAX_DERIVED_RULES``).
         compiled_programs: how many compiled programs are kept, over all functions; those used
@@ -75,6 +99,26 @@ class Config:
         numpy_dtype_promotion: ``"standard"`` promotes arrays of different dtypes, ``"strict"``
             raises unless all but Python scalars have one dtype
             (``BINDAX_NUMPY_DTYPE_PROMOTION``).
+        transfer_guard_host_to_device: what becomes of arrays that have to be brought to a device:
+            ``"allow"``, ``"log"`` or ``"disallow"`` those that nobody asked for with
+            ``device_put``; ``"log_explicit"`` or ``"disallow_explicit"`` all of them
+            (``BINDAX_TRANSFER_GUARD_HOST_TO_DEVICE``, else ``BINDAX_TRANSFER_GUARD``).
+        transfer_guard_device_to_host: the same for arrays that are brought to the host, where
+            ``device_get`` asks for it (``BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST``, else
+            ``BINDAX_TRANSFER_GUARD``). The memory of CPU devices is the host's: reading it is no
+            transfer.
+        check_tracer_leaks: raise at the end of each trace when a value that was traced in it is
+            still kept somewhere (``BINDAX_CHECK_TRACER_LEAKS``). Slow; costs nothing when off.
+        default_prng_impl: the generator of random keys that name none
+            (``BINDAX_DEFAULT_PRNG_IMPL``).
+        conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
+            index out of bounds is taken to the nearest end, and the derivative of the absolute
+            value at zero is 1 (``BINDAX_CONVENTIONS``).
+        num_cpu_devices: how many devices the CPU is divided into, to try programs for several
+            devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
+        default_device: the device of programs whose operands are on none in particular; None for
+            the first.
+        mesh: the mesh that names in a ``PartitionSpec`` alone refer to, set by ``set_mesh``.
 
     >>> from bindax_core import config
     >>> with config.override(default_dtype_bits=64):
@@ -89,24 +133,36 @@ class Config:
         "backend",
         "check_jaxprs",
         "check_rules",
+        "check_tracer_leaks",
         "compilation_cache_bytes",
         "compilation_cache_dir",
         "compiled_programs",
+        "conventions",
         "debug_infs",
         "debug_nans",
+        "default_device",
         "default_dtype_bits",
         "default_matmul_precision",
+        "default_prng_impl",
         "derived_rules",
         "disable_jit",
+        "dtype_bits",
         "eager",
+        "enable_x64",
         "explain_cache_misses",
         "log_compiles",
+        "mesh",
+        "num_cpu_devices",
         "numpy_dtype_promotion",
         "numpy_rank_promotion",
+        "platforms",
         "trace_key",
         "traceback",
+        "transfer_guard_device_to_host",
+        "transfer_guard_host_to_device",
     )
 
+    enable_x64: Literal["explicit"] | bool
     default_dtype_bits: Literal[32, 64]
     check_jaxprs: bool
     check_rules: bool
@@ -116,6 +172,7 @@ class Config:
     traceback: Literal["filtered", "full"]
     _observers: dict[str, list[Callable[[Any], None]]]
     backend: str | None
+    platforms: str | None
     derived_rules: Literal["notice", "error", "silent"]
     eager: Literal["numpy", "compile"]
     debug_nans: bool
@@ -126,18 +183,44 @@ class Config:
     default_matmul_precision: str | None
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
     numpy_dtype_promotion: Literal["standard", "strict"]
+    transfer_guard_host_to_device: str
+    transfer_guard_device_to_host: str
+    check_tracer_leaks: bool
+    default_prng_impl: str
+    conventions: Literal["bindax", "jax"]
+    num_cpu_devices: int
+    default_device: Any
+    mesh: Any
+
+    dtype_bits: Literal[32, 64]
+    """The width of created arrays that name no dtype, as ``enable_x64`` and the default say."""
 
     trace_key: tuple[Any, ...]
     """The values of the settings that programs depend on, for the keys of caches."""
 
     TRACED = (
+        "enable_x64",
         "default_dtype_bits",
         "default_matmul_precision",
         "numpy_rank_promotion",
         "numpy_dtype_promotion",
+        "conventions",
+        "default_device",
+        "mesh",
+        "default_prng_impl",
     )
-    _FLAGS = ("debug_nans", "debug_infs", "disable_jit", "log_compiles", "explain_cache_misses")
+    _FLAGS = (
+        "debug_nans",
+        "debug_infs",
+        "disable_jit",
+        "log_compiles",
+        "explain_cache_misses",
+        "check_tracer_leaks",
+    )
+    _GUARDS = ("transfer_guard_host_to_device", "transfer_guard_device_to_host")
+    _LEVELS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
     _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
+        "enable_x64": ("explicit", True, False),
         "default_dtype_bits": (32, 64),
         "check_jaxprs": (False, True),
         "check_rules": (False, True),
@@ -145,14 +228,17 @@ class Config:
         "derived_rules": ("notice", "error", "silent"),
         "eager": ("numpy", "compile"),
         **dict.fromkeys(_FLAGS, (False, True)),
+        **dict.fromkeys(_GUARDS, _LEVELS),
         "numpy_rank_promotion": ("allow", "warn", "raise"),
         "numpy_dtype_promotion": ("standard", "strict"),
+        "conventions": ("bindax", "jax"),
     }
 
-    _COUNTS = ("compiled_programs", "compilation_cache_bytes")
+    _COUNTS = ("compiled_programs", "compilation_cache_bytes", "num_cpu_devices")
 
     def __init__(self) -> None:
         object.__setattr__(self, "_observers", {})
+        self.enable_x64 = _mode("BINDAX_ENABLE_X64")
         bits = os.environ.get("BINDAX_DEFAULT_DTYPE_BITS", "32")
         self.default_dtype_bits = int(bits) if bits.isdigit() else bits  # type: ignore[assignment]
         self.check_jaxprs = _flag("BINDAX_CHECK_JAXPRS", False)
@@ -162,9 +248,17 @@ class Config:
         self.compilation_cache_bytes = _number("BINDAX_COMPILATION_CACHE_BYTES", 1 << 30)
         self.traceback = os.environ.get("BINDAX_TRACEBACK", "filtered")  # type: ignore[assignment]
         self.backend = os.environ.get("BINDAX_BACKEND") or None
+        self.platforms = os.environ.get("BINDAX_PLATFORMS") or None
         self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
+        self.num_cpu_devices = _number("BINDAX_NUM_CPU_DEVICES", _devices_of_xla_flags())
+        self.conventions = os.environ.get("BINDAX_CONVENTIONS", "bindax")  # type: ignore[assignment]
+        self.default_device = self.mesh = None
+        self.default_prng_impl = os.environ.get("BINDAX_DEFAULT_PRNG_IMPL", "threefry2x32")
+        both = os.environ.get("BINDAX_TRANSFER_GUARD", "allow")
+        for name in self._GUARDS:
+            setattr(self, name, os.environ.get(f"BINDAX_{name.upper()}", both))
         for name in self._FLAGS:
             setattr(self, name, _flag(f"BINDAX_{name.upper()}", False))
         for name, default in (("rank", "allow"), ("dtype", "standard")):
@@ -189,8 +283,18 @@ class Config:
                 f"config.compilation_cache_dir must be the path of a directory or None, but got "
                 f"{value!r}."
             )
+        if name == "enable_x64" and value != "explicit":
+            value = bool(value)
+        if name == "platforms" and not isinstance(value, str | None):
+            raise ValueError(
+                f"config.platforms must be names of platforms in one string, such as 'cuda,cpu', "
+                f"or None, but got {value!r}."
+            )
         object.__setattr__(self, name, value)
         if name in self.TRACED:
+            explicit = getattr(self, "default_dtype_bits", 32)
+            bits = explicit if self.enable_x64 == "explicit" else 64 if self.enable_x64 else 32
+            object.__setattr__(self, "dtype_bits", bits)
             key = tuple([getattr(self, traced, None) for traced in self.TRACED])
             object.__setattr__(self, "trace_key", _interned_keys.setdefault(key, key))
         for observer in self._observers.get(name, ()):

@@ -9,7 +9,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._source_info import scopes
@@ -63,22 +63,25 @@ def disable_jit(disable: bool = True) -> Context:
     return config.override(disable_jit=disable)
 
 
-def enable_x64(new_val: bool = True) -> Context:
-    """Give created arrays 64 bits where no dtype is named: ``config.default_dtype_bits``.
+def enable_x64(new_val: bool | Literal["explicit"] = True) -> Context:
+    """Choose which 64-bit dtypes there are: ``config.enable_x64``.
 
     Args:
-        new_val: False for 32 bits. Arrays of explicit 64-bit dtypes exist in either case.
+        new_val: True for 64 bits where no dtype is named, False for no 64-bit dtype at all,
+            ``"explicit"`` for those that are named.
 
-    >>> from bindax_core import config, enable_x64
-    >>> with enable_x64():
-    ...     config.default_dtype_bits
-    64
+    >>> import numpy as np
+    >>> from bindax_core import enable_x64
+    >>> from bindax_lax_basic import sin
+    >>> with enable_x64(False):
+    ...     sin(np.zeros(2))
+    Array([0., 0.], dtype=float32)
     """
-    return config.override(default_dtype_bits=64 if new_val else 32)
+    return config.override(enable_x64=new_val)
 
 
 def disable_x64() -> Context:
-    """Give created arrays 32 bits where no dtype is named."""
+    """Have no 64-bit dtype: everything that enters is made 32-bit, as JAX does by default."""
     return enable_x64(False)
 
 
@@ -125,6 +128,72 @@ def numpy_dtype_promotion(new_val: str) -> Context:
         new_val: ``"standard"`` or ``"strict"``.
     """
     return config.override(numpy_dtype_promotion=new_val)
+
+
+def transfer_guard(new_val: str) -> Context:
+    """Choose what becomes of arrays that have to move between host and devices.
+
+    Args:
+        new_val: ``"allow"``, ``"log"`` or ``"disallow"`` transfers that nobody asked for with
+            ``device_put`` or ``device_get``; ``"log_explicit"`` or ``"disallow_explicit"`` all.
+
+    Raises:
+        TransferError: inside the block, at a transfer that is not allowed.
+
+    >>> from bindax_core import transfer_guard
+    >>> with transfer_guard("disallow"):
+    ...     pass
+    """
+    return config.override(
+        transfer_guard_host_to_device=new_val, transfer_guard_device_to_host=new_val
+    )
+
+
+def transfer_guard_host_to_device(new_val: str) -> Context:
+    """Choose what becomes of arrays that have to be brought to a device.
+
+    Args:
+        new_val: as for ``transfer_guard``.
+    """
+    return config.override(transfer_guard_host_to_device=new_val)
+
+
+def transfer_guard_device_to_host(new_val: str) -> Context:
+    """Choose what becomes of arrays that have to be brought to the host.
+
+    Args:
+        new_val: as for ``transfer_guard``.
+    """
+    return config.override(transfer_guard_device_to_host=new_val)
+
+
+def check_tracer_leaks(new_val: bool = True) -> Context:
+    """Raise at the end of each trace when a value that was traced in it is still kept somewhere.
+
+    Args:
+        new_val: the value of ``config.check_tracer_leaks`` inside the block.
+
+    Raises:
+        UnexpectedTracerError: inside the block, naming the value and where it comes from.
+
+    >>> from bindax_core import check_tracer_leaks
+    >>> from bindax_transforms import make_jaxpr
+    >>> kept = []
+    >>> with check_tracer_leaks():
+    ...     program = make_jaxpr(kept.append)(1.0)
+    Traceback (most recent call last):
+    bindax_core.errors.UnexpectedTracerError: a traced value outlived its trace: float64[] in ...
+    """
+    return config.override(check_tracer_leaks=new_val)
+
+
+def default_prng_impl(new_val: str) -> Context:
+    """Choose the generator of random keys that name none.
+
+    Args:
+        new_val: its name, such as ``"threefry2x32"``, ``"rbg"`` or ``"unsafe_rbg"``.
+    """
+    return config.override(default_prng_impl=new_val)
 
 
 @contextmanager

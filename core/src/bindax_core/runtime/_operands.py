@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.errors import AbstractionError
-from bindax_core.kernel._aval import find_value_type, unknown_type_message, value_types
+from bindax_core.kernel._aval import find_value_type, value_types
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
+from bindax_core.runtime._wrapped import content, unwrapped
 
 
 def host_operand(x: Any) -> tuple[Any, Any]:
     """The type of a value that is no ``Array``, and what ``impl`` rules take for it."""
     value_type = value_types.get(type(x)) or find_value_type(type(x))
     if value_type is None:
-        raise AbstractionError(unknown_type_message(x))
+        return host_operand(content(x))
     aval = value_type.typeof(x)
     return aval, x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
 
@@ -32,6 +32,9 @@ def as_array(x: Any) -> Any:
     """
     if isinstance(x, (Array, Tracer)):
         return x
+    inner = unwrapped(x)
+    if inner is not x:
+        return as_array(inner)
     aval, host = host_operand(x)
     return Array(aval, np.array(host)) if isinstance(host, np.ndarray) else x
 

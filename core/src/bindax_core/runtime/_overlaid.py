@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import attrs
 
 from bindax_core.kernel._aval import float0
 from bindax_core.kernel._extended import is_extended
@@ -71,7 +70,7 @@ def _extended_places(avals: Sequence[Any]) -> list[int]:
     return [i for i, aval in enumerate(avals) if is_extended(getattr(aval, "dtype", float0))]
 
 
-@attrs.frozen
+@dataclass(eq=False)
 class OverlaidProgram:
     """A lowered program on arrays of extended dtypes."""
 
@@ -79,10 +78,9 @@ class OverlaidProgram:
     physical: Any
     donated: Sequence[bool]
 
-    def as_text(self) -> str:
-        """The program in the compiler's language, on the arrays that represent the operands."""
-        return str(self.physical.as_text())
+    def compile(self, *options: Any) -> Overlaid:
+        """The program, ready to be called; the arguments are for the compiler."""
+        return Overlaid(self.jaxpr, self.physical.compile(*options), self.donated)
 
-    def compile(self) -> Overlaid:
-        """The program, ready to be called."""
-        return Overlaid(self.jaxpr, self.physical.compile(), self.donated)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.physical, name)  # about the arrays that represent the operands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,16 @@ import numpy as np
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
-from bindax_core.runtime._backend import find_backend
+from bindax_core.runtime._backend import backends, find_backend
+from bindax_core.runtime._config import config
+from bindax_core.runtime._guards import explicit_transfers, note_transfer
 from bindax_core.runtime._operands import as_array
-from bindax_core.tree._flatten import tree_leaves
+from bindax_core.runtime._placement import default_sharding, place_on
+from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._wrapped import unwrapped
+from bindax_core.tree._flatten import tree_flatten, tree_leaves, tree_unflatten
 from bindax_core.tree._map import tree_map
+from bindax_core.tree._prefix import flatten_prefix
 
 
 def block_until_ready(x: Any) -> Any:
@@ -35,47 +42,197 @@ def device_get(x: Any) -> Any:
     >>> device_get(device_put(1.5))
     array(1.5)
     """
-    return tree_map(lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x)
+    with explicit_transfers():
+        return tree_map(
+            lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x
+        )
 
 
-def device_put(x: Any, device: Any = None) -> Any:
-    """A tree with its arrays on a device of the default backend; traced values stay as they are.
+def device_put(
+    x: Any, device: Any = None, *, donate: Any = False, may_alias: bool | None = None
+) -> Any:
+    """A tree with its arrays on devices.
+
+    Programs that use the arrays run on those devices from then on. Without a device, the arrays
+    go to the first one and are bound to none.
 
     Args:
-        x: arrays, NumPy arrays and scalars, in any tree.
-        device: one of ``devices()``, by default the first.
+        x: arrays, NumPy arrays and scalars, in any tree. Traced values get the sharding as
+            ``with_sharding_constraint`` gives it; a single device leaves them as they are.
+        device: one of ``devices()``, a ``Sharding``, a ``PartitionSpec`` on the mesh that is set,
+            or a tree of those that begins as ``x`` does.
+        donate: whether the arrays given are deleted afterwards, or a tree of such flags.
+        may_alias: False to have new memory also where an array is there already.
 
     Raises:
-        TypeError: when it is given something else than a device.
+        TypeError: when the device is a name or a number.
+        ValueError: when an array cannot be divided as its sharding says.
+        BackendError: when the backend has not these devices.
 
     >>> import numpy as np
     >>> from bindax_core import device_put
     >>> device_put(np.ones(2, np.float32))
     Array([1., 1.], dtype=float32)
     """
-    backend = find_backend()
-    if device is not None and not hasattr(device, "put"):
-        raise TypeError(
-            f"device_put: device must be one of bindax.devices(), but it is {device!r:.60}; for "
-            f"the first one give bindax.devices()[0]."
-        )
+    leaves, tree = tree_flatten(x)
+    targets = flatten_prefix(device, tree, "device_put: device", full_name="x")
+    donated = flatten_prefix(donate, tree, "device_put: donate", full_name="x")
+    with explicit_transfers():
+        outs = [
+            _put(leaf, target, may_alias is not False, bool(given))
+            for leaf, target, given in zip(leaves, targets, donated, strict=True)
+        ]
+    return tree_unflatten(tree, outs)
 
-    def put(leaf: Any) -> Any:
-        if isinstance(leaf, Tracer):
+
+def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
+    leaf = unwrapped(leaf)
+    if target is None:
+        if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and leaf.committed):
             return leaf
-        aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
-        physical = own.physical()
-        host = np.array(physical) if own is leaf else physical.numpy()
-        return Array.from_buffer(aval, backend.put(host, physical.aval, device), backend)
+        return _moved(leaf, _default_place(), donate)
+    from bindax_core.sharding._sharding import named
 
-    return tree_map(put, x)
+    sharding = named(target, "device_put: device")
+    several = len(sharding.device_assignment) > 1
+    if isinstance(leaf, Tracer):
+        return runtime.plugins.constrained(leaf, sharding) if several else leaf
+    sharding.check(typeof(leaf).shape, "device_put: x")
+    place = place_on(find_backend(), sharding)
+    if not isinstance(leaf, Array) or not leaf.committed:
+        return _moved(leaf, place, donate)
+    if leaf.place is place:
+        return leaf if may_alias else leaf.copy()
+    if several and leaf.sharding.device_assignment == sharding.device_assignment:
+        made = runtime.plugins.constrained(leaf, sharding)  # the devices exchange their parts
+        if donate:
+            leaf.delete()
+        return made
+    return _moved(leaf, place, donate)
+
+
+def _default_place() -> Any:
+    backend = find_backend()
+    if config.default_device is None:
+        return backend
+    return place_on(backend, default_sharding(), committed=False)
+
+
+def _moved(leaf: Any, place: Any, donate: bool) -> Array:
+    """An array of the same values in another place, by way of the host if need be."""
+    aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
+    physical = own.physical()
+    buffer = _received(physical, place) if own is leaf else None
+    if buffer is None:
+        if config.transfer_guard_host_to_device != "allow":
+            note_transfer("host_to_device", aval)
+        host = np.array(physical) if own is leaf else physical.numpy()
+        buffer = place.put(host, physical.aval)
+    made = Array.from_buffer(aval, buffer, place)
+    if donate and own is leaf:
+        own.delete()
+    return made
+
+
+def _received(physical: Array, place: Any) -> Any:
+    """A buffer copied from devices to devices; None where the bytes have to pass the host."""
+    receive = getattr(place, "receive", None)
+    source = getattr(physical.place, "backend", physical.place)
+    if physical._buffer is None or receive is None or source is not place.backend:
+        return None
+    return receive(physical._buffer, physical.aval, physical.sharding)
 
 
 def devices(backend: str | None = None) -> list[Any]:
-    """The devices of a backend, by default of the one that ``jit`` uses."""
+    """The devices of a backend, those of other processes included.
+
+    Args:
+        backend: its name, or the name of a platform, such as ``"cpu"``; by default the one that
+            ``jit`` uses.
+
+    Raises:
+        BackendError: when there is none of the name.
+    """
+    if backend is not None and backend not in backends:
+        chosen = find_backend()
+        runtime.plugins.load_backends(None)
+        for other in (chosen, *list(backends.values())):
+            if other.platform == backend:
+                return list(other.devices())
     return list(find_backend(backend).devices())
+
+
+def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Any]:
+    """The devices that belong to a process.
+
+    Args:
+        process_index: the number of the process; this one when omitted.
+        backend: as for ``devices``.
+
+    Raises:
+        ValueError: when there is no such process.
+    """
+    every = devices(backend)
+    if process_index is None:
+        return [device for device in every if getattr(device, "is_local", True)]
+    count = _process_count(every)
+    if not 0 <= process_index < count:
+        raise ValueError(
+            f"local_devices: process_index={process_index} is not one of the {count} processes."
+        )
+    return [device for device in every if _process_of(device) == process_index]
+
+
+def device_count(backend: str | None = None) -> int:
+    """The number of devices of all processes."""
+    return len(devices(backend))
+
+
+def local_device_count(backend: str | None = None) -> int:
+    """The number of devices that belong to this process."""
+    return len(local_devices(backend=backend))
+
+
+def process_index(backend: str | None = None) -> int:
+    """The number of this process, among those that share devices."""
+    return min([_process_of(device) for device in local_devices(backend=backend)], default=0)
+
+
+def process_count(backend: str | None = None) -> int:
+    """The number of processes that share devices."""
+    return _process_count(devices(backend))
+
+
+def _process_of(device: Any) -> int:
+    return int(getattr(device, "process_index", 0))
+
+
+def _process_count(every: list[Any]) -> int:
+    return 1 + max([_process_of(device) for device in every], default=0)
 
 
 def default_backend() -> str:
     """The name of the backend that ``jit`` uses."""
     return find_backend().name
+
+
+def default_device(device: Any) -> AbstractContextManager[None]:
+    """Choose the device of programs whose operands are bound to none, inside a ``with`` block.
+
+    Args:
+        device: one of ``devices()``, or None for the first. It is the value of
+            ``config.default_device`` inside the block.
+
+    Raises:
+        TypeError: when it is no device.
+
+    >>> from bindax_core import default_device, device_put, devices
+    >>> with default_device(devices()[-1]):
+    ...     device_put(1.0).device == devices()[-1]
+    True
+    """
+    if device is not None and not (hasattr(device, "platform") and hasattr(device, "id")):
+        raise TypeError(
+            f"default_device: device must be one of bindax.devices() or None, but it is {device!r}."
+        )
+    return config.override(default_device=device)

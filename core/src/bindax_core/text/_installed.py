@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bindax_core.errors import JaxprTextError, PluginError
-from bindax_core.kernel._declared import declared_primitives
+from bindax_core.kernel._primitives_by_name import declared_primitives
 from bindax_core.registry._installed import installed
 from bindax_core.registry._manifest import manifest
 from bindax_core.registry._provenance import distribution_of

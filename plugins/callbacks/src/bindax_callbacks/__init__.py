@@ -15,6 +15,7 @@ from bindax_callbacks import debug as debug
 from bindax_callbacks.debug import debug_callback_p as debug_callback_p
 from bindax_callbacks.io_callback import *
 from bindax_callbacks.pure_callback import *
+from bindax_callbacks.shardings import inspect_sharding_p as inspect_sharding_p
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 

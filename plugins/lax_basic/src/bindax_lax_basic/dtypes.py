@@ -7,6 +7,7 @@ the least upper bound of its operands. Functions of ``lax`` never promote; opera
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
@@ -16,47 +17,34 @@ import numpy as np
 
 from bindax_core.extend import (
     ShapedArray,
+    admitted_dtype,
     config,
     dtype_name,
     float0,
     is_extended,
     is_value,
     typeof,
+    user_source_info,
 )
+from bindax_lax_basic.promotion_lattice import (
+    BOUNDS,
+    COMPLEX_DTYPES,
+    FLOAT_DTYPES,
+    NARROW_FLOAT_DTYPES,
+    NARROW_SIGNED_DTYPES,
+    NARROW_UNSIGNED_DTYPES,
+    SIGNED_DTYPES,
+    UNSIGNED_DTYPES,
+    Node,
+)
+from bindax_lax_basic.promotion_lattice import DType as DType
+from bindax_lax_basic.promotion_lattice import bfloat16 as bfloat16
+from bindax_lax_basic.promotion_lattice import bool_ as bool_
+from bindax_lax_basic.promotion_lattice import float32 as float32
 from bindax_lax_basic.strict import require_one_dtype
 
 __all__ = ["promote_types", "result_type"]
 
-
-DType = np.dtype[Any]
-
-bool_: Final = np.dtype(np.bool_)
-float32: Final = np.dtype(np.float32)
-bfloat16: Final = np.dtype(ml_dtypes.bfloat16)
-
-_SIGNED: Final = tuple(np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
-_UNSIGNED: Final = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
-_FLOATS: Final = (
-    bfloat16,
-    *(np.dtype(t) for t in (np.float16, np.float32, np.float64)),
-)
-_COMPLEX: Final = (np.dtype(np.complex64), np.dtype(np.complex128))
-_NARROW_SIGNED: Final = tuple(np.dtype(t) for t in (ml_dtypes.int2, ml_dtypes.int4))
-_NARROW_UNSIGNED: Final = tuple(np.dtype(t) for t in (ml_dtypes.uint2, ml_dtypes.uint4))
-_NARROW_FLOATS: Final = tuple(
-    np.dtype(t)
-    for t in (
-        ml_dtypes.float4_e2m1fn,
-        ml_dtypes.float8_e3m4,
-        ml_dtypes.float8_e4m3,
-        ml_dtypes.float8_e4m3b11fnuz,
-        ml_dtypes.float8_e4m3fn,
-        ml_dtypes.float8_e4m3fnuz,
-        ml_dtypes.float8_e5m2,
-        ml_dtypes.float8_e5m2fnuz,
-        ml_dtypes.float8_e8m0fnu,
-    )
-)
 
 # ------------------------------------------------------------------------------------ kinds
 
@@ -75,10 +63,10 @@ EXTENDED: Final = frozenset({"extended"})
 
 _KINDS: Final[dict[DType, str]] = {
     bool_: "bool",
-    **dict.fromkeys((*_SIGNED, *_NARROW_SIGNED), "signed integer"),
-    **dict.fromkeys((*_UNSIGNED, *_NARROW_UNSIGNED), "unsigned integer"),
-    **dict.fromkeys((*_FLOATS, *_NARROW_FLOATS), "float"),
-    **dict.fromkeys(_COMPLEX, "complex"),
+    **dict.fromkeys((*SIGNED_DTYPES, *NARROW_SIGNED_DTYPES), "signed integer"),
+    **dict.fromkeys((*UNSIGNED_DTYPES, *NARROW_UNSIGNED_DTYPES), "unsigned integer"),
+    **dict.fromkeys((*FLOAT_DTYPES, *NARROW_FLOAT_DTYPES), "float"),
+    **dict.fromkeys(COMPLEX_DTYPES, "complex"),
     float0: "float0",
 }
 
@@ -120,7 +108,7 @@ def real_dtype(dtype: DType) -> DType:
 
 def complex_dtype(dtype: DType) -> DType:
     """The complex dtype whose parts have a real dtype."""
-    return _COMPLEX[1] if dtype == np.float64 else _COMPLEX[0]
+    return COMPLEX_DTYPES[1] if dtype == np.float64 else COMPLEX_DTYPES[0]
 
 
 def inexact_dtype(dtype: DType) -> DType:
@@ -138,24 +126,24 @@ def summed_dtype(dtype: DType) -> DType:
     if kind == "signed integer":
         return max(dtype, default_dtype("int"), key=lambda d: d.itemsize)
     if kind == "unsigned integer":
-        wide = _UNSIGNED[3] if config.default_dtype_bits == 64 else _UNSIGNED[2]
+        wide = UNSIGNED_DTYPES[3] if config.dtype_bits == 64 else UNSIGNED_DTYPES[2]
         return max(dtype, wide, key=lambda d: d.itemsize)
     return dtype
 
 
 _REAL_OF: Final[dict[DType, DType]] = {
-    _COMPLEX[0]: np.dtype(np.float32),
-    _COMPLEX[1]: np.dtype(np.float64),
+    COMPLEX_DTYPES[0]: np.dtype(np.float32),
+    COMPLEX_DTYPES[1]: np.dtype(np.float64),
 }
 
 _ACCUMULATOR: Final[dict[DType, DType]] = {
-    **dict.fromkeys((bfloat16, np.dtype(np.float16), *_NARROW_FLOATS), float32),
-    **dict.fromkeys((*_NARROW_SIGNED, *_NARROW_UNSIGNED), np.dtype(np.int32)),
+    **dict.fromkeys((bfloat16, np.dtype(np.float16), *NARROW_FLOAT_DTYPES), float32),
+    **dict.fromkeys((*NARROW_SIGNED_DTYPES, *NARROW_UNSIGNED_DTYPES), np.dtype(np.int32)),
 }
 
 _BYTE: Final[dict[DType, DType]] = {
-    **dict.fromkeys(_NARROW_SIGNED, _SIGNED[0]),
-    **dict.fromkeys(_NARROW_UNSIGNED, _UNSIGNED[0]),
+    **dict.fromkeys(NARROW_SIGNED_DTYPES, SIGNED_DTYPES[0]),
+    **dict.fromkeys(NARROW_UNSIGNED_DTYPES, UNSIGNED_DTYPES[0]),
     np.dtype(ml_dtypes.float4_e2m1fn): float32,
 }
 
@@ -226,21 +214,22 @@ def default_dtype(family: str) -> DType:
     Args:
         family: ``"bool"``, ``"int"``, ``"float"`` or ``"complex"``.
 
-    The width is ``config.default_dtype_bits``; complex numbers have two parts of that width.
+    The width is ``config.dtype_bits``; complex numbers have two parts of that width.
 
     >>> default_dtype("float")
     dtype('float32')
     """
     if family == "bool":
         return bool_
-    return _DEFAULTS[family, config.default_dtype_bits]
+    return _DEFAULTS[family, config.dtype_bits]
 
 
 def canonical_dtype(dtype: Any) -> DType:
     """The NumPy dtype that a dtype argument names.
 
     Python's ``bool``, ``int``, ``float`` and ``complex`` mean the default dtype of their family;
-    whatever names a width is honoured as it is.
+    whatever names a width is honoured as it is, unless ``config.enable_x64`` is False: then 64 bits
+    become 32, with a warning.
 
     Raises:
         TypeError: when the argument names no dtype that arrays can have.
@@ -248,6 +237,23 @@ def canonical_dtype(dtype: Any) -> DType:
     >>> canonical_dtype(float), canonical_dtype("float64")
     (dtype('float32'), dtype('float64'))
     """
+    found = named_dtype(dtype)
+    if config.enable_x64 is False:
+        admitted = admitted_dtype(found)
+        if admitted is not found:
+            warnings.warn(
+                f"{dtype_name(found)} is asked for, but config.enable_x64 is False, so that the "
+                f"dtype is {admitted.name}; set it to True or 'explicit' for 64 bits. This is at "
+                f"{user_source_info(1)}.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return admitted
+    return found
+
+
+def named_dtype(dtype: Any) -> DType:
+    """The NumPy dtype that a dtype argument names, whether arrays can have it now or not."""
     if isinstance(dtype, np.dtype):
         found: DType = dtype
     elif dtype in (bool, int, float, complex):
@@ -279,59 +285,10 @@ _BY_NAME: Final = _Names({dtype.name: dtype for dtype in _KINDS if dtype != floa
 
 # --------------------------------------------------------------------------------- promotion
 
-_Node = DType | str
-
-
-def _lattice() -> dict[_Node, tuple[_Node, ...]]:
-    """For each node the nodes directly above it."""
-    i8, i16, i32, i64 = _SIGNED
-    u8, u16, u32, u64 = _UNSIGNED
-    bf16, f16, f32, f64 = _FLOATS
-    c64, c128 = _COMPLEX
-    return {
-        bool_: ("int*",),
-        "int*": (u8, i8, *_NARROW_SIGNED, *_NARROW_UNSIGNED),
-        u8: (i16, u16),
-        u16: (i32, u32),
-        u32: (i64, u64),
-        u64: ("float*",),
-        i8: (i16,),
-        i16: (i32,),
-        i32: (i64,),
-        i64: ("float*",),
-        "float*": (bf16, f16, *_NARROW_FLOATS, "complex*"),
-        bf16: (f32,),
-        f16: (f32,),
-        f32: (f64, c64),
-        f64: (c128,),
-        "complex*": (c64,),
-        c64: (c128,),
-        c128: (),
-        # The narrow types are storage formats: nothing but Python scalars, and for the floats
-        # integers, promotes to them, and they promote to nothing.
-        **dict.fromkeys((*_NARROW_SIGNED, *_NARROW_UNSIGNED, *_NARROW_FLOATS), ()),
-    }
-
-
-def _upper_bounds() -> dict[_Node, frozenset[_Node]]:
-    above = _lattice()
-    bounds: dict[_Node, frozenset[_Node]] = {}
-
-    def visit(node: _Node) -> frozenset[_Node]:
-        if node not in bounds:
-            bounds[node] = frozenset({node}).union(*(visit(n) for n in above[node]))
-        return bounds[node]
-
-    for node in above:
-        visit(node)
-    return bounds
-
-
-_BOUNDS: Final = _upper_bounds()
 _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 
 
-def _node(dtype: DType, weak_type: bool) -> _Node:
+def _node(dtype: DType, weak_type: bool) -> Node:
     if weak_type:
         return _WEAK_NODE.get(_FAMILY_OF_KIND.get(kind_of(dtype), ""), dtype)
     return dtype
@@ -339,6 +296,20 @@ def _node(dtype: DType, weak_type: bool) -> _Node:
 
 @lru_cache(maxsize=4096)
 def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
+    """The dtype and weak type to which operands promote: ``least_upper_bound``, as admitted.
+
+    With 64 bits disabled, operands that have none of them do not promote to them.
+    """
+    dtype, weak = least_upper_bound(operands, bits)
+    return (admitted_dtype(dtype) if _are_admitted(operands) else dtype), weak
+
+
+def _are_admitted(operands: Iterable[tuple[DType, bool]]) -> bool:
+    return all(admitted_dtype(dtype) == dtype for dtype, _ in operands)
+
+
+@lru_cache(maxsize=4096)
+def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
     """The dtype and weak type to which operands promote, each given as (dtype, weak type).
 
     Args:
@@ -353,8 +324,8 @@ def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[
         return operands[0]
     require_one_dtype(operands, kind_of)
     nodes = {_node(dtype, weak) for dtype, weak in operands}
-    common = frozenset.intersection(*(_BOUNDS.get(node, frozenset()) for node in nodes))
-    least = [node for node in common if common <= _BOUNDS[node]]
+    common = frozenset.intersection(*(BOUNDS.get(node, frozenset()) for node in nodes))
+    least = [node for node in common if common <= BOUNDS[node]]
     if not least:
         names = ", ".join(dtype_name(dtype) for dtype, _ in operands)
         raise TypeError(
@@ -391,7 +362,8 @@ def promote_types(a: Any, b: Any) -> DType:
     >>> promote_types("int32", "bfloat16"), promote_types("uint8", "int8")
     (dtype(bfloat16), dtype('int16'))
     """
-    return promote_avals((_dtype_operand(a), _dtype_operand(b)), config.default_dtype_bits)[0]
+    pair = (_dtype_operand(a), _dtype_operand(b))
+    return promote_avals(pair, config.dtype_bits if _are_admitted(pair) else 64)[0]
 
 
 def result_type(*operands: Any) -> DType:
@@ -409,8 +381,9 @@ def result_type(*operands: Any) -> DType:
     """
     if not operands:
         raise TypeError("result_type needs at least one array, scalar or dtype.")
-    pairs = tuple(_dtype_operand(x) for x in operands)
-    dtype, weak = promote_avals(pairs, config.default_dtype_bits)
+    named = [_dtype_operand(x) for x in operands]
+    pairs = tuple([(admitted_dtype(dtype), weak) for dtype, weak in named])
+    dtype, weak = promote_avals(pairs, config.dtype_bits)
     if weak:
         return default_dtype(_FAMILY_OF_KIND[kind_of(dtype)])
     return dtype
@@ -418,9 +391,9 @@ def result_type(*operands: Any) -> DType:
 
 def _dtype_operand(x: Any) -> tuple[DType, bool]:
     if isinstance(x, (str, np.dtype)):
-        return canonical_dtype(x), False
+        return named_dtype(x), False
     if isinstance(x, type):
-        return canonical_dtype(x), x in (int, float, complex)
+        return named_dtype(x), x in (int, float, complex)
     aval = typeof(x) if is_value(x) or not hasattr(x, "dtype") else x
     return aval.dtype, getattr(aval, "weak_type", False)
 

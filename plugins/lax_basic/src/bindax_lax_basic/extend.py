@@ -6,8 +6,8 @@
 ...     return softsign_p.bind(x)
 >>> softsign_p = primitive(
 ...     "example.softsign",
-...     *elementwise("softsign", softsign, lambda x: x / (1 + np.abs(x)), FLOAT),
-...     derivative(softsign, lambda x, y: (1 - abs(y)) ** 2),
+...     *elementwise("softsign", lambda x: x / (1 + np.abs(x)), FLOAT),
+...     derivative(lambda x, y: (1 - abs(y)) ** 2),
 ...     transpose.absent("not linear"),
 ...     lowering["stablehlo"](composition(lambda x: x / (1 + abs(x)))),
 ... )
@@ -67,10 +67,12 @@ from bindax_lax_basic.rules.types import axis_argument as axis_argument
 from bindax_lax_basic.rules.types import common_shape as common_shape
 from bindax_lax_basic.rules.types import describe as describe
 from bindax_lax_basic.rules.types import elementwise_type as elementwise_type
+from bindax_lax_basic.rules.types import larger as larger
 from bindax_lax_basic.rules.types import rank_of as rank_of
 from bindax_lax_basic.rules.types import require_kind as require_kind
 from bindax_lax_basic.rules.types import require_same_dtype as require_same_dtype
 from bindax_lax_basic.rules.types import shape_argument as shape_argument
+from bindax_lax_basic.rules.types import smaller as smaller
 from bindax_lax_basic.rules.types import static_int as static_int
 from bindax_lax_basic.rules.types import static_ints as static_ints
 from bindax_lax_basic.rules.wider_types import in_wider as in_wider

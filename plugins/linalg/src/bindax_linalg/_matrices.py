@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Rule, ShapedArray, rules, typeof
+from bindax_core.extend import Primitive, Rule, ShapedArray, rules, typeof
 from bindax_lax_basic import (
     GatherDimensionNumbers,
     add_p,
@@ -75,17 +75,21 @@ def real_aval(aval: ShapedArray, shape: Shape) -> ShapedArray:
     return ShapedArray(shape, dtypes.real_dtype(aval.dtype))
 
 
-def leading_batch(bind: Function, *, multiple: bool = False) -> Rule:
+def leading_batch() -> Rule:
     """The ``vmap`` rule of a primitive whose operands and results share any leading axes."""
 
     def rule(
-        size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
+        primitive: Primitive,
+        size: int,
+        operands: Sequence[Any],
+        dims: Sequence[int | None],
+        **params: Any,
     ) -> tuple[Any, Any]:
         aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-        out = bind(*aligned, **params)
-        return (out, [0] * len(out)) if multiple else (out, 0)
+        out = primitive.bind(*aligned, **params)
+        return (out, [0] * len(out)) if primitive.multiple_results else (out, 0)
 
-    return rules.vmap(rule)
+    return rules.vmap(rule, takes_primitive=True)
 
 
 # --------------------------------------------------------------------------------- operations

@@ -97,7 +97,7 @@ cholesky_p: Primitive = primitive(
     rules.impl(_cholesky_impl),
     rules.abstract_eval(_cholesky_type),
     rules.jvp(_cholesky_jvp, symbolic_zeros=True),
-    m.leading_batch(lambda x: cholesky_p.bind(x)),
+    m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_cholesky_impl, _cholesky_lowering, generic=_generic_lowering),
 )

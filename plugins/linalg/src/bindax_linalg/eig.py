@@ -229,7 +229,7 @@ eig_p: Primitive = primitive(
     rules.impl(_eig_impl),
     rules.abstract_eval(_eig_type),
     rules.jvp(_eig_jvp, symbolic_zeros=True),
-    m.leading_batch(lambda x, **params: eig_p.bind(x, **params), multiple=True),
+    m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_eig_impl, _eig_lowering, multiple=True),
     multiple_results=True,

@@ -139,7 +139,7 @@ eigh_p: Primitive = primitive(
     rules.impl(_eigh_impl),
     rules.abstract_eval(_eigh_type),
     rules.jvp(_eigh_jvp, symbolic_zeros=True),
-    m.leading_batch(lambda x, **params: eigh_p.bind(x, **params), multiple=True),
+    m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_eigh_impl, _eigh_lowering),
     multiple_results=True,

@@ -159,7 +159,7 @@ lu_p: Primitive = primitive(
     rules.impl(_lu_impl, slow=True),
     rules.abstract_eval(_lu_type),
     rules.jvp(_lu_jvp, symbolic_zeros=True),
-    m.leading_batch(lambda x: lu_p.bind(x), multiple=True),
+    m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_lu_impl, _lu_lowering),
     multiple_results=True,
@@ -261,16 +261,12 @@ def _sum_where(mask: Any, x: Any) -> Any:
     return reduce_sum_p.bind(kept, axes=(typeof(x).ndim - 1,))
 
 
-def _bind_permutation(pivots: Any, **params: Any) -> Any:
-    return lu_pivots_to_permutation_p.bind(pivots, **params)
-
-
 lu_pivots_to_permutation_p: Primitive = primitive(
     "lu_pivots_to_permutation",
     rules.impl(_permutation_impl),
     rules.abstract_eval(_permutation_type),
-    no_derivative(_bind_permutation),
-    m.leading_batch(_bind_permutation),
+    no_derivative(),
+    m.leading_batch(),
     rules.transpose.absent("it takes integers"),
     rules.lowering["stablehlo"](_permutation_lowering),
 )

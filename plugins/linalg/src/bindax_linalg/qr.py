@@ -159,16 +159,12 @@ def _qr_lowering(ctx: LoweringContext, x: Any, *, pivoting: bool, full_matrices:
     return [*_lapack.inline(ctx, finish, [(packed, aval), (tau, taus)]), *rest]
 
 
-def _bind_qr(x: Any, **params: Any) -> Any:
-    return qr_p.bind(x, **params)
-
-
 qr_p: Primitive = primitive(
     "qr",
     rules.impl(_qr_impl),
     rules.abstract_eval(_qr_type),
     rules.jvp(_qr_jvp, symbolic_zeros=True),
-    m.leading_batch(_bind_qr, multiple=True),
+    m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_qr_impl, _qr_lowering, multiple=True),
     multiple_results=True,
@@ -258,7 +254,7 @@ householder_product_p: Primitive = primitive(
     rules.impl(_product_impl, slow=True),
     rules.abstract_eval(_product_type),
     rules.jvp(_product_jvp, symbolic_zeros=True),
-    m.leading_batch(lambda a, taus: householder_product_p.bind(a, taus)),
+    m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_product_impl, _product_lowering),
 )

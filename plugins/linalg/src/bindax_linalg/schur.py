@@ -88,7 +88,7 @@ schur_p: Primitive = primitive(
         "Schur vectors are not unique, and JAX has none either; differentiate what is computed "
         "from the form, such as eigenvalues, instead"
     ),
-    m.leading_batch(lambda x, **params: schur_p.bind(x, **params), multiple=True),
+    m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_schur_impl, _schur_lowering, multiple=True),
     multiple_results=True,

@@ -193,7 +193,7 @@ svd_p: Primitive = primitive(
     rules.impl(_svd_impl),
     rules.abstract_eval(_svd_type),
     rules.jvp(_svd_jvp, symbolic_zeros=True),
-    m.leading_batch(lambda x, **params: svd_p.bind(x, **params), multiple=True),
+    m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_svd_impl, _svd_lowering, multiple=True),
     multiple_results=True,

@@ -136,10 +136,6 @@ def solve_array(
     return x if left_side else x.swapaxes(-1, -2)
 
 
-def _bind(a: Any, b: Any, **params: Any) -> Any:
-    return triangular_solve_p.bind(a, b, **params)
-
-
 def _solve_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
     (a, b), (ta, tb) = primals, tangents
     out = triangular_solve_p.bind(a, b, **params)
@@ -216,7 +212,7 @@ triangular_solve_p: Primitive = primitive(
     rules.impl(solve_array),
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),
-    m.leading_batch(_bind),
+    m.leading_batch(),
     rules.transpose(_solve_transpose),
     _lapack.lapack_lowering(solve_array, _solve_lowering, generic=_generic_lowering),
 )

@@ -139,7 +139,7 @@ tridiagonal_solve_p: Primitive = primitive(
     rules.impl(_solve_impl, slow=True),
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),
-    m.leading_batch(lambda *operands: tridiagonal_solve_p.bind(*operands)),
+    m.leading_batch(),
     rules.transpose(_solve_transpose),
     _lapack.lapack_lowering(_solve_impl, _solve_lowering),
 )

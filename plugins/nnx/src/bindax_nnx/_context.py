@@ -19,20 +19,27 @@ def describe_trace(trace: Any) -> str:
 
 
 class Clock:
-    """A mark that is replaced whenever attributes of objects or metadata of variables change.
+    """Marks that are replaced whenever what is known of structures may no longer hold.
 
-    While the mark is the same, what was learned about the structure of an object still holds.
+    Attributes:
+        now: replaced when an attribute of an object changes.
+        variables: replaced when the metadata of a variable change, or a tree may be put in one.
     """
 
-    __slots__ = ("now",)
+    __slots__ = ("now", "variables")
 
     def __init__(self) -> None:
         self.now = object()
+        self.variables = object()
 
     def advance(self) -> None:
-        """Forget what was learned about structures."""
+        """Forget that the attributes of objects are known."""
         self.now = object()
+
+    def advance_variables(self) -> None:
+        """Forget that the metadata of variables are known, and which hold trees."""
+        self.variables = object()
 
 
 clock = Clock()
-"""The mark of the process."""
+"""The marks of the process."""

@@ -163,6 +163,9 @@ class VariableOperators:
     def __contains__(self, item: Any) -> bool:
         return item in self.value
 
+    def __bindax_array__(self) -> Any:
+        return self.value
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self.value, dtype) if copy else np.asarray(self.value, dtype)
 

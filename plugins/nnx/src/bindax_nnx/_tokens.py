@@ -7,6 +7,7 @@ for themselves, those whose equality is weaker than identity of type in a tuple 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -54,13 +55,15 @@ class VariableToken:
     Attributes:
         type: its type.
         metadata: pairs of names and values, sorted by name.
+        by_name: the same as a dictionary, which nobody changes.
     """
 
-    __slots__ = ("metadata", "type")
+    __slots__ = ("by_name", "metadata", "type")
 
     def __init__(self, type: type, metadata: tuple[tuple[str, Any], ...]) -> None:
         self.type = type
         self.metadata = metadata
+        self.by_name = dict(metadata)
 
     def __reduce__(self) -> Any:
         return variable_token, (self.type, self.metadata)
@@ -202,6 +205,35 @@ def variable_token(kind: type, metadata: tuple[tuple[str, Any], ...]) -> Variabl
     key = (metadata, tuple([type(value) for _, value in metadata]))  # 1 is not True
     token: VariableToken = tokens.get(key) or tokens.setdefault(key, VariableToken(kind, metadata))
     return token
+
+
+def places_of(tokens: Sequence[Any]) -> dict[tuple[int, str], int]:
+    """The positions of the tokens of attributes, by the number of the node and their name."""
+    places: dict[tuple[int, str], int] = {}
+    position = references = 0
+
+    def pass_one() -> None:
+        nonlocal position, references
+        token = tokens[position]
+        position += 1
+        kind = type(token)
+        if kind is NodeToken:
+            number = references
+            references += 1
+            for name in token.names:
+                places[number, name] = position
+                pass_one()
+        elif kind is VariableToken:
+            references += 1
+        elif kind is Branch:
+            for _ in range(token.size):
+                pass_one()
+        elif kind is Content:
+            pass_one()
+
+    while position < len(tokens):
+        pass_one()
+    return places
 
 
 LEAF = Leaf()

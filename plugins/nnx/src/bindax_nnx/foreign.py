@@ -8,6 +8,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from bindax_nnx.errors import GraphError
+
 ENTRY_POINTS = "bindax_nnx.v1.graph_nodes"
 """The group of entry points: names are ``module.qualname`` of types, values the modules to load."""
 
@@ -82,16 +84,50 @@ def register_graph_node(
 
 
 def find_foreign(type: type) -> GraphNodeDefinition | None:
-    """The definition of a type, asking packages that announced it."""
+    """The definition of a type, asking packages that announced it.
+
+    Raises:
+        GraphError: several packages announce the type, or the one that does fails to register it.
+    """
     found = _definitions.get(type)
     if found is None:
-        entry = _announced().get(f"{type.__module__}.{type.__qualname__}")
-        if entry is not None:
-            entry.load()
+        name = f"{type.__module__}.{type.__qualname__}"
+        entries = _announced().get(name)
+        if entries is not None:
+            _load(name, entries)
             found = _definitions.get(type)
+            if found is None:
+                raise GraphError(
+                    f"{_describe(entries[0])} announces {name} as a graph node, but loading it "
+                    f"does not call register_graph_node with this type."
+                )
     return found
 
 
+def _load(name: str, entries: list[EntryPoint]) -> None:
+    if len(entries) > 1:
+        raise GraphError(
+            f"several packages announce {name} as a graph node: "
+            f"{' and '.join(sorted(map(_describe, entries)))}. Uninstall all but one."
+        )
+    try:
+        entries[0].load()
+    except Exception as error:
+        raise GraphError(
+            f"{_describe(entries[0])} announces {name} as a graph node, but cannot be loaded: "
+            f"{error!r}."
+        ) from error
+
+
+def _describe(entry: EntryPoint) -> str:
+    distribution = entry.dist
+    version = "" if distribution is None else f" of {distribution.name} {distribution.version}"
+    return f"the entry point {entry.value!r}{version}"
+
+
 @cache
-def _announced() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+def _announced() -> dict[str, list[EntryPoint]]:
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=ENTRY_POINTS):
+        found.setdefault(entry.name, []).append(entry)
+    return found

@@ -9,6 +9,7 @@ from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._context import clock, current_trace, describe_trace
 from bindax_nnx._operators import VariableOperators
+from bindax_nnx._places import Place, full_name
 from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import VariableToken, variable_token
 from bindax_nnx.errors import TraceContextError
@@ -61,12 +62,12 @@ class Variable(VariableOperators, Generic[A]):
     ((2,), ('data',))
     """
 
-    __slots__ = ("__weakref__", "_context", "_metadata", "_place", "_token", "_value")
+    __slots__ = ("__weakref__", "_context", "_metadata", "_nnx_place", "_token", "_value")
 
     _value: Any
     _context: Any
     _metadata: dict[str, Any]
-    _place: str | None
+    _nnx_place: Place | None
     _token: VariableToken | None
 
     on_get_value: ClassVar[Callable[..., Any] | None] = None
@@ -112,7 +113,7 @@ class Variable(VariableOperators, Generic[A]):
         if (hook := self._hook("on_set_value")) is not None:
             value = hook(value)
         if type(value) is not Array and not isinstance(value, Tracer):
-            clock.advance()  # it may be a tree, which is structure
+            clock.advance_variables()  # it may be a tree, which is structure
         _set(self, "_value", value)
 
     @property
@@ -153,7 +154,7 @@ class Variable(VariableOperators, Generic[A]):
         self._require_context()
         _set(self, "_metadata", metadata)
         _set(self, "_token", None)
-        clock.advance()
+        clock.advance_variables()
 
     def replace(self: V, value: Any, **metadata: Any) -> V:
         """A variable of the same kind with another value, its metadata changed where named."""
@@ -167,7 +168,7 @@ class Variable(VariableOperators, Generic[A]):
 
     def add_axis(self, index: int, name: Any) -> None:
         """Tell the variable that its value has a new axis; the sharding metadata get the name."""
-        for field in _AXIS_NAMES:
+        for field in AXIS_NAMES:
             names = self._metadata.get(field)
             if names is not None:
                 self.set_metadata(**{field: _with_axis(names, index, name)})
@@ -180,7 +181,7 @@ class Variable(VariableOperators, Generic[A]):
         Raises:
             ValueError: the axis has another name in the sharding metadata.
         """
-        for field in _AXIS_NAMES:
+        for field in AXIS_NAMES:
             names = self._metadata.get(field)
             if names is not None:
                 self.set_metadata(**{field: self._without_axis(field, names, index, name)})
@@ -209,7 +210,7 @@ class Variable(VariableOperators, Generic[A]):
         return bound
 
     def _describe(self) -> str:
-        return self._place or f"the {type(self).__name__}"
+        return f"the {type(self).__name__}" if self._nnx_place is None else full_name(self)
 
     def _require_context(self) -> None:
         now = current_trace()
@@ -294,7 +295,8 @@ class Variable(VariableOperators, Generic[A]):
 
 
 _set = object.__setattr__
-_AXIS_NAMES = ("sharding", "sharding_names")
+AXIS_NAMES = ("sharding", "out_sharding", "sharding_names")
+"""The metadata that name the axes of the value."""
 
 
 def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
@@ -306,7 +308,7 @@ def _fill(variable: Variable[Any], value: Any, metadata: Mapping[str, Any]) -> N
     _set(variable, "_value", value)
     _set(variable, "_metadata", dict(metadata))
     _set(variable, "_context", current_trace())
-    _set(variable, "_place", None)
+    _set(variable, "_nnx_place", None)
     _set(variable, "_token", None)
 
 
@@ -317,13 +319,15 @@ def make_variable(kind: type[V], value: Any, metadata: Mapping[str, Any]) -> V:
     return variable
 
 
-def restore_variable(token: VariableToken, value: Any, context: Any) -> Variable[Any]:
-    """A variable from its token and value."""
+def restore_variable(
+    token: VariableToken, value: Any, context: Any, place: Place | None = None
+) -> Variable[Any]:
+    """A variable from its token and value; ``place`` is the attribute that holds it."""
     variable: Variable[Any] = object.__new__(token.type)
     _set(variable, "_value", value)
-    _set(variable, "_metadata", dict(token.metadata))
+    _set(variable, "_metadata", token.by_name)
     _set(variable, "_context", context)
-    _set(variable, "_place", None)
+    _set(variable, "_nnx_place", place)
     _set(variable, "_token", token)
     return variable
 
@@ -335,15 +339,9 @@ def store_value(variable: Variable[Any], value: Any) -> None:
 
 def store_metadata(variable: Variable[Any], token: VariableToken) -> None:
     """Give a variable the metadata that it has after a transformation."""
-    _set(variable, "_metadata", dict(token.metadata))
+    _set(variable, "_metadata", token.by_name)
     _set(variable, "_token", token)
-    clock.advance()
-
-
-def name_place(variable: Variable[Any], place: str) -> None:
-    """Remember the first attribute that held a variable, for messages."""
-    if variable._place is None:
-        _set(variable, "_place", place)
+    clock.advance_variables()
 
 
 # ------------------------------------------------------------------------- variables as pytrees

@@ -2,7 +2,7 @@
 
 Everything here is made of the operations of ``bindax_lax_basic``, so every transformation applies.
 Functions promote dtypes and broadcast shapes. Arrays are made in the default dtypes, float32 and
-int32 unless ``config.default_dtype_bits`` is 64; a dtype that is named is honoured, 64 bits or not.
+int32 unless ``config.dtype_bits`` is 64; a dtype that is named is honoured, 64 bits or not.
 
 >>> import bindax_numpy as jnp
 >>> jnp.sum(jnp.sin(jnp.arange(3.0)) ** 2)

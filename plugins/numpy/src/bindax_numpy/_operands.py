@@ -16,11 +16,11 @@ import numpy as np
 
 from bindax_core import device_put
 from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
-from bindax_core.extend import Array, Tracer, is_value, typeof
+from bindax_core.extend import Array, Tracer, as_array, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import settled_dtype
 from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
 
@@ -66,10 +66,9 @@ def as_operand(x: Any) -> Any:
     """A legal operand with the operators of arrays, its dtype and weak type unchanged."""
     if isinstance(x, (Array, Tracer)):
         return x
-    if isinstance(x, PYTHON_SCALARS):
+    if type(x) in PYTHON_SCALARS:
         return scalar_array(x, typeof(x).dtype)
-    # The caller may write to it later.
-    return Array.from_numpy(np.array(x)) if isinstance(x, (np.ndarray, np.generic)) else x
+    return as_array(x)
 
 
 def settled(x: Any) -> Any:
@@ -77,7 +76,7 @@ def settled(x: Any) -> Any:
     aval = typeof(x)
     wanted = settled_dtype(aval)
     if wanted != aval.dtype:
-        return from_scalar(x, wanted) if type(x) in PYTHON_SCALARS else convert(x, wanted, True)
+        return from_scalar(x, wanted) if type(x) in NUMBERS else convert(x, wanted, True)
     return as_operand(x)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import copy as lax_copy
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
 from bindax_lax_basic.extend import convert
 from bindax_numpy._operands import array_operand, placed
 from bindax_numpy.creation import asarray
@@ -64,11 +64,15 @@ def copy(a: Any, order: str | None = None) -> Array:
     return lax_copy(a if isinstance(a, (Array, Tracer)) else asarray(a))
 
 
+_HOST = 1
+"""The number of the host among the kinds of devices of DLPack."""
+
+
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
     """An array from that of another library, by the DLPack protocol.
 
     Args:
-        x: an array in the memory of the host, with a method ``__dlpack__``.
+        x: an array with a method ``__dlpack__``; of a device it is copied to the host first.
         device: where the result is to be.
         copy: None or True: elements are always copied, as others may write to theirs.
 
@@ -86,7 +90,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             f"of type {type(x).__name__}."
         )
     try:
-        host = np.from_dlpack(x)
+        on_host = x.__dlpack_device__()[0] == _HOST
+        host = np.from_dlpack(x) if on_host else np.from_dlpack(x, device="cpu", copy=True)
     except BufferError as error:
         raise TypeError(f"from_dlpack: {x!r:.60} cannot be exchanged: {error}.") from error
     out = Array.from_numpy(np.array(host))
@@ -105,7 +110,7 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
     >>> jnp.frombuffer(b"ab", "uint8")
     Array([97, 98], dtype=uint8)
     """
-    return Array.from_numpy(np.frombuffer(buffer, canonical_dtype(dtype), count, offset).copy())
+    return Array.from_numpy(np.frombuffer(buffer, named_dtype(dtype), count, offset).copy())
 
 
 def fromfunction(
@@ -140,12 +145,12 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     >>> jnp.isdtype(jnp.float32, ("bool", "real floating"))
     True
     """
-    own = canonical_dtype(dtype)
+    own = named_dtype(dtype)
     kinds = kind if isinstance(kind, tuple) else (kind,)
     return any(
         dtypes.kind_of(own) in _KINDS[k]
         if isinstance(k, str) and k in _KINDS
-        else canonical_dtype(k) == own
+        else named_dtype(k) == own
         for k in kinds
     )
 
@@ -162,8 +167,8 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     >>> jnp.can_cast(jnp.int32, jnp.float32), jnp.can_cast(jnp.int8, jnp.float32)
     (False, True)
     """
-    own = typeof(from_).dtype if hasattr(from_, "shape") else canonical_dtype(from_)
-    return bool(np.can_cast(own, canonical_dtype(to), casting))  # type: ignore[arg-type]
+    own = typeof(from_).dtype if hasattr(from_, "shape") else named_dtype(from_)
+    return bool(np.can_cast(own, named_dtype(to), casting))  # type: ignore[arg-type]
 
 
 def isscalar(element: Any) -> bool:
@@ -184,7 +189,9 @@ def iscomplexobj(x: Any) -> bool:
     if x is None or isinstance(x, (str, bytes)):
         return False
     if isinstance(x, (type, np.dtype)):
-        return dtypes.is_complex(canonical_dtype(x))
+        return dtypes.is_complex(named_dtype(x))
+    if hasattr(x, "dtype"):  # also what has a type and no value
+        return dtypes.is_complex(x.dtype)
     return dtypes.is_complex(typeof(x if is_value(x) else asarray(x)).dtype)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, Tracer, float0, is_extended, is_value, typeof
+from bindax_core.extend import Array, Tracer, float0, is_extended, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype
+from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, named_dtype
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_lax_basic.extend import convert, shape_argument
 from bindax_lax_basic.extend import scalar as scalar_of_dtype
@@ -107,16 +107,19 @@ def asarray(
 def _from_object(value: Any, dtype: DType | None) -> Any:
     if isinstance(value, (Array, Tracer)):
         return settled(value) if dtype is None else convert(value, dtype, False)
+    if isinstance(value, np.generic) and typeof(value).weak_type:
+        return _from_scalar(value.item(), dtype)
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(np.array(value), dtype)
     if isinstance(value, PYTHON_SCALARS):
         return _from_scalar(value, dtype)
     if isinstance(value, _SEQUENCES):
         return _from_sequence(value, dtype)
+    inner = unwrapped(value)
+    if inner is not value:
+        return _from_object(inner, dtype)
     if is_value(value):
         return value if dtype is None else convert(value, dtype, False)
-    if hasattr(value, "__jax_array__"):
-        return _from_object(value.__jax_array__(), dtype)
     host = _foreign(value)
     if host is not None:
         return _from_numpy(host, dtype)
@@ -146,8 +149,7 @@ def _not_a_number(value: Any, path: str) -> Exception:
 
 
 def _from_numpy(host: np.ndarray[Any, Any], dtype: DType | None) -> Any:
-    own = canonical_dtype(host.dtype.newbyteorder("="))
-    made = Array.from_numpy(host.astype(own, copy=False))
+    made = Array.from_numpy(host.astype(named_dtype(host.dtype.newbyteorder("=")), copy=False))
     return made if dtype is None else convert(made, dtype, False)
 
 
@@ -183,7 +185,10 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
 def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
     """The shape of nested sequences; what is no sequence is added to the leaves."""
     if not isinstance(value, _SEQUENCES):
-        if not is_value(value):
+        inner = unwrapped(value)
+        if inner is not value:
+            value = _from_object(inner, None)
+        elif not is_value(value):
             if not _is_foreign(value):
                 raise _not_a_number(value, path)
             value = _from_object(value, None)
@@ -200,7 +205,7 @@ def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
 
 
 def _is_foreign(value: Any) -> bool:
-    return any(hasattr(value, name) for name in ("__jax_array__", "__array__", "__dlpack__"))
+    return any(hasattr(value, name) for name in ("__array__", "__dlpack__"))
 
 
 def _common_dtype(leaves: Sequence[Any]) -> DType:

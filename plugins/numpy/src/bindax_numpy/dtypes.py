@@ -20,7 +20,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes as lax_dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_lax_basic.dtypes import default_dtype, named_dtype
 from bindax_lax_basic.dtypes import promote_types as promote_types
 from bindax_lax_basic.dtypes import result_type as result_type
 from bindax_lax_basic.extend import axes_argument
@@ -55,7 +55,7 @@ class ScalarType(type):
     @property
     def dtype(cls) -> np.dtype[Any]:
         """The NumPy dtype that it stands for."""
-        return canonical_dtype(cls._name)
+        return named_dtype(cls._name)
 
     def __call__(cls, x: Any = 0) -> Any:
         """An array of a value, in this dtype."""
@@ -76,13 +76,13 @@ class ScalarType(type):
 
 
 class DefaultScalarType(ScalarType):
-    """A scalar type of the width that ``config.default_dtype_bits`` says at the moment."""
+    """A scalar type of the width that ``config.dtype_bits`` says at the moment."""
 
     @property
     def dtype(cls) -> np.dtype[Any]:
         """The NumPy dtype that it stands for now."""
         if cls._name == "uint":
-            return canonical_dtype(f"uint{config.default_dtype_bits}")
+            return named_dtype(f"uint{config.dtype_bits}")
         return default_dtype(cls._name)
 
 
@@ -175,7 +175,7 @@ class dtype(metaclass=_DTypeClass):
 
     def __new__(cls, obj: Any = float, align: bool = False, copy: bool = False) -> Any:
         """The dtype; other arguments are accepted for compatibility."""
-        return canonical_dtype(obj)
+        return named_dtype(obj)
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
@@ -192,10 +192,10 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     if not _is_abstract(arg2):
         if _is_abstract(arg1):
             return False
-        return canonical_dtype(arg1) == canonical_dtype(arg2)
+        return named_dtype(arg1) == named_dtype(arg2)
     if _is_abstract(arg1):
         return issubclass(arg1, arg2)
-    found = canonical_dtype(arg1)
+    found = named_dtype(arg1)
     if is_extended(found):
         return issubclass(as_extended(found).type, arg2)
     return issubclass(_ABSTRACT[lax_dtypes.kind_of(found)], arg2)
@@ -231,7 +231,7 @@ def finfo(dtype: Any) -> Any:
     >>> jnp.finfo(jnp.bfloat16).bits, float(jnp.finfo(jnp.float32).eps)
     (16, 1.1920928955078125e-07)
     """
-    return ml_dtypes.finfo(canonical_dtype(dtype))  # type: ignore[no-untyped-call]
+    return ml_dtypes.finfo(named_dtype(dtype))  # type: ignore[no-untyped-call]
 
 
 def iinfo(dtype: Any) -> Any:
@@ -243,7 +243,40 @@ def iinfo(dtype: Any) -> Any:
     >>> jnp.iinfo(jnp.int8).max
     127
     """
-    return ml_dtypes.iinfo(canonical_dtype(dtype))  # type: ignore[no-untyped-call]
+    return ml_dtypes.iinfo(named_dtype(dtype))  # type: ignore[no-untyped-call]
+
+
+def itemsize_bits(dtype: Any) -> int:
+    """The number of bits of one element: 8 for booleans, fewer than 8 for narrow numbers.
+
+    Args:
+        dtype: the dtype, or what names it.
+
+    >>> itemsize_bits(jnp.int4), itemsize_bits("bfloat16")
+    (4, 16)
+    """
+    found = named_dtype(dtype)
+    kind = lax_dtypes.kind_of(found)
+    if kind in ("bool", "complex", "extended", "float0"):
+        return 8 * found.itemsize
+    return int((finfo if kind == "float" else iinfo)(found).bits)
+
+
+def scalar_type_of(x: Any) -> type:
+    """The type of Python's numbers that the elements of an array are like.
+
+    Args:
+        x: an array or a number.
+
+    Raises:
+        TypeError: when it is neither.
+
+    >>> scalar_type_of(jnp.ones(2, jnp.bfloat16)), scalar_type_of(True)
+    (<class 'float'>, <class 'bool'>)
+    """
+    kind = lax_dtypes.kind_of(_described("scalar_type_of", x).dtype)
+    types = {"bool": bool, "float": float, "complex": complex}
+    return types.get(kind, int)
 
 
 # ------------------------------------------------------------------------------- of an array

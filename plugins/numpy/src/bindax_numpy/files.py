@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from bindax_core.extend import Array
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
+from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
 from bindax_numpy.creation import asarray
 
 
@@ -94,7 +94,7 @@ def fromfile(
     ...     jnp.fromfile(file.name)
     Array([0., 1., 2.], dtype=float32)
     """
-    found = np.fromfile(file, canonical_dtype(dtype), count, sep, offset)
+    found = np.fromfile(file, named_dtype(dtype), count, sep, offset)
     return Array.from_numpy(found)
 
 

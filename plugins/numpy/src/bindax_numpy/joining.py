@@ -12,13 +12,12 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
-from bindax_core.extend import Array, Tracer, is_value, typeof
+from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, require_values
-from bindax_numpy.creation import asarray
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
 _MOST_PARTS = 2**24
@@ -38,7 +37,7 @@ def _arrays(name: str, arrays: Any) -> list[Any]:
         isinstance(arrays, (Mapping, str)) or not isinstance(arrays, Iterable)
     ):
         raise TypeError(f"{name} takes a sequence of arrays, but got {arrays!r:.60}.")
-    operands = [asarray(x) if hasattr(x, "__jax_array__") else x for x in arrays]
+    operands = list(arrays)
     if not operands:
         raise ValueError(f"{name} needs at least one array.")
     require_values(name, *operands)
@@ -257,6 +256,8 @@ def repeat(
     counts = static_ints("repeat", "repeats", repeats)
     if min(counts, default=0) < 0:
         raise ValueError(f"repeat: repeats must not be negative, but they are {counts}.")
+    if isinstance(size, Dimension) and len(counts) == 1 and total_repeat_length is None:
+        return _repeat_each(x, counts[0], place)
     if len(counts) not in (1, size):
         raise ValueError(
             f"repeat: repeats must be one integer, or one for each of the {size} slices along "
@@ -269,6 +270,15 @@ def repeat(
     if not len(index):
         return lax.slice_in_dim(x, 0, 0, axis=place)
     return lax.take(x, index.astype(np.int32), place)
+
+
+def _repeat_each(x: Any, count: int, axis: int) -> Any:
+    """``repeat`` of every slice as often, along an axis of a symbolic size."""
+    shape = typeof(x).shape
+    spread = lax_broadcast_to(
+        lax.expand_dims(x, (axis + 1,)), (*shape[: axis + 1], count, *shape[axis + 1 :])
+    )
+    return lax.reshape(spread, (*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
 
 
 def _repeat_traced(x: Any, repeats: Any, axis: int, total: int | None) -> Any:

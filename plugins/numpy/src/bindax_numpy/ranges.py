@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, Tracer, typeof
+from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, result_type
-from bindax_lax_basic.extend import axis_argument, convert, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, larger, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, constant, placed, require_values
 from bindax_numpy.creation import array
@@ -56,13 +56,22 @@ def _arange(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     first, last, width = (_number("arange", x) for x in (start, stop, step))
     if width == 0:
         raise ValueError("arange: step must not be 0.")
-    if all(isinstance(x, int) for x in (first, last, width)) and dtypes.is_integer(wanted):
-        positions = range(first, last, width)
-        made: Any = lax.iota(wanted, len(positions))
+    numbers = (first, last, width)
+    symbolic = any(isinstance(x, Dimension) for x in numbers)
+    if symbolic or (all(isinstance(x, int) for x in numbers) and dtypes.is_integer(wanted)):
+        made: Any = lax.iota(wanted, _count(first, last, width))
         if width != 1:
             made = made * array(width, wanted)
-        return made + array(first, wanted) if first else made
+        return made if isinstance(first, int) and not first else made + array(first, wanted)
     return array(np.arange(first, last, width), wanted)
+
+
+def _count(first: Any, last: Any, width: Any) -> Any:
+    """The number of positions of a range; a size that can be symbolic."""
+    if not any(isinstance(x, Dimension) for x in (first, last, width)):
+        return len(range(first, last, width))
+    length = larger(last - first if width > 0 else first - last, 0)
+    return length if abs(width) == 1 else -(-length // abs(width))
 
 
 def _require_known(name: str, x: Any) -> None:
@@ -76,7 +85,9 @@ def _require_known(name: str, x: Any) -> None:
 
 
 def _number(name: str, x: Any) -> Any:
-    """A scalar as a Python number."""
+    """A scalar as a Python number; a symbolic size as it is."""
+    if isinstance(x, Dimension):
+        return x
     if typeof(x).shape:
         raise TypeError(f"{name} takes scalars, but got {typeof(x).str_short()}.")
     kind = dtypes.kind_of(typeof(x).dtype)

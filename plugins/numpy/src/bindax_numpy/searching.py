@@ -15,7 +15,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
-from bindax_core.extend import Array, typeof
+from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
@@ -205,6 +205,7 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
 # ------------------------------------------------------------------------------- sorted vectors
 
 _PLACE = np.dtype(np.int32)
+_MOST_HALVINGS = 31  # of an axis whose positions are of that dtype
 
 
 def _precedes(x: Any, y: Any) -> Any:
@@ -250,7 +251,7 @@ def searchsorted(
     if not size:
         return low
     high = lax.full(shape, size, _PLACE)
-    for _ in range(size.bit_length()):
+    for _ in range(_MOST_HALVINGS if isinstance(size, Dimension) else size.bit_length()):
         middle = (low + high) // 2
         found = take(x, middle, mode="clip")
         right = _precedes(found, wanted)

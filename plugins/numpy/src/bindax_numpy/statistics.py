@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, typeof
+from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, result_type
 from bindax_lax_basic.extend import axes_argument, broadcast_to, convert
@@ -31,10 +31,11 @@ def _inexact(name: str, a: Any, dtype: Any) -> tuple[Any, Any]:
 def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
     aval = typeof(x)
     if where is None:
-        count = 1
+        count: Any = 1
         for i in axes_argument(name, axis, aval.ndim, "axis"):
             count *= aval.shape[i]
-        return float(count)
+        known = not isinstance(count, Dimension)
+        return float(count) if known else convert(count, aval.dtype, True)
     mask = broadcast_to(mask_operand(name, where), aval.shape)
     return convert(array_sum(mask, axis, keepdims=keepdims), aval.dtype, False)
 

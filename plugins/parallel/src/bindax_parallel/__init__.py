@@ -9,6 +9,8 @@ from bindax_parallel.exchanges import *
 from bindax_parallel.indices import *
 from bindax_parallel.permutations import *
 from bindax_parallel.reductions import *
+from bindax_parallel.shard_map.primitive import shard_map_p as shard_map_p
+from bindax_parallel.shard_map.shard_map import shard_map as shard_map
 
 # Type checkers know the names from the imports, and would take this for all that there is.
 vars()["__all__"] = [

@@ -2,8 +2,9 @@
 
 A collective takes two operands: what each element contributes, and the element's index along the
 axis. The index is mapped by the ``vmap`` that names the axis, and by no other; that is how the
-batching rule knows its own axis from others. Parameters: ``axis_name``, ``size``,
-``axis_index_groups`` (a tuple of tuples, or None) and what the operation needs.
+batching rule knows its own axis from others. Parameters: ``axis_name``, ``size``, ``mesh`` (names
+and sizes of all axes of the devices of a ``shard_map``; None under ``vmap``), ``axis_index_groups``
+(a tuple of tuples, or None) and what the operation needs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,19 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Primitive, Rule, Zero, operations_for, primitive, rules, typeof
+from bindax_core.extend import (
+    JaxprEqn,
+    LoweringContext,
+    Primitive,
+    Printer,
+    Rule,
+    Zero,
+    format_application,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_transforms import NamedAxis, find_named_axis, vmap
 
 Dim = int | None
@@ -26,7 +39,6 @@ _NO_EVALUATION = (
     "it is evaluated by the vmap that names the axis, on all elements together; one element alone, "
     "as in a loop over the elements, has no value"
 )
-_NO_LOWERING = "vmap replaces it by operations on arrays before a program is compiled"
 
 
 def collective(
@@ -35,6 +47,7 @@ def collective(
     shape_of: Callable[..., tuple[int, ...]],
     jvp: Callable[..., Any],
     transpose: Rule,
+    lowered: Callable[..., Any],
     unmapped: Evaluation | None = None,
 ) -> Primitive:
     """A primitive across a named axis.
@@ -45,6 +58,8 @@ def collective(
         shape_of: the shape of a result, from that of the operand and the parameters.
         jvp: its derivative.
         transpose: its transpose rule, or the reason for which there is none.
+        lowered: ``(ctx, value, groups, **params) -> value``, its lowering between devices, where
+            ``groups`` are the numbers of those that take part together.
         unmapped: the operation on one value that all elements contribute; by default it is
             repeated.
     """
@@ -63,6 +78,9 @@ def collective(
             return unmapped(x, **params)
         return _along_axis(evaluate, in_front(x, dim, axis_size), params)
 
+    def lowering(ctx: LoweringContext, x: Any, index: Any, **params: Any) -> Any:
+        return lowered(ctx, x, device_groups(name, **params), **params)
+
     def type_of(x: Any, index: Any, **params: Any) -> Any:
         return x.update(shape=shape_of(x.shape, **params))
 
@@ -70,12 +88,21 @@ def collective(
         name,
         rules.impl.absent(_NO_EVALUATION),
         rules.abstract_eval(type_of),
-        rules.jvp(lambda *args, **params: jvp(made, *args, **params), symbolic_zeros=True),
+        rules.jvp(jvp, symbolic_zeros=True, takes_primitive=True),
         rules.vmap(batched),
         transpose,
-        rules.lowering["stablehlo"].absent(_NO_LOWERING),
+        rules.lowering["stablehlo"](lowering, alone=False),
+        rules.pretty_print(_pretty_print),
     )
     return made
+
+
+def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
+    usual = {"mesh": None, "axis_index_groups": None}
+    shown = {
+        k: v for k, v in eqn.params.items() if k != "mesh" and (k not in usual or v != usual[k])
+    }
+    return format_application(eqn, shown, printer)
 
 
 def linear_jvp(
@@ -121,6 +148,37 @@ def _along_axis(evaluate: Evaluation, x: Any, params: dict[str, Any]) -> tuple[A
 def rows(x: Any, indices: np.ndarray[Any, Any]) -> Any:
     """The elements of a batch in another order."""
     return lax.index_take(x, [indices], [0])
+
+
+def device_groups(
+    operation: str, *, axis_name: Any, mesh: Any, axis_index_groups: Any, **params: Any
+) -> np.ndarray[Any, Any]:
+    """The numbers of the devices that take part in one operation together, a row for each."""
+    if mesh is None:
+        raise TypeError(
+            f"{operation} along {axis_name!r} belongs to a vmap, which replaces it by operations "
+            f"on arrays; a program that was taken out of the vmap cannot be compiled."
+        )
+    names, sizes = zip(*mesh, strict=True)
+    numbers = np.arange(np.prod(sizes)).reshape(sizes)
+    along = np.moveaxis(numbers, names.index(axis_name), -1).reshape(-1, dict(mesh)[axis_name])
+    if axis_index_groups is None:
+        return along
+    table = np.array(axis_index_groups)
+    return np.asarray(along[:, table].reshape(-1, table.shape[1]))
+
+
+def between_devices(groups: np.ndarray[Any, Any], **others: str) -> dict[str, str]:
+    """The attributes of an operation between devices."""
+    shape = "x".join(map(str, groups.shape))
+    return {
+        "replica_groups": f"dense<{groups.tolist()}> : tensor<{shape}xi64>",
+        "channel_handle": _CHANNEL,
+        **others,
+    }
+
+
+_CHANNEL = "#stablehlo.channel_handle<handle = 1, type = 1>"
 
 
 def group_size(size: int, groups: tuple[tuple[int, ...], ...] | None) -> int:
@@ -173,4 +231,5 @@ def checked_groups(
 def bind_along(made: Primitive, x: Any, named: NamedAxis, **params: Any) -> Any:
     """Apply a collective along one axis."""
     params.setdefault("axis_index_groups", None)
-    return made.bind(x, named.index, axis_name=named.name, size=named.size, **params)
+    places = {"axis_name": named.name, "size": named.size, "mesh": named.mesh}
+    return made.bind(x, named.index, **places, **params)

@@ -10,8 +10,17 @@ from math import prod
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Primitive, operations_for, tree_map, typeof
+from bindax_core.extend import (
+    LoweringContext,
+    Primitive,
+    Region,
+    ShapedArray,
+    operations_for,
+    tree_map,
+    typeof,
+)
 from bindax_parallel._collective import (
+    between_devices,
     bind_along,
     checked_groups,
     collective,
@@ -253,12 +262,49 @@ def _swap(x: Any, *, axis: int, **params: Any) -> tuple[Any, int]:
     return lax.transpose(x, order), 0
 
 
+def _all_gather(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **params: Any) -> Any:
+    aval, out = ctx.avals_in[0], ctx.avals_out[0]
+    one = aval.update(shape=(*aval.shape[:axis], 1, *aval.shape[axis:]))
+    attributes = between_devices(
+        groups, all_gather_dim=f"{axis} : i64", use_global_device_ids="unit"
+    )
+    (x,) = ctx.op("stablehlo.reshape", [x], [one])
+    return ctx.op("stablehlo.all_gather", [x], [out], attributes)[0]
+
+
+def _reduce_scatter(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **params: Any) -> Any:
+    out = ctx.avals_out[0]
+    one = out.update(shape=(*out.shape[:axis], 1, *out.shape[axis:]))
+    scalar = ShapedArray((), out.dtype)
+
+    def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
+        return inner.op("stablehlo.add", [a, b], result_avals=[scalar])
+
+    attributes = between_devices(
+        groups, scatter_dimension=f"{axis} : i64", use_global_device_ids="unit"
+    )
+    regions = [Region((scalar, scalar), body)]
+    (x,) = ctx.op("stablehlo.reduce_scatter", [x], [one], attributes, regions)
+    return ctx.op("stablehlo.reshape", [x], [out])[0]
+
+
+def _exchange(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **params: Any) -> Any:
+    attributes = between_devices(
+        groups,
+        split_dimension=f"{axis} : i64",
+        concat_dimension=f"{axis} : i64",
+        split_count=f"{groups.shape[1]} : i64",
+    )
+    return ctx.op("stablehlo.all_to_all", [x], attributes=attributes)[0]
+
+
 all_gather_p: Primitive = collective(
     "all_gather",
     _gather,
     _gathered_shape,
     linear_jvp,
     transposed(lambda ct, index, **params: psum_scatter_p.bind(ct, index, **params)),
+    _all_gather,
 )
 """The values of all elements, stacked along the new axis ``axis``."""
 
@@ -268,6 +314,7 @@ psum_scatter_p: Primitive = collective(
     lambda shape, *, axis, **params: (*shape[:axis], *shape[axis + 1 :]),
     linear_jvp,
     transposed(lambda ct, index, **params: all_gather_p.bind(ct, index, **params)),
+    _reduce_scatter,
 )
 """The sum over all elements, of which each gets its entry along ``axis``."""
 
@@ -277,5 +324,6 @@ all_to_all_p: Primitive = collective(
     lambda shape, **params: shape,
     linear_jvp,
     transposed(lambda ct, index, **params: all_to_all_p.bind(ct, index, **params)),
+    _exchange,
 )
 """Entry ``j`` of element ``i`` along ``axis`` becomes entry ``i`` of element ``j``."""

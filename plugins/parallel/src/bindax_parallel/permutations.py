@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Primitive, tree_map, typeof
+from bindax_core.extend import LoweringContext, Primitive, tree_map, typeof
 from bindax_parallel._collective import (
+    between_devices,
     bind_along,
     collective,
     find_axes,
@@ -145,11 +146,23 @@ def _transpose(ct: Any, index: Any, *, perm: Pairs, **params: Any) -> Any:
     return ppermute_p.bind(ct, index, perm=backwards, **params)
 
 
+def _collective_permute(
+    ctx: LoweringContext, x: Any, groups: np.ndarray[Any, Any], *, perm: Pairs, **params: Any
+) -> Any:
+    pairs = [[int(group[a]), int(group[b])] for group in groups for a, b in perm]
+    listed = f"dense<{pairs}>" if pairs else "dense<>"
+    attributes = between_devices(groups)
+    del attributes["replica_groups"]
+    attributes["source_target_pairs"] = f"{listed} : tensor<{len(pairs)}x2xi64>"
+    return ctx.op("stablehlo.collective_permute", [x], attributes=attributes)[0]
+
+
 ppermute_p: Primitive = collective(
     "ppermute",
     _permute,
     lambda shape, **params: shape,
     linear_jvp,
     transposed(_transpose),
+    _collective_permute,
 )
 """The value of another element. Parameter ``perm``: pairs (source, destination)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import bindax_parallel
 from bindax_core.extend import Primitive, hookimpl
@@ -15,3 +16,11 @@ PRIMITIVES = tuple(x for x in vars(bindax_parallel).values() if isinstance(x, Pr
 def bindax_primitives() -> Iterable[Primitive]:
     """The primitives."""
     return PRIMITIVES
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """Give the conformance kit programs of one device, with every collective."""
+    from bindax_parallel._samples import samples
+
+    return samples()

@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Primitive, Zero, rules, tree_map, typeof
+from bindax_core.extend import (
+    LoweringContext,
+    Primitive,
+    Region,
+    ShapedArray,
+    Zero,
+    rules,
+    tree_map,
+    typeof,
+)
 from bindax_parallel._collective import (
+    between_devices,
     bind_along,
     checked_groups,
     collective,
@@ -142,6 +152,25 @@ def _same_shape(shape: tuple[int, ...], **params: Any) -> tuple[int, ...]:
     return shape
 
 
+def _all_reduce(operation: str) -> Any:
+    """The lowering of a reduction between devices."""
+
+    def lowered(ctx: LoweringContext, x: Any, groups: Any, **params: Any) -> Any:
+        scalar = ShapedArray((), ctx.avals_in[0].dtype)
+
+        def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
+            return inner.op(operation, [a, b], result_avals=[scalar])
+
+        return ctx.op(
+            "stablehlo.all_reduce",
+            [x],
+            attributes=between_devices(groups, use_global_device_ids="unit"),
+            regions=[Region((scalar, scalar), body)],
+        )[0]
+
+    return lowered
+
+
 def _multiple(x: Any, *, size: int, axis_index_groups: Any, **params: Any) -> tuple[Any, None]:
     """The sum of as many times the same."""
     count = group_size(size, axis_index_groups)
@@ -168,6 +197,7 @@ def _extreme(name: str, reduce: Callable[..., Any]) -> Primitive:
         _same_shape,
         _extremum_jvp,
         rules.transpose.absent("it is not linear"),
+        _all_reduce(f"stablehlo.{name[1:]}imum"),
         unmapped=lambda x, **params: (x, None),
     )
 
@@ -178,6 +208,7 @@ psum_p: Primitive = collective(
     _same_shape,
     linear_jvp,
     transposed(lambda ct, index, **params: psum_p.bind(ct, index, **params)),
+    _all_reduce("stablehlo.add"),
     unmapped=_multiple,
 )
 """The sum across an axis. Operands: a numeric array, and the index along the axis."""

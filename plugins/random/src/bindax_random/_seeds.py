@@ -17,13 +17,13 @@ _GREATEST = ((1 << 64) - 1, (1 << 63) - 1)
 
 
 def seed_array(name: str, seed: Any) -> Any:
-    """A seed as an array of integers, of 32 or 64 bits as ``config.default_dtype_bits`` says.
+    """A seed as an array of integers, of 32 or 64 bits as ``config.dtype_bits`` says.
 
     Raises:
         TypeError: when it is no integer, or no scalar.
         OverflowError: when it does not fit into 64 bits.
     """
-    bits = config.default_dtype_bits
+    bits = config.dtype_bits
     if isinstance(seed, np.integer):
         bits = bits if seed.dtype.itemsize == 8 else 32
     if isinstance(seed, (int, np.integer)):

@@ -14,12 +14,15 @@ from bindax_core.extend import (
     Array,
     ExtendedDType,
     Primitive,
+    Rule,
     ShapedArray,
     Tracer,
     as_array,
+    config,
     primitive,
     rules,
     typeof,
+    unwrapped,
 )
 from bindax_lax_basic import convert_element_type, reshape
 from bindax_lax_basic.dtypes import is_integer
@@ -42,7 +45,7 @@ for _prng in (THREEFRY, RBG, UNSAFE_RBG):
 
 def default_prng() -> PRNG:
     """The generator of keys that name none."""
-    return THREEFRY
+    return find_prng(config.default_prng_impl)
 
 
 def _chosen(name: str, impl: Any, dtype: Any) -> PRNG:
@@ -69,7 +72,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
     """Make a random key from an integer.
 
     Args:
-        seed: an integer. With ``config.default_dtype_bits`` 32 its low 32 bits count, as in JAX.
+        seed: an integer. With ``config.dtype_bits`` 32 its low 32 bits count, as in JAX.
         impl: the name of a generator, such as ``"threefry2x32"`` (the default) or ``"rbg"``.
         dtype: the dtype of keys of a generator, in place of ``impl``.
 
@@ -229,7 +232,7 @@ def typed_keys(name: str, keys: Any) -> Any:
     Raises:
         TypeError: when it is no key.
     """
-    if is_key(keys):
+    if is_key(keys := unwrapped(keys)):
         return keys
     if not is_arraylike(keys):
         hint = ""
@@ -294,13 +297,15 @@ def _unwrap_type(keys: ShapedArray) -> ShapedArray:
     return keys.physical()
 
 
-def _front(bind: Callable[..., Any]) -> Any:
+def _front() -> Rule:
     """The ``vmap`` rule of what takes leading axes as they are."""
 
-    def rule(size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-        return bind(moveaxis(operands[0], dims[0], 0), **params), 0
+    def rule(
+        primitive: Primitive, size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
+    ) -> Any:
+        return primitive.bind(moveaxis(operands[0], dims[0], 0), **params), 0
 
-    return rules.vmap(rule)
+    return rules.vmap(rule, takes_primitive=True)
 
 
 def _wrap_impl(words: Any, *, prng: PRNG) -> Any:
@@ -321,8 +326,8 @@ random_wrap_p: Primitive = primitive(
     "random.wrap",
     rules.impl(lambda words, *, prng: [_wrap_impl(words, prng=prng)], on_values=True),
     rules.abstract_eval(_wrap_type),
-    no_derivative(lambda x, **params: random_wrap_p.bind(x, **params)),
-    _front(lambda x, **params: random_wrap_p.bind(x, **params)),
+    no_derivative(),
+    _front(),
     rules.transpose.absent(_NOT_LINEAR),
     rules.physical(lambda avals, words, *, prng: [words]),
     rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
@@ -333,8 +338,8 @@ random_unwrap_p: Primitive = primitive(
     "random.unwrap",
     rules.impl(lambda keys: [keys.physical()], on_values=True),
     rules.abstract_eval(_unwrap_type),
-    no_derivative(lambda x: random_unwrap_p.bind(x)),
-    _front(lambda x: random_unwrap_p.bind(x)),
+    no_derivative(),
+    _front(),
     rules.transpose.absent(_NOT_LINEAR),
     rules.physical(lambda avals, words: [words]),
     rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
@@ -373,8 +378,8 @@ random_split_p: Primitive = primitive(
     "random.split",
     rules.impl(_split_impl, on_values=True),
     rules.abstract_eval(_split_type),
-    no_derivative(lambda x, **params: random_split_p.bind(x, **params)),
-    _front(lambda x, **params: random_split_p.bind(x, **params)),
+    no_derivative(),
+    _front(),
     rules.transpose.absent(_NOT_LINEAR),
     rules.physical(lambda avals, words, **params: [_split_words(avals[0], words, **params)]),
     rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
@@ -410,7 +415,7 @@ random_fold_in_p: Primitive = primitive(
     "random.fold_in",
     rules.impl(_fold_in_impl, on_values=True),
     rules.abstract_eval(_fold_in_type),
-    no_derivative(lambda *xs: random_fold_in_p.bind(*xs)),
+    no_derivative(),
     rules.vmap(_fold_in_batch),
     rules.transpose.absent(_NOT_LINEAR),
     rules.physical(lambda avals, words, data: [_fold_in_words(avals[0], words, data)]),
@@ -436,8 +441,8 @@ random_bits_p: Primitive = primitive(
         on_values=True,
     ),
     rules.abstract_eval(_bits_type),
-    no_derivative(lambda x, **params: random_bits_p.bind(x, **params)),
-    _front(lambda x, **params: random_bits_p.bind(x, **params)),
+    no_derivative(),
+    _front(),
     rules.transpose.absent(_NOT_LINEAR),
     rules.physical(lambda avals, words, **params: [_bits_words(avals[0], words, **params)]),
     rules.lowering["stablehlo"].absent("compilers are given the words of keys"),

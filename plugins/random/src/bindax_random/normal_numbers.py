@@ -13,7 +13,6 @@ from bindax_lax_basic import complex as complex_number
 from bindax_lax_basic import (
     convert_element_type,
     erf,
-    erf_inv,
     exp,
     integer_pow,
     mul,
@@ -39,6 +38,7 @@ from bindax_random._operands import (
     shape_of,
 )
 from bindax_random.keys import single_key
+from bindax_random.quantiles import quantile
 from bindax_random.uniform_numbers import signs_of, split_in, uniform_floats
 
 
@@ -80,7 +80,7 @@ def normal_floats(typed: Any, shape: Shape, dtype: DType) -> Any:
     """Standard normal floats of one typed key, by the inverse of the distribution function."""
     low = np.nextafter(np.array(-1).astype(dtype), np.array(0).astype(dtype))
     drawn = uniform_floats(typed, shape, dtype, low, np.ones((), dtype))
-    return mul(np.sqrt(2.0).astype(dtype), erf_inv(drawn))
+    return mul(np.sqrt(2.0).astype(dtype), quantile(drawn))
 
 
 def truncated_normal(
@@ -113,7 +113,7 @@ def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: 
     root = np.sqrt(2.0).astype(dtype)
     low, high = [convert_element_type(x, dtype) for x in (lower, upper)]
     drawn = uniform_floats(key, shape, dtype, erf(low / root), erf(high / root))
-    out = mul(root, erf_inv(drawn))
+    out = mul(root, quantile(drawn))
     # Rounding must not give the bounds themselves.
     infinity = np.array(np.inf).astype(dtype)
     least, greatest = [

@@ -71,7 +71,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     Array([2098992034, 2919706841, 2646866425], dtype=uint32)
     """
     typed = single_key("bits", key)
-    found = canonical_dtype(f"uint{config.default_dtype_bits}" if dtype is None else dtype)
+    found = canonical_dtype(f"uint{config.dtype_bits}" if dtype is None else dtype)
     if kind_of(found) != "unsigned integer" or found.itemsize * 8 < 8:
         raise ValueError(f"bits: dtype must be an unsigned integer dtype, but got {found.name}.")
     sizes = shape_argument("bits", shape)
@@ -198,8 +198,8 @@ unit_floats_p: Primitive = primitive(
     "random.unit_floats",
     rules.impl(_unit_impl),
     rules.abstract_eval(_unit_type),
-    no_derivative(lambda x, **params: unit_floats_p.bind(x, **params)),
-    same_dims(lambda x, **params: unit_floats_p.bind(x, **params)),
+    no_derivative(),
+    same_dims(),
     rules.transpose.absent("its operand is discrete"),
     rules.lowering["stablehlo"](composition(_unit_floats)),
 )
@@ -241,7 +241,8 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     found = integer_dtype("randint", dtype)
     sizes = shape_argument("randint", shape)
     bounds = [_integer_bound(x) for x in (minval, maxval)]
-    result_shape("randint", sizes, *bounds)
+    if any(np.ndim(x) for x in bounds):
+        result_shape("randint", sizes, *bounds)
     return _randint(typed, *bounds, shape=sizes, dtype=found)
 
 
@@ -263,11 +264,13 @@ def _randint(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) 
 
 def _integer_bound(x: Any) -> Any:
     """A bound as integers: of their own dtype, or of the default one."""
+    if type(x) is int and -(1 << 31) <= x < 1 << 31:
+        return in_dtype(x, default_dtype("int"))
     aval = typeof(x)
     is_integer = kind_of(aval.dtype) in ("signed integer", "unsigned integer")
     if is_integer and not aval.weak_type:
         return x
-    if type(x) is int and not -(1 << 31) <= x < 1 << 31 and config.default_dtype_bits == 32:
+    if type(x) is int and not -(1 << 31) <= x < 1 << 31 and config.dtype_bits == 32:
         raise OverflowError(
             f"randint: the bound {x} does not fit into int32; give it as a NumPy array of a wider "
             f"dtype."

@@ -52,8 +52,8 @@ def lgamma(x: Any) -> Array:
 
 lgamma_p: Primitive = primitive(
     "lgamma",
-    *elementwise("lgamma", lgamma, evaluation.lgamma, FLOAT, slow=True),
-    derivative(lgamma, lambda x, y: digamma(x)),
+    *elementwise("lgamma", evaluation.lgamma, FLOAT, slow=True),
+    derivative(lambda x, y: digamma(x)),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.lgamma")),
 )
@@ -85,8 +85,8 @@ def _digamma_lowering(ctx: LoweringContext, x: Any) -> Any:
 
 digamma_p: Primitive = primitive(
     "digamma",
-    *elementwise("digamma", digamma, evaluation.digamma, FLOAT, slow=True),
-    derivative(digamma, _trigamma),
+    *elementwise("digamma", evaluation.digamma, FLOAT, slow=True),
+    derivative(_trigamma),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](_digamma_lowering),
 )
@@ -127,8 +127,8 @@ def _zeta_in_q(x: Any, q: Any, out: Any) -> Any:
 
 zeta_p: Primitive = primitive(
     "zeta",
-    *elementwise("zeta", zeta, evaluation.zeta, FLOAT, FLOAT, slow=True),
-    partials(zeta, unknown_derivative("zeta", "x"), _zeta_in_q),
+    *elementwise("zeta", evaluation.zeta, FLOAT, FLOAT, slow=True),
+    partials(unknown_derivative("zeta", "x"), _zeta_in_q),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](program(zeta_function.zeta, digamma)),
 )
@@ -154,14 +154,12 @@ polygamma_p: Primitive = primitive(
     "polygamma",
     *elementwise(
         "polygamma",
-        polygamma,
         evaluation.polygamma,
         FLOAT,
         FLOAT,
         slow=True,
     ),
     partials(
-        polygamma,
         unknown_derivative("polygamma", "m"),
         lambda m, x, out: polygamma_p.bind(add_p.bind(m, constant(1.0, m)), x),
     ),

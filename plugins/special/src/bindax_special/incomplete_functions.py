@@ -54,9 +54,8 @@ def igamma(a: Any, x: Any) -> Array:
 
 igamma_p: Primitive = primitive(
     "igamma",
-    *elementwise("igamma", igamma, evaluation.igamma, FLOAT, FLOAT, slow=True),
+    *elementwise("igamma", evaluation.igamma, FLOAT, FLOAT, slow=True),
     partials(
-        igamma,
         lambda a, x, out: igamma_grad_a_p.bind(a, x),
         lambda a, x, out: _gamma_density(a, x),
     ),
@@ -79,9 +78,8 @@ def igammac(a: Any, x: Any) -> Array:
 
 igammac_p: Primitive = primitive(
     "igammac",
-    *elementwise("igammac", igammac, evaluation.igammac, FLOAT, FLOAT, slow=True),
+    *elementwise("igammac", evaluation.igammac, FLOAT, FLOAT, slow=True),
     partials(
-        igammac,
         lambda a, x, out: neg_p.bind(igamma_grad_a_p.bind(a, x)),
         lambda a, x, out: neg_p.bind(_gamma_density(a, x)),
     ),
@@ -110,14 +108,12 @@ igamma_grad_a_p: Primitive = primitive(
     "igamma_grad_a",
     *elementwise(
         "igamma_grad_a",
-        igamma_grad_a,
         evaluation.igamma_grad_a,
         FLOAT,
         FLOAT,
         slow=True,
     ),
     partials(
-        igamma_grad_a,
         unknown_derivative("igamma_grad_a", "a"),
         _slope_in_x,
     ),
@@ -151,14 +147,12 @@ random_gamma_grad_p: Primitive = primitive(
     "random_gamma_grad",
     *elementwise(
         "random_gamma_grad",
-        random_gamma_grad,
         evaluation.random_gamma_grad,
         FLOAT,
         FLOAT,
         slow=True,
     ),
     partials(
-        random_gamma_grad,
         unknown_derivative("random_gamma_grad", "a"),
         _sample_slope_in_x,
     ),
@@ -197,7 +191,6 @@ regularized_incomplete_beta_p: Primitive = primitive(
     "regularized_incomplete_beta",
     *elementwise(
         "regularized_incomplete_beta",
-        betainc,
         evaluation.betainc,
         FLOAT,
         FLOAT,
@@ -205,7 +198,6 @@ regularized_incomplete_beta_p: Primitive = primitive(
         slow=True,
     ),
     partials(
-        betainc,
         unknown_derivative("betainc", "a"),
         unknown_derivative("betainc", "b"),
         _beta_density,

@@ -6,6 +6,9 @@ They use ``bindax_core.extend`` alone, and the kernel imports none of them.
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_transforms._callables import check_function as check_function
+from bindax_transforms._flat import argument_names as argument_names
+from bindax_transforms._flat import flatten_function as flatten_function
+from bindax_transforms._flat import parameter_names as parameter_names
 from bindax_transforms.autodiff.gradient import grad as grad
 from bindax_transforms.autodiff.gradient import hessian as hessian
 from bindax_transforms.autodiff.gradient import jacfwd as jacfwd
@@ -23,6 +26,7 @@ from bindax_transforms.autodiff.transposition import transpose_jaxpr as transpos
 from bindax_transforms.batching.named_axes import NamedAxis as NamedAxis
 from bindax_transforms.batching.named_axes import bound_axes as bound_axes
 from bindax_transforms.batching.named_axes import find_named_axis as find_named_axis
+from bindax_transforms.batching.named_axes import name_axes as name_axes
 from bindax_transforms.batching.vmap import vmap as vmap
 from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
 from bindax_transforms.compilation.debugging import clear_caches as clear_caches
@@ -30,6 +34,12 @@ from bindax_transforms.compilation.jit_function import JittedFunction as JittedF
 from bindax_transforms.compilation.jit_function import jit as jit
 from bindax_transforms.compilation.jit_primitive import jit_p as jit_p
 from bindax_transforms.compilation.physical import physical_jaxpr as physical_jaxpr
+from bindax_transforms.compilation.sharding_constraint import (
+    sharding_constraint_p as sharding_constraint_p,
+)
+from bindax_transforms.compilation.sharding_constraint import (
+    with_sharding_constraint as with_sharding_constraint,
+)
 from bindax_transforms.composition import composition as composition
 from bindax_transforms.custom import _vjp_rules as _vjp_rules
 from bindax_transforms.custom._arguments import SymbolicZero as SymbolicZero

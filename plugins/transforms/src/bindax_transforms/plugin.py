@@ -8,6 +8,7 @@ from typing import Any
 import bindax_transforms
 from bindax_core.extend import Primitive, hookimpl
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.compilation.sharding_constraint import sharding_constraint_p
 from bindax_transforms.custom.custom_jvp import custom_jvp_call_p
 from bindax_transforms.custom.custom_vjp import custom_vjp_call_p
 from bindax_transforms.custom.custom_vmap import custom_vmap_call_p
@@ -44,7 +45,7 @@ TRANSFORMATIONS = (
 
 @hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
-    """Offer the primitives whose equations call a program."""
+    """Offer the primitives: those whose equations call a program, names and shardings."""
     # Not custom_vjp_linear_p: it cannot be evaluated, only transposed, as the checks of reverse
     # mode of custom_vjp_call do.
     return (
@@ -54,6 +55,7 @@ def bindax_primitives() -> Iterable[Primitive]:
         custom_vmap_call_p,
         jit_p,
         name_p,
+        sharding_constraint_p,
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import ShapedArray
+from bindax_xla_backend import _artifacts, _inspection, _mlir
 from bindax_xla_backend._executable import Executable
 from bindax_xla_backend._program import LoweredProgram
 
@@ -45,23 +47,59 @@ class Lowered:
         """The types of the results."""
         return self._program.out_avals
 
-    def as_text(self, *, debug_info: bool = False) -> str:
-        """The StableHLO module.
+    def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
+        """The program as text.
 
         Args:
+            dialect: ``"stablehlo"``, or ``"hlo"`` for the language of XLA.
             debug_info: whether to show the place in the user's program that each operation
                 comes from.
+
+        Raises:
+            ValueError: when the dialect is another.
         """
+        _check_dialect(dialect)
+        if dialect == "hlo":
+            return str(self.compiler_ir("hlo").as_hlo_text())
         return self._program.text(debug_info=debug_info)
+
+    def compiler_ir(self, dialect: str | None = None) -> Any:
+        """The program as an object of jaxlib's: an MLIR module, or an XLA computation.
+
+        Args:
+            dialect: ``"stablehlo"``, the default, or ``"hlo"``.
+
+        Raises:
+            ValueError: when the dialect is another.
+        """
+        _check_dialect(dialect or "stablehlo")
+        if dialect == "hlo":
+            return _artifacts.to_computation(self._program.bytecode)
+        return _mlir.Context().parse_module(self._program.bytecode)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimates for the program before optimizations."""
+        computation = _artifacts.to_computation(self._program.bytecode)
+        return _inspection.unoptimized_costs(self._backend.client(), computation)
 
     def bytecode(self) -> bytes:
         """The StableHLO module as MLIR bytecode, locations included."""
         return self._program.bytecode
 
-    def compile(self) -> Executable:
+    def compile(self, options: Mapping[str, Any] | None = None) -> Executable:
         """Compile for the backend's device.
 
+        Args:
+            options: options of XLA by name, such as ``xla_embed_ir_in_executable``.
+
         Raises:
-            CompilationError: when XLA rejects the program.
+            CompilationError: when XLA rejects the program or an option.
         """
-        return self._backend.compile_lowered(self._program)
+        return self._backend.compile_lowered(self._program, options)
+
+
+def _check_dialect(dialect: str) -> None:
+    if dialect not in ("stablehlo", "hlo"):
+        raise ValueError(
+            f"there is no program in the dialect {dialect!r}; there is 'stablehlo' and 'hlo'."
+        )

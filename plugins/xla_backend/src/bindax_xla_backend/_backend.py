@@ -5,24 +5,25 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     BackendError,
     ClosedJaxpr,
     DeletedArrayError,
     ShapedArray,
     compiler_started,
+    config,
     float0,
 )
 from bindax_xla_backend import _cache
 from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
-    CompilationError,
     ExecutionError,
     excerpt,
 )
@@ -30,10 +31,14 @@ from bindax_xla_backend._types import element_type, storage_dtype
 
 # jaxlib takes 0.1 s to import, so whatever needs it is imported by the first use of the backend.
 if TYPE_CHECKING:
+    from bindax_core.sharding import Sharding
     from bindax_xla_backend._aot import Lowered
     from bindax_xla_backend._executable import Executable
+    from bindax_xla_backend._exporting import Artifact
     from bindax_xla_backend._jaxlib import Device
+    from bindax_xla_backend._places import DevicePlace
     from bindax_xla_backend._program import LoweredProgram
+    from bindax_xla_backend._variants import Program
 
 
 class XlaBackend:
@@ -56,14 +61,30 @@ class XlaBackend:
     def __init__(self) -> None:
         self.compiled = _cache.MemoryCache()
         self._lock = threading.Lock()
-        self.executables: weakref.WeakSet[Executable] = weakref.WeakSet()
+        self.executables: weakref.WeakSet[Executable | Program] = weakref.WeakSet()
         self._client: Any = None
         self._forked = False
         self._abandoned: Any = None
         self._devices: list[Device] = []
+        self._first: Device | None = None
+        self._places: weakref.WeakValueDictionary[Any, DevicePlace] = weakref.WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"XlaBackend(platform={self.platform!r})"
+
+    @property
+    def foreign(self) -> Any:
+        """The registry of kernels of other languages."""
+        from bindax_xla_backend import _foreign
+
+        return _foreign
+
+    @property
+    def profiler(self) -> Any:
+        """The profiler of XLA."""
+        from bindax_xla_backend import _profiler
+
+        return _profiler
 
     def compile(
         self,
@@ -72,14 +93,16 @@ class XlaBackend:
         name: str,
         donated: Sequence[bool] = (),
         keep_unused: bool = False,
-    ) -> Executable:
-        """Compile a program.
+        in_shardings: Sequence[Sharding | None] | None = None,
+    ) -> Program:
+        """Compile a program; called with operands that are bound to other places, it is for these.
 
         Args:
             jaxpr: the program.
             name: its name, for messages and profiles.
             donated: for each operand, whether its memory may be reused for a result.
             keep_unused: whether operands that the program does not use are transferred anyway.
+            in_shardings: for each operand the sharding that it is bound to, or None.
 
         Returns:
             What takes flat operands and gives the list of results.
@@ -88,8 +111,18 @@ class XlaBackend:
             MissingRuleError: when a primitive can neither be lowered nor evaluated on the host.
             LoweringError: when a lowering rule is wrong.
             CompilationError: when XLA rejects the program.
+            PlacementError: when it names devices that do not fit together.
         """
-        return self.compile_lowered(self._lowered(jaxpr, name, donated, keep_unused))
+        from bindax_xla_backend._variants import Program
+
+        program = Program(self, jaxpr, name, donated, keep_unused)
+        return program.start(self._places_for(jaxpr, in_shardings))
+
+    def _places_for(
+        self, jaxpr: ClosedJaxpr, in_shardings: Sequence[Sharding | None] | None
+    ) -> tuple[Any, ...]:
+        given = in_shardings or [None] * len(jaxpr.in_avals)
+        return tuple([None if sharding is None else self.place(sharding) for sharding in given])
 
     def lower(
         self,
@@ -98,34 +131,94 @@ class XlaBackend:
         name: str,
         donated: Sequence[bool] = (),
         keep_unused: bool = False,
+        in_shardings: Sequence[Sharding | None] | None = None,
     ) -> Lowered:
-        """Lower a program to StableHLO without compiling it; arguments as for ``compile``."""
+        """Lower a program to StableHLO without compiling it; arguments as for ``compile``.
+
+        Args:
+            jaxpr: the program.
+            name: its name.
+            donated: for each operand, whether its memory may be reused for a result.
+            keep_unused: whether operands that the program does not use are transferred anyway.
+            in_shardings: for each operand the sharding that it is bound to, or None.
+        """
         from bindax_xla_backend._aot import Lowered
+        from bindax_xla_backend._variants import Program
 
-        return Lowered(self, self._lowered(jaxpr, name, donated, keep_unused))
+        program = Program(self, jaxpr, name, donated, keep_unused)
+        return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
 
-    def compile_lowered(self, program: LoweredProgram) -> Executable:
-        """Compile a program that was lowered, or take it from a cache."""
+    def export(self, jaxpr: ClosedJaxpr, **options: Any) -> Artifact:
+        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
+        from bindax_xla_backend._exporting import export_program
+
+        return export_program(jaxpr, **options)
+
+    def call_artifact(self, ctx: Any, artifact: bytes, values: Sequence[Any], **types: Any) -> Any:
+        """Call an exported program where a rule lowers; see ``_exporting.call_artifact``."""
+        from bindax_xla_backend._exporting import call_artifact
+
+        return call_artifact(ctx, artifact, values, **types)
+
+    def artifact_text(self, artifact: bytes) -> str:
+        """The StableHLO module of a portable artifact."""
+        from bindax_xla_backend._exporting import artifact_text
+
+        return artifact_text(artifact)
+
+    def compile_lowered(
+        self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None
+    ) -> Executable:
+        """Compile a program that was lowered, or take it from a cache.
+
+        Args:
+            program: what was lowered.
+            compiler_options: options of XLA by name.
+        """
         from bindax_xla_backend import _jaxlib
         from bindax_xla_backend._executable import Executable
+        from bindax_xla_backend._loading import load, places_of
 
-        device = self.device()
-        options = _jaxlib.compile_options()
         if b"lapack_" in program.bytecode:
             _jaxlib.enable_lapack()
-        if program.callbacks:
-            # It calls Python functions of this process, so it can be used by nobody else.
-            loaded = self._compile(program, options)
-        else:
-            key = _cache.program_key(
-                program.text(),
-                options.SerializeAsString(),
-                f"jaxlib {_jaxlib.VERSION} {self.platform} {len(self._devices)}",
-            )
-            loaded = self.compiled.get(
-                key, len(program.bytecode), lambda: self._load_or_compile(program, options, key)
-            )
-        return Executable(self, program, loaded, device)
+        loaded = load(self, program, compiler_options or {})
+        return Executable(self, program, loaded, places_of(self, program, loaded))
+
+    def place(self, sharding: Sharding, *, committed: bool = True) -> DevicePlace:
+        """The place of a sharding; equal ones are one object.
+
+        Raises:
+            PlacementError: when it has devices that are not of this backend.
+        """
+        from bindax_xla_backend._places import DevicePlace
+
+        key = (sharding, committed)
+        found = self._places.get(key)
+        if found is None:
+            self.check_devices(sharding.device_assignment, "place")
+            found = self._places.setdefault(key, DevicePlace(self, sharding, committed))
+        return found
+
+    def check_devices(self, devices: Sequence[Any], what: str) -> None:
+        """Raise unless all devices are of this backend; XLA would end the process."""
+        own = self.devices()
+        for device in devices:
+            if not any(device is one for one in own):
+                raise PlacementError(
+                    f"{what}: {device!r} is not one of bindax.devices(), which are {own}; take "
+                    f"devices from there."
+                )
+
+    @property
+    def sharding(self) -> Sharding:
+        """Where buffers are of which this object is the place: on the first device."""
+        from bindax_core.sharding import SingleDeviceSharding
+
+        return SingleDeviceSharding(self.device())
+
+    def raw(self, ndim: int) -> Any:
+        """The sharding of buffers on the first device, as jaxlib takes it."""
+        return self.device().sharding
 
     def put(
         self,
@@ -172,11 +265,7 @@ class XlaBackend:
         """
         from bindax_xla_backend import _jaxlib
 
-        if _jaxlib.is_deleted(buffer):
-            raise DeletedArrayError(
-                f"an array of type {aval.str_short()} was looked at, but it was deleted or "
-                f"donated to a compiled function; use that function's result, or do not donate it."
-            )
+        self.check_alive(buffer, aval)
         if aval.dtype == float0:
             self.block_until_ready(buffer)
             return np.zeros(aval.shape, float0)
@@ -184,6 +273,14 @@ class XlaBackend:
             return _jaxlib.to_numpy(buffer, aval.shape, aval.dtype)
         except (_jaxlib.RuntimeFailure, BufferError) as error:
             raise _failed(error) from error
+
+    def check_alive(self, buffer: Any, aval: ShapedArray) -> None:
+        """Raise when a buffer was deleted or donated."""
+        if self.is_deleted(buffer):
+            raise DeletedArrayError(
+                f"an array of type {aval.str_short()} was looked at, but it was deleted or "
+                f"donated to a compiled function; use that function's result, or do not donate it."
+            )
 
     def block_until_ready(self, buffer: Any) -> None:
         """Wait until a buffer is computed.
@@ -230,10 +327,10 @@ class XlaBackend:
         return [self.device()]
 
     def device(self) -> Device:
-        """The device that programs run on."""
-        if not self._devices:
+        """The first device of this process, on which programs run unless something else is said."""
+        if self._first is None:
             self.client()
-        return self._devices[0]
+        return self._first  # type: ignore[return-value]
 
     def client(self) -> Any:
         """The PJRT client, made on the first call; opaque.
@@ -244,15 +341,32 @@ class XlaBackend:
         if self._client is None:
             if self._forked:
                 raise BackendError(FORKED)
-            from bindax_xla_backend import _jaxlib
-
             with self._lock:
                 if self._client is None:
-                    client = _jaxlib.make_cpu_client()
-                    self._devices = _jaxlib.local_devices(client)
+                    from bindax_xla_backend import _jaxlib
+
+                    client = self.make_client()
+                    self._devices = _jaxlib.all_devices(client)
+                    self._first = next(d for d in self._devices if d.is_local)
                     self._client = client
                     compiler_started(self._settle, self._abandon)
+                    config.observe("num_cpu_devices", self._keep_devices)
         return self._client
+
+    def _keep_devices(self, count: int) -> None:
+        """Refuse another number of devices than there are since the client was made."""
+        local = sum(device.is_local for device in self._devices)
+        if self._client is not None and count != local and self.name == "xla":
+            raise BackendError(
+                f"config.num_cpu_devices was set to {count}, but the CPU has {local} devices since "
+                f"its first use; set it before, or BINDAX_NUM_CPU_DEVICES in the environment."
+            )
+
+    def make_client(self) -> Any:
+        """A new PJRT client for the platform."""
+        from bindax_xla_backend import _jaxlib
+
+        return _jaxlib.make_cpu_client(config.num_cpu_devices)
 
     def _settle(self) -> None:
         """Wait for what is being computed, so that a forked process can read it."""
@@ -264,18 +378,12 @@ class XlaBackend:
     def _abandon(self) -> None:
         """Refuse to compile or to run anything, in a process that lacks the client's threads."""
         self._abandoned = self._client, self._devices  # freeing them could wait for a thread
-        self._client, self._devices, self._forked = None, [], True
+        self._client, self._devices, self._first, self._forked = None, [], None, True
         for executable in list(self.executables):
             executable.abandon()
 
-    def _lowered(
-        self, jaxpr: ClosedJaxpr, name: str, donated: Sequence[bool], keep_unused: bool
-    ) -> LoweredProgram:
-        from bindax_xla_backend._program import lower_program
-
-        program = lower_program(
-            jaxpr, name=name, donated=donated, keep_unused=keep_unused, platform=self.platform
-        )
+    def warn_of_unused(self, program: LoweredProgram, donated: Sequence[bool]) -> None:
+        """Warn of donated operands that no result can replace."""
         unused = [
             f"{i} ({program.in_avals[i].str_short()})"
             for i, flag in enumerate(donated)
@@ -283,44 +391,11 @@ class XlaBackend:
         ]
         if unused:
             warnings.warn(
-                f"{name}: the memory of the donated operands {', '.join(unused)} cannot be "
+                f"{program.name}: the memory of the donated operands {', '.join(unused)} cannot be "
                 f"reused, because no result that is left has the same shape and dtype; they stay "
                 f"usable. Donate only operands that a result can replace.",
                 stacklevel=2,
             )
-        return program
-
-    def _load_or_compile(self, program: LoweredProgram, options: Any, key: bytes) -> Any:
-        from bindax_xla_backend import _jaxlib
-
-        directory = _cache.compilation_cache_dir()
-        if directory is None:
-            return self._compile(program, options)
-        stored = _cache.read_entry(directory, key)
-        if stored is not None:
-            try:
-                return _jaxlib.load_executable(self._client, self.device(), stored, options)
-            except _jaxlib.RuntimeFailure:
-                pass  # written by something that is not quite this version: compile it anew
-        loaded = self._compile(program, options)
-        _cache.write_entry(directory, key, _jaxlib.serialize_executable(loaded))
-        return loaded
-
-    def _compile(self, program: LoweredProgram, options: Any) -> Any:
-        from bindax_xla_backend import _jaxlib, _mlir
-
-        client, device = self.client(), self.device()
-        try:
-            if not program.callbacks:
-                return _jaxlib.compile_program(client, device, program.bytecode, options)
-            with _mlir.Context.borrow() as context:
-                module = context.parse_module(program.bytecode)
-                return _jaxlib.compile_module(client, device, module, options, program.callbacks)
-        except _jaxlib.RuntimeFailure as error:
-            raise CompilationError(
-                f"XLA could not compile {program.name}: {excerpt(str(error))}\n"
-                f"lower(...).as_text() shows the program that was given to it."
-            ) from error
 
 
 def _failed(error: Exception) -> ExecutionError:

@@ -7,14 +7,27 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from bindax_core.extend import Array, BackendError, DeletedArrayError, ShapedArray, typeof
-from bindax_xla_backend import _jaxlib, _pending
+from bindax_core.errors import PlacementError
+from bindax_core.extend import (
+    Array,
+    BackendError,
+    DeletedArrayError,
+    PlacedElsewhereError,
+    ShapedArray,
+    config,
+    note_transfer,
+    sharding_of,
+    typeof,
+    unwrapped,
+)
+from bindax_xla_backend import _inspection, _jaxlib, _pending
 from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
     excerpt,
 )
+from bindax_xla_backend._layout import ProgramPlaces, place_of
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
 
@@ -47,6 +60,8 @@ class Executable:
         "_handlers",
         "_kept",
         "_loaded",
+        "_places",
+        "_results",
         "_run",
         "in_avals",
         "name",
@@ -56,7 +71,11 @@ class Executable:
     )
 
     def __init__(
-        self, backend: XlaBackend, program: LoweredProgram, loaded: Any, device: _jaxlib.Device
+        self,
+        backend: XlaBackend,
+        program: LoweredProgram,
+        loaded: Any,
+        places: ProgramPlaces,
     ) -> None:
         self.name = program.name
         self.in_avals = program.in_avals
@@ -68,11 +87,18 @@ class Executable:
         self._run = loaded.execute_sharded
         if program.callbacks:
             self._run = _pending.tracked(loaded, wait=program.has_effects)
-        self._constants = [device.put(_stored(array), copy=True) for array in program.constants]
+        self._constants = [
+            places.constants.put(array, typeof(array), copy=True) for array in program.constants
+        ]
         everything = program.kept == tuple(range(len(program.in_avals)))
         self._kept = None if everything else program.kept
         self._donated = program.donated
-        self._handlers = [_handler(aval, backend, device) for aval in program.out_avals]
+        self._places = None if places.constants is backend else places.operands
+        self._results = list(places.results)
+        self._handlers = [
+            _handler(aval, place)
+            for aval, place in zip(program.out_avals, places.results, strict=True)
+        ]
         self.size = len(program.bytecode)
         self.run_unchecked = _unchecked(self)
         backend.executables.add(self)
@@ -86,19 +112,32 @@ class Executable:
         Raises:
             ArgumentError: when an operand does not have the type that was compiled for.
             DeletedArrayError: when an operand was deleted or donated before.
+            PlacementError: when operands are on other devices than the program, or than others.
             ExecutionError: when the program fails; many failures show when a result is looked at.
         """
-        backend = self._backend
+        try:
+            return self.call(operands)
+        except PlacedElsewhereError as error:
+            return self._elsewhere(operands, error)
+
+    def call(self, operands: Sequence[Any]) -> list[Array]:
+        """Do the same, but raise ``PlacedElsewhereError`` for operands bound to other places."""
         try:
             # Types are interned, so this compares identities. XLA checks no types itself: it
             # would reinterpret the bytes.
             if [x.aval for x in operands] == self._avals:
                 used = operands if self._kept is None else [operands[i] for i in self._kept]
-                buffers = [x.buffer_on(backend) for x in used]
+                if self._places is None:
+                    buffers = Array.buffers_on(used, self._backend)
+                else:
+                    buffers = Array.buffers_at(used, self._places)
             else:
                 buffers = self._buffers(operands)
         except AttributeError:
             buffers = self._buffers(operands)
+        return self._run_on(buffers, operands)
+
+    def _run_on(self, buffers: list[Any], operands: Sequence[Any]) -> list[Array]:
         if self._constants:
             buffers = self._constants + buffers
         if self._donated:
@@ -119,24 +158,72 @@ class Executable:
 
     def as_text(self) -> str:
         """The program that XLA made, as HLO text."""
-        return _jaxlib.hlo_text(self._loaded)
+        return _inspection.hlo_text(self._loaded)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates: ``"flops"``, ``"bytes accessed"``, ``"transcendentals"`` and others."""
-        return _jaxlib.cost_analysis(self._backend.client(), self._loaded)
+        return _inspection.cost_analysis(self._backend.client(), self._loaded)
 
     def memory_analysis(self) -> dict[str, int]:
         """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
-        return _jaxlib.memory_analysis(self._loaded)
+        return _inspection.memory_analysis(self._loaded)
 
-    def abandon(self) -> None:
+    def runtime_executable(self) -> Any:
+        """The loaded executable of PJRT, an object that no version of jaxlib promises to keep."""
+        return self._loaded
+
+    def input_shardings(self) -> list[Any]:
+        """Where the operands are expected; None for operands that are not used."""
+        places = [self._backend] * len(self.in_avals) if self._places is None else self._places
+        return self._of_operands([sharding_of(place) for place in places])
+
+    def output_shardings(self) -> list[Any]:
+        """Where the results are left."""
+        return [sharding_of(place) for place in self._results]
+
+    def input_layouts(self) -> list[str | None]:
+        """The layouts of the operands, such as ``{1,0}``; None for operands that are not used."""
+        return self._of_operands(
+            _inspection.parameter_layouts(self._loaded)[len(self._constants) :]
+        )
+
+    def _of_operands(self, of_parameters: Sequence[Any]) -> list[Any]:
+        found = iter(of_parameters)
+        kept = range(len(self.in_avals)) if self._kept is None else self._kept
+        return [next(found) if i in kept else None for i in range(len(self.in_avals))]
+
+    def output_layouts(self) -> list[str]:
+        """The layouts of the results: their axes from the fastest to the slowest."""
+        return _inspection.output_layouts(self._loaded)
+
+    def abandon(self) -> Callable[..., NoReturn]:
         """Have every call raise, in a process that has none of the threads that would run it."""
         self._run = self.run_unchecked = _refuse
+        return _refuse
 
     # ------------------------------------------------------------------------- slow paths
 
-    def _buffers(self, operands: Sequence[Any]) -> list[Any]:
-        """Check every operand, and put those that are not on the device there."""
+    def _elsewhere(self, operands: Sequence[Any], error: Exception) -> list[Array]:
+        """Bring the operands here, or say why that cannot be."""
+        kept = range(len(operands)) if self._kept is None else self._kept
+        places = self._places or [self._backend] * len(kept)
+        for i, place in zip(kept, places, strict=True):
+            own = place_of(operands[i])
+            if own is not None and own is not place:
+                raise PlacementError(
+                    f"operand {i} of the compiled program {self.name} is on {own.sharding!r}, but "
+                    f"the program was compiled for it on {sharding_of(place)!r}. Move it with "
+                    f"device_put, or compile for where it is."
+                ) from error
+        return self._run_on(self._buffers(operands, bring=True), operands)
+
+    def _buffers(self, operands: Sequence[Any], *, bring: bool = False) -> list[Any]:
+        """Check every operand, and put those that are not on the device there.
+
+        Args:
+            operands: the operands.
+            bring: whether what is bound to no device is brought to places for what is.
+        """
         if len(operands) != len(self._avals):
             raise ArgumentError(
                 f"the compiled program {self.name} takes {len(self._avals)} operands, but got "
@@ -145,12 +232,21 @@ class Executable:
         for i, (x, aval) in enumerate(zip(operands, self._avals, strict=True)):
             self._check(i, x, aval)
         kept = range(len(operands)) if self._kept is None else self._kept
-        return [self._buffer(operands[i], self._avals[i]) for i in kept]
+        places = self._places or [self._backend] * len(kept)
+        return [
+            self._buffer(operands[i], self._avals[i], place, bring)
+            for i, place in zip(kept, places, strict=True)
+        ]
 
-    def _buffer(self, x: Any, aval: ShapedArray) -> Any:
-        if isinstance(x, Array):
-            return x.buffer_on(self._backend)
-        return self._backend.put(np.asarray(x, aval.dtype), aval, copy=True)
+    def _buffer(self, x: Any, aval: ShapedArray, place: Any, bring: bool) -> Any:
+        x = x if isinstance(x, Array) else unwrapped(x)
+        if self._places is None:
+            return x.buffer_on(place) if isinstance(x, Array) else _put(place, x, aval)
+        if isinstance(x, Array) and (x.place is place or not (place.committed and bring)):
+            return x.buffer_at(place)
+        if place.committed and not bring:
+            raise PlacedElsewhereError("a value is bound to no device.")
+        return _put(place, x.physical().numpy() if isinstance(x, Array) else x, aval)
 
     def _check(self, i: int, x: Any, aval: ShapedArray) -> None:
         if not isinstance(x, Array) and hasattr(x, "aval"):
@@ -169,6 +265,8 @@ class Executable:
         )
 
     def _check_donated(self, operands: Sequence[Any]) -> None:
+        if len(set(map(id, operands))) == len(operands):
+            return
         for i in self._donated:
             if any(x is operands[i] for j, x in enumerate(operands) if j != i):
                 raise ArgumentError(
@@ -214,29 +312,34 @@ _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}
 
 def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]:
     """The shortest way from operands to results; its variables are bound once."""
-    if executable._constants or executable._donated or executable._kept is not None:
-        return lambda operands: executable(*operands)
     backend, start, handlers = executable._backend, executable._run, executable._handlers
-    buffers_on = Array.buffers_on
+    places, call = executable._places, executable.call
+    buffers_on, buffers_at = Array.buffers_on, Array.buffers_at
 
     def run(operands: Sequence[Any]) -> list[Array]:
         try:
-            results = start(buffers_on(operands, backend))
+            results = start(
+                buffers_on(operands, backend) if places is None else buffers_at(operands, places)
+            )
         except AttributeError:  # an operand is no Array yet
-            return executable(*operands)
+            return call(operands)
         except _jaxlib.RuntimeFailure as error:
             executable._raise_failure(error, operands)
         arrays: list[Array] = results.consume_with_handlers(handlers)
         return arrays
 
-    return run
+    plain = not executable._constants and not executable._donated and executable._kept is None
+    return run if plain else call
 
 
-def _handler(aval: ShapedArray, backend: XlaBackend, device: _jaxlib.Device) -> Any:
-    wrap = Array.wrapper(aval, backend)
-    return device.result_handler(aval.shape, storage_dtype(aval.dtype), wrap)
+def _handler(aval: ShapedArray, place: Any) -> Any:
+    wrap = Array.wrapper(aval, place)
+    return _jaxlib.result_handler(place.raw(aval.ndim), aval.shape, storage_dtype(aval.dtype), wrap)
 
 
-def _stored(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    dtype = storage_dtype(array.dtype)
-    return np.zeros(array.shape, dtype) if dtype != array.dtype else np.asarray(array, order="C")
+def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
+    """A buffer of a number or a NumPy array."""
+    if config.transfer_guard_host_to_device != "allow":
+        note_transfer("host_to_device", aval)
+    with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
+        return place.put(np.asarray(x, aval.dtype), aval, copy=True)

@@ -47,13 +47,19 @@ try:
     with _quiet_start():
         # Only the loaders of the dialects: their generated Python modules would cost 100 ms.
         import jaxlib.version
-        from jaxlib import _hlo, _jax, xla_client  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import _hlo as _hlo  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import _jax as _jax  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import xla_client as xla_client
         from jaxlib.mlir import ir as ir
-        from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
+        from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy
+        from jaxlib.mlir._mlir_libs import _stablehlo as _stablehlo
 except Exception as error:
     raise InstallationError.because_of(error) from error
 
 VERSION: str = jaxlib.version.__version__
+
+INCLUDE_DIRECTORY = os.path.join(os.path.dirname(jaxlib.version.__file__), "include")
+"""The directory of the headers that foreign kernels include."""
 
 RuntimeFailure: type[Exception] = _jax.JaxRuntimeError
 """The error that jaxlib raises when compilation or execution fails."""
@@ -76,21 +82,27 @@ class _BufferAval:
         return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
 
-class _DeviceSharding(_jax.Sharding):  # type: ignore[misc]
-    """The whole array on one device; what jaxlib's C++ code asks a sharding for, no more."""
+class RawSharding(_jax.Sharding):  # type: ignore[misc]
+    """Devices and the parts of an array on them; what jaxlib's C++ code asks for, no more.
 
-    def __init__(self, device: Any) -> None:
+    Args:
+        devices: the devices, in the order in which programs count them.
+        parts: which part lies on which of them: an opaque HLO sharding; None for copies.
+    """
+
+    def __init__(self, devices: Sequence[Device], parts: Any = None) -> None:
         super().__init__()
-        self._devices = (device,)
+        self._devices = tuple([device.raw for device in devices])
+        self._local = tuple([device.raw for device in devices if device.is_local])
         self._list = xla_client.DeviceList(self._devices)
-        self._replicated = _hlo.HloSharding.replicate()
+        self._parts = _hlo.HloSharding.replicate() if parts is None else parts
 
     @property
     def _internal_device_list(self) -> Any:
         return self._list
 
     def _to_xla_hlo_sharding(self, num_dimensions: int) -> Any:
-        return self._replicated
+        return self._parts
 
     @property
     def _device_assignment(self) -> tuple[Any, ...]:
@@ -98,7 +110,7 @@ class _DeviceSharding(_jax.Sharding):  # type: ignore[misc]
 
     @property
     def _addressable_device_assignment(self) -> tuple[Any, ...]:
-        return self._devices
+        return self._local
 
     @property
     def memory_kind(self) -> None:
@@ -132,22 +144,39 @@ def _free_with_garbage() -> None:
 
 
 class Device:
-    """One device of a client, with what is needed to place arrays on it."""
+    """One device of a client, with what is needed to place arrays on it.
 
-    __slots__ = ("_device_list", "_sharding", "raw")
+    Attributes:
+        raw: the device of jaxlib; opaque.
+        id: its number, in all processes.
+        process_index: the number of the process that it belongs to.
+        is_local: whether that is this process.
+        platform: ``"cpu"``, or another kind of hardware.
+    """
 
-    def __init__(self, raw: Any) -> None:
+    __slots__ = ("id", "is_local", "platform", "process_index", "raw", "sharding")
+
+    def __init__(self, raw: Any, is_local: bool = True) -> None:
         self.raw = raw
-        self._sharding = _DeviceSharding(raw)
-        self._device_list = xla_client.DeviceList((raw,))
+        self.id = int(raw.id)
+        self.is_local = is_local
+        self.platform = str(raw.platform)
+        self.process_index = int(raw.process_index)
+        self.sharding = RawSharding((self,))
 
     @property
-    def id(self) -> int:
-        return int(self.raw.id)
+    def device_kind(self) -> str:
+        """The name of the hardware."""
+        return str(self.raw.device_kind)
 
     @property
-    def platform(self) -> str:
-        return str(self.raw.platform)
+    def local_hardware_id(self) -> int:
+        """The number of the hardware on its machine."""
+        return int(self.raw.local_hardware_id)
+
+    def memory_stats(self) -> dict[str, int] | None:
+        """The bytes in use and their limits, where the hardware counts them."""
+        return self.raw.memory_stats() if self.is_local else None
 
     def __repr__(self) -> str:
         return f"Device({self.platform}:{self.id})"
@@ -166,7 +195,7 @@ class Device:
             _free_with_garbage()
         return _jax.batched_device_put(
             _BufferAval(array.shape, array.dtype),
-            self._sharding,
+            self.sharding,
             [array],
             [self.raw],
             True,
@@ -176,27 +205,32 @@ class Device:
             enable_x64=True,
         )
 
-    def result_handler(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any], wrap: Callable[[Any], Any]
-    ) -> Any:
-        """Make the handler that turns one raw result of an execution into ``wrap(buffer)``."""
-        arguments = (_BufferAval(shape, dtype), self._sharding, True)
-        try:
-            handler = _jax.array_result_handler(*arguments, _skip_checks=True)
-        except TypeError:  # jaxlib 0.11 and later never check, and have no such parameter
-            handler = _jax.array_result_handler(*arguments)
-        return handler.wrap(wrap)
+
+def result_handler(
+    sharding: RawSharding,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    wrap: Callable[[Any], Any],
+) -> Any:
+    """Make the handler that turns one raw result of an execution into ``wrap(buffer)``."""
+    arguments = (_BufferAval(shape, dtype), sharding, True)
+    try:
+        handler = _jax.array_result_handler(*arguments, _skip_checks=True)
+    except TypeError:  # jaxlib 0.11 and later never check, and have no such parameter
+        handler = _jax.array_result_handler(*arguments)
+    return handler.wrap(wrap)
 
 
-def make_cpu_client() -> Any:
+def make_cpu_client(num_devices: int = 1) -> Any:
     """A new client of the CPU platform; several clients can live in one process."""
     with _quiet_start():
-        return xla_client.make_cpu_client()
+        return xla_client.make_cpu_client(num_devices=num_devices)
 
 
-def local_devices(client: Any) -> list[Device]:
-    """The devices of a client that this process can use."""
-    return [Device(raw) for raw in client.local_devices()]
+def all_devices(client: Any) -> list[Device]:
+    """The devices of a client, those of other processes included."""
+    local = {raw.id for raw in client.local_devices()}
+    return [Device(raw, raw.id in local) for raw in client.devices()]
 
 
 @functools.cache
@@ -205,11 +239,13 @@ def enable_lapack() -> None:
 
     The targets are those that JAX registers under the same names; doing so twice is harmless.
     """
-    from jaxlib.cpu import _lapack
+    from jaxlib.cpu import _lapack  # type: ignore[attr-defined, unused-ignore]
 
     for name, function in _lapack.registrations().items():
         version = 1 if name.endswith("_ffi") else 0
         xla_client.register_custom_call_target(name, function, platform="cpu", api_version=version)
+        if version:  # devices that hold parts of a batch need nothing of each other
+            xla_client.register_custom_call_as_batch_partitionable(name)
     _lapack.initialize()
 
 
@@ -221,19 +257,23 @@ def compile_options() -> Any:
     return options
 
 
-def compile_program(client: Any, device: Device, program: Any, options: Any) -> Any:
-    """Compile MLIR bytecode and load it onto a device."""
-    return client.compile_and_load(program, device._device_list, options)
+def _device_list(devices: Sequence[Device]) -> Any:
+    return xla_client.DeviceList(tuple([device.raw for device in devices]))
+
+
+def compile_program(client: Any, devices: Sequence[Device], program: Any, options: Any) -> Any:
+    """Compile MLIR bytecode and load it onto devices."""
+    return client.compile_and_load(program, _device_list(devices), options)
 
 
 def compile_module(
-    client: Any, device: Device, module: Any, options: Any, callbacks: Sequence[Any]
+    client: Any, devices: Sequence[Device], module: Any, options: Any, callbacks: Sequence[Any]
 ) -> Any:
     """Compile a module whose custom calls name Python functions by their position.
 
     Bytecode is not accepted together with host callbacks.
     """
-    return client.compile_and_load(module, device._device_list, options, list(callbacks))
+    return client.compile_and_load(module, _device_list(devices), options, list(callbacks))
 
 
 def serialize_executable(executable: Any) -> bytes:
@@ -241,9 +281,16 @@ def serialize_executable(executable: Any) -> bytes:
     return bytes(executable.serialize())
 
 
-def load_executable(client: Any, device: Device, serialized: bytes, options: Any) -> Any:
+def load_executable(client: Any, devices: Sequence[Device], serialized: bytes, options: Any) -> Any:
     """Load what ``serialize_executable`` gave; it may run code, so the bytes must be trusted."""
-    return client.deserialize_executable(serialized, device._device_list, options)
+    return client.deserialize_executable(serialized, _device_list(devices), options)
+
+
+def load_profiler() -> tuple[Any, Any]:
+    """The module of the profiler, and the class that reads its files."""
+    from jaxlib import _profile_data, _profiler  # type: ignore[attr-defined, unused-ignore]
+
+    return _profiler, _profile_data.ProfileData
 
 
 def settle(client: Any) -> None:
@@ -330,6 +377,11 @@ def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array
 
 
+def copy_to_host(buffer: Any) -> np.ndarray[Any, Any]:
+    """A host array of a buffer whose memory the host cannot read."""
+    return _unpacked(buffer)
+
+
 def _unpacked(buffer: Any) -> np.ndarray[Any, Any]:
     with _jax_import_blocked():
         array, _ = buffer._single_device_array_to_np_array_did_copy()
@@ -352,32 +404,6 @@ def _jax_import_blocked() -> Iterator[None]:
         finally:
             if sys.modules.get("jax", False) is None:
                 del sys.modules["jax"]
-
-
-def hlo_text(executable: Any) -> str:
-    """The optimized program of an executable."""
-    return "\n\n".join(module.to_string() for module in executable.hlo_modules())
-
-
-def cost_analysis(client: Any, executable: Any) -> dict[str, float]:
-    """XLA's estimates for a compiled program: ``flops``, ``bytes accessed`` and others."""
-    estimates: dict[str, float] = {}
-    for module in executable.hlo_modules():
-        estimates.update(_jax.hlo_module_cost_analysis(client, module))
-    estimates.update(executable.cost_analysis())
-    return estimates
-
-
-def memory_analysis(executable: Any) -> dict[str, int]:
-    """The bytes that a compiled program needs, by purpose."""
-    stats = executable.get_compiled_memory_stats()
-    return {
-        "argument_size_in_bytes": int(stats.argument_size_in_bytes),
-        "output_size_in_bytes": int(stats.output_size_in_bytes),
-        "alias_size_in_bytes": int(stats.alias_size_in_bytes),
-        "temp_size_in_bytes": int(stats.temp_size_in_bytes),
-        "generated_code_size_in_bytes": int(stats.generated_code_size_in_bytes),
-    }
 
 
 _registry = ir.DialectRegistry()

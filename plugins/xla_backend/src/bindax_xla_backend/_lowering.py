@@ -7,9 +7,8 @@ for each jaxpr, however often it is called.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,10 +23,15 @@ from bindax_core.extend import (
     lowering,
 )
 from bindax_xla_backend import _mlir
-from bindax_xla_backend._callbacks import HostCallback, callback_lowering
+from bindax_xla_backend._callbacks import HostCallback, callback_attributes, callback_lowering
 from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
+from bindax_xla_backend._meshes import DeviceOperations, Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
+from bindax_xla_backend._texts import host_constant, int_array, symbol_name
 from bindax_xla_backend._types import element_type
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._layout import Layout
 
 Value = Any
 """A value of the program that is being built; opaque outside of ``_jaxlib``."""
@@ -41,10 +45,16 @@ EMBEDDED_CONSTANT_SIZE = 16
 class ModuleBuilder:
     """State that the functions of one module share."""
 
-    def __init__(self, context: _mlir.Context, name: str, platform: str) -> None:
+    def __init__(
+        self, context: _mlir.Context, name: str, platform: str, layout: Layout | None = None
+    ) -> None:
         self.context = context
         self.module = context.new_module(name)
         self.platform = platform
+        self.meshes = Meshes(context, self.module, 1 if layout is None else len(layout.devices))
+        self.layout = layout
+        self.several = layout is not None and len(layout.devices) > 1
+        self.inspectors: list[Any] = []
         self.callbacks: list[HostCallback] = []
         self.rules: dict[Primitive, Callable[..., Any]] = {}
         self._symbols: dict[str, int] = {"main": 1}
@@ -104,7 +114,7 @@ class ModuleBuilder:
         return name if count == 0 else self._new_symbol(f"{name}_{count}")
 
 
-class LoweringContext:
+class LoweringContext(DeviceOperations):
     """The context of a lowering rule: the equation's types, and the means to add operations.
 
     A rule uses the context during its call only. Values that it gets and returns are opaque.
@@ -119,6 +129,7 @@ class LoweringContext:
         "_block",
         "_builder",
         "_constants",
+        "_is_manual",
         "_is_ordered",
         "_location",
         "_order",
@@ -144,6 +155,7 @@ class LoweringContext:
         self._types = builder.context.tensor_types
         self._constants: dict[Any, Value] = {}
         self._order = Order()
+        self._is_manual = False  # whether each device runs the operations on its own part
         self._is_ordered = False  # whether the equation that is being lowered has ordered effects
 
     def op(
@@ -223,11 +235,12 @@ class LoweringContext:
 
     def inline(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value]) -> list[Value]:
         """Add the operations of a jaxpr here; give its results."""
-        body = LoweringContext(self._builder, self._block)
+        body = self._nested(self._block)
         body._point = self._point
         body._location = self._location
         body._constants = self._constants
         body._order = self._order
+        body._is_manual = self._is_manual
         consts = [body.constant(host_constant(const)) for const in closed_jaxpr.consts]
         return body.lower(closed_jaxpr.jaxpr, consts, values)
 
@@ -265,14 +278,10 @@ class LoweringContext:
         self._builder.callbacks.append(
             HostCallback(function, tuple(avals_in), tuple(result_avals), ordered)
         )
-        attributes = {
-            "call_target_name": '"xla_ffi_python_cpu_callback"',
-            "api_version": "4 : i32",
-            "has_side_effect": "false" if pure else "true",
-            "backend_config": f"{{index = {index} : ui64}}",
-        }
+        attributes = {**callback_attributes(index, pure), **self.once(len(result_avals) + ordered)}
         name = "stablehlo.custom_call"
-        return self._ordered_op(name, operands, result_avals, attributes, ordered)
+        results = self._ordered_op(name, operands, result_avals, attributes, ordered)
+        return self.everywhere(results, result_avals)
 
     # ------------------------------------------------------------------------ not for rules
 
@@ -320,6 +329,10 @@ class LoweringContext:
             types = [self._builder.context.token_type]
             order.token = self._create("stablehlo.create_token", [], types).results[0]
         return order.token
+
+    def _nested(self, block: Any) -> LoweringContext:
+        """The context of another block, or of another program in this one."""
+        return LoweringContext(self._builder, block)
 
     def _create(
         self, name: str, operands: Any, types: Any, attributes: Any = None, regions: int = 0
@@ -406,9 +419,10 @@ class LoweringContext:
         types = self._builder.types(region.arg_avals)
         tokens = [self._builder.context.token_type] if takes else []
         block = self._builder.context.block(body, [*types, *tokens])
-        inner = LoweringContext(self._builder, block)
+        inner = self._nested(block)
         inner.avals_in = tuple(region.arg_avals)
         inner._location = self._location
+        inner._is_manual = self._is_manual or operation_name == "sdy.manual_computation"
         arguments = list(block.arguments)
         if order is not None:
             inner._order = order
@@ -424,27 +438,3 @@ class LoweringContext:
 
 _LAST_NUMPY_DTYPE = 23
 """The number of NumPy's last built-in numeric dtype; those of extensions start at 256."""
-
-
-def int_array(values: Sequence[int]) -> str:
-    """Integers as the text of an MLIR attribute.
-
-    >>> int_array([0, 2]), int_array([])
-    ('array<i64: 0, 2>', 'array<i64>')
-    """
-    return f"array<i64: {', '.join(map(str, values))}>" if len(values) else "array<i64>"
-
-
-def symbol_name(name: str) -> str:
-    """A name as a symbol of a module.
-
-    >>> symbol_name("<lambda>")
-    '_lambda_'
-    """
-    return re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII) or "_"
-
-
-def host_constant(value: Any) -> Any:
-    """A constant of a jaxpr as something that NumPy understands."""
-    numpy = getattr(value, "numpy", None)
-    return value if numpy is None else numpy()

@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import JaxprEqn
+from bindax_core.extend import Dimension, JaxprEqn
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._jaxlib import InvalidIR, ir
 
 __all__ = [
     "Context",
     "InvalidIR",
+    "begin_of",
     "create_operation",
     "end_of",
     "quoted",
+    "quoted_bytes",
     "to_bytecode",
     "to_text",
     "verify",
@@ -29,6 +31,8 @@ __all__ = [
 
 create_operation: Callable[..., Any] = ir.Operation.create
 """``(name, result types, operands, attributes, successors, regions, location, point)``."""
+
+_ANY_SIZE = ir.ShapedType.get_dynamic_size()
 
 
 class Context:
@@ -75,8 +79,9 @@ class Context:
         return parsed
 
     def tensor_type(self, shape: Sequence[int], element: str) -> Any:
-        """The type of tensors of a shape."""
-        return ir.RankedTensorType.get(list(shape), self.type(element), loc=self.unknown_location)
+        """The type of tensors of a shape; sizes that are expressions are left open."""
+        sizes = [_ANY_SIZE if isinstance(size, Dimension) else size for size in shape]
+        return ir.RankedTensorType.get(sizes, self.type(element), loc=self.unknown_location)
 
     def attribute(self, text: str) -> Any:
         """The attribute with this text."""
@@ -152,6 +157,11 @@ class Context:
         return region.blocks.append(*types, arg_locs=[self.unknown_location] * len(types))
 
 
+def begin_of(block: Any) -> Any:
+    """The insertion point at the beginning of a block."""
+    return ir.InsertionPoint.at_block_begin(block)
+
+
 def end_of(block: Any) -> Any:
     """The insertion point at the end of a block."""
     return ir.InsertionPoint(block)
@@ -161,6 +171,11 @@ def quoted(text: str) -> str:
     """A string as MLIR attribute text."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def quoted_bytes(data: bytes) -> str:
+    """Bytes as the text of an MLIR string."""
+    return '"' + "".join(f"\\{byte:02X}" for byte in data) + '"'
 
 
 def verify(module: Any) -> None:
@@ -178,3 +193,25 @@ def to_bytecode(module: Any) -> bytes:
 def to_text(module: Any, *, debug_info: bool) -> str:
     """A module as text, with or without locations."""
     return str(module.operation.get_asm(enable_debug_info=debug_info))
+
+
+def symbol_of(function: Any) -> str:
+    """The name of a function."""
+    return str(ir.StringAttr(function.operation.attributes["sym_name"]).value)
+
+
+def function_types(function: Any) -> tuple[list[Any], list[Any]]:
+    """The types of the parameters and of the results of a function."""
+    kind = ir.FunctionType(ir.TypeAttr(function.operation.attributes["function_type"]).value)
+    return list(kind.inputs), list(kind.results)
+
+
+def rename_function(module: Any, old: str, new: str) -> Any:
+    """Give a function of a module, and all calls of it, another name; make it private."""
+    table = ir.SymbolTable(module.operation)
+    function = table[old]
+    ir.SymbolTable.replace_all_symbol_uses(old, new, module.operation)
+    ir.SymbolTable.set_symbol_name(function, new)
+    private = ir.Attribute.parse('"private"', context=module.context)
+    function.operation.attributes["sym_visibility"] = private
+    return function

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
+from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback
 from bindax_xla_backend._errors import LoweringError, excerpt
-from bindax_xla_backend._lowering import (
-    EMBEDDED_CONSTANT_SIZE,
-    LoweringContext,
-    ModuleBuilder,
-    host_constant,
-    symbol_name,
-)
+from bindax_xla_backend._layout import Layout
+from bindax_xla_backend._lowering import EMBEDDED_CONSTANT_SIZE, LoweringContext, ModuleBuilder
+from bindax_xla_backend._texts import host_constant, symbol_name
 
 
 @attrs.frozen(eq=False)
@@ -35,6 +32,9 @@ class LoweredProgram:
         constants: the arrays that are its first parameters.
         callbacks: the host functions that it calls.
         has_effects: whether it does more than compute its results.
+        layout: the devices that it is for; None for the first.
+        names_meshes: whether it has attributes of Shardy.
+        inspectors: what is called while it is compiled.
     """
 
     name: str
@@ -46,6 +46,9 @@ class LoweredProgram:
     constants: tuple[np.ndarray[Any, Any], ...]
     callbacks: tuple[HostCallback, ...]
     has_effects: bool
+    layout: Layout | None = None
+    names_meshes: bool = False
+    inspectors: tuple[Any, ...] = ()
 
     def text(self, *, debug_info: bool = False) -> str:
         """The module as text; without locations, programs with one text are the same."""
@@ -54,7 +57,13 @@ class LoweredProgram:
 
 
 def lower_program(
-    jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool, platform: str
+    jaxpr: ClosedJaxpr,
+    *,
+    name: str,
+    donated: Sequence[bool],
+    keep_unused: bool,
+    platform: str,
+    layout: Layout | None = None,
 ) -> LoweredProgram:
     """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
 
@@ -64,6 +73,7 @@ def lower_program(
         donated: for each operand, whether its memory may be reused.
         keep_unused: whether operands that have no use stay parameters.
         platform: the platform to lower for.
+        layout: the devices to lower for; the first when omitted.
 
     Raises:
         LoweringError: when a rule built something that is wrong.
@@ -76,22 +86,20 @@ def lower_program(
     constants = [np.asarray(host_constant(const)) for const in jaxpr.consts]
     # Large constants are parameters, so that the program does not depend on their values.
     hoisted = [i for i, array in enumerate(constants) if array.size > EMBEDDED_CONSTANT_SIZE]
+    hoisted_avals = [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted]
     with _mlir.Context.borrow() as context:
-        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform)
+        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform, layout)
         ctx, arguments = _open_main(
             builder,
-            [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted],
+            hoisted_avals,
             [in_avals[i] for i in kept],
             out_avals,
-            [aliases.get(i) for i in kept],
+            _attributes(builder, layout, hoisted_avals, [(i, in_avals[i]) for i in kept], aliases),
         )
         given = dict(zip(hoisted, arguments, strict=False))
-        consts = [
-            given[i] if i in given else ctx.constant(array) for i, array in enumerate(constants)
-        ]
-        values: list[Any] = [None] * len(in_avals)
-        for i, argument in zip(kept, arguments[len(hoisted) :], strict=True):
-            values[i] = argument
+        consts = [given.get(i) or ctx.constant(array) for i, array in enumerate(constants)]
+        taken = dict(zip(kept, arguments[len(hoisted) :], strict=True))
+        values = [taken.get(i) for i in range(len(in_avals))]
         ctx.finish("func.return", ctx.lower(jaxpr.jaxpr, consts, values))
         _verify(builder.module, name)
         return LoweredProgram(
@@ -104,6 +112,9 @@ def lower_program(
             constants=tuple(constants[i] for i in hoisted),
             callbacks=tuple(builder.callbacks),
             has_effects=bool(jaxpr.jaxpr.effects),
+            layout=layout,
+            names_meshes=bool(builder.meshes),
+            inspectors=tuple(builder.inspectors),
         )
 
 
@@ -112,13 +123,9 @@ def _open_main(
     constants: Sequence[ShapedArray],
     operands: Sequence[ShapedArray],
     results: Sequence[ShapedArray],
-    aliases: Sequence[int | None],
+    attributes: Sequence[str],
 ) -> tuple[LoweringContext, list[Any]]:
     """Start the function that is called from outside; gives its context and its arguments."""
-    attributes = ["{}"] * len(constants)
-    attributes += [
-        "{}" if result is None else f"{{tf.aliasing_output = {result} : i32}}" for result in aliases
-    ]
     block = builder.context.function(
         builder.module,
         "main",
@@ -127,6 +134,36 @@ def _open_main(
         builder.context.unknown_location,
     )
     return LoweringContext(builder, block), list(block.arguments)
+
+
+def _attributes(
+    builder: ModuleBuilder,
+    layout: Layout | None,
+    constants: Sequence[ShapedArray],
+    operands: Sequence[tuple[int, ShapedArray]],
+    aliases: Mapping[int, int],
+) -> list[str]:
+    """For each parameter what XLA is to know of it: its sharding, and the use of its memory."""
+    several = builder.several
+    made: list[list[str]] = []
+    for aval in constants:
+        everywhere = NamedSharding(layout.mesh, PartitionSpec()) if layout and several else None
+        made.append([_sharded(builder, everywhere, aval)] if everywhere else [])
+    for i, aval in operands:
+        found = []
+        sharding = layout.operands[i] if layout and several else None
+        if sharding is not None:
+            found.append(_sharded(builder, sharding, aval))
+        if i in aliases:
+            # The result's sharding is not known before XLA has chosen it, so XLA pairs them.
+            donor = "jax.buffer_donor = true"
+            found.append(donor if several else f"tf.aliasing_output = {aliases[i]} : i32")
+        made.append(found)
+    return [f"{{{', '.join(found)}}}" for found in made]
+
+
+def _sharded(builder: ModuleBuilder, sharding: Sharding, aval: ShapedArray) -> str:
+    return f"sdy.sharding = {builder.meshes.sharding(sharding, aval.ndim)}"
 
 
 def _verify(module: Any, name: str) -> None:

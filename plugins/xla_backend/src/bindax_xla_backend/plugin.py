@@ -8,16 +8,17 @@ from bindax_core.extend import Backend, hookimpl
 from bindax_xla_backend._backend import XlaBackend
 
 backend = XlaBackend()
-"""The one backend of this process."""
+"""The backend for the CPU."""
 
 
 @hookimpl
 def bindax_backends() -> Iterable[Backend]:
-    """The XLA backend, where ``jaxlib`` imports; programs are interpreted where it does not.
+    """The XLA backends, where ``jaxlib`` imports; programs are interpreted where it does not.
 
     Raises:
         InstallationError: which puts the plugin into quarantine.
     """
     from bindax_xla_backend import _jaxlib  # noqa: F401 -- to see that it works
+    from bindax_xla_backend._platforms import plugin_backends
 
-    return [backend]
+    return plugin_backends(backend)

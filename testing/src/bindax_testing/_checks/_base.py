@@ -123,7 +123,7 @@ def why_not_called(primitive: Primitive) -> str | None:
     if rule is None or rule.reason is None or physical.find(primitive) is not None:
         return None
     lowered = lowering["stablehlo"].rule_of(primitive)
-    if lowered is None or lowered.reason is None:
+    if lowered is None or (lowered.reason is None and lowered.options.get("alone", True)):
         return None
     return f"it cannot be called on values: {rule.reason}"
 

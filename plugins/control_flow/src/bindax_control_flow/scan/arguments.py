@@ -14,6 +14,7 @@ from bindax_control_flow.shared.lists import split
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
+    Dimension,
     Origin,
     PyTreeDef,
     Tracer,
@@ -59,7 +60,7 @@ def common_length(name: str, xs: Any) -> int | None:
                 f"it is {typeof(x).str_short()}. Let the function close over what is the same in "
                 f"all steps."
             )
-        lengths.setdefault(int(shape[0]), leaf_paths("xs", xs)[i])
+        lengths.setdefault(shape[0], leaf_paths("xs", xs)[i])
     if len(lengths) > 1:
         listed = " and ".join(f"{path} has {length}" for length, path in lengths.items())
         raise ValueError(
@@ -86,14 +87,17 @@ def checked_length(xs: Any, length: Any) -> int:
             f"{length.aval.str_short()}. Make it static with static_argnums, or use while_loop or "
             f"fori_loop for a number of steps that is not known."
         )
-    given = as_integer("scan", "length", length)
+    if isinstance(length, Dimension):
+        given: Any = length
+    else:
+        given = as_integer("scan", "length", length)
     if given < 0:
         raise ValueError(f"the length of scan must not be negative, but it is {given}.")
     if found is not None and given != found:
         raise ValueError(
             f"scan was given length={given}, but {leaf_paths('xs', xs)[0]} has the length {found}."
         )
-    return given
+    return given  # type: ignore[no-any-return]
 
 
 def checked_unroll(unroll: Any, length: int) -> int:

@@ -11,6 +11,7 @@ from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.shared.compiled import application_of, run_compiled
 from bindax_core.extend import (
     Array,
+    Dimension,
     Primitive,
     Region,
     ShapedArray,
@@ -68,7 +69,7 @@ class _Lowering:
         self.consts = consts
         self.xs = xs
         self.x_avals = loop.operands(loop.jaxpr.in_avals)[2]
-        wide = loop.length > np.iinfo(np.int32).max
+        wide = isinstance(loop.length, Dimension) or loop.length > np.iinfo(np.int32).max
         self.index_dtype: Any = np.dtype(np.int64 if wide else np.int32)
         self.index_aval = ShapedArray((), self.index_dtype)
 
@@ -80,6 +81,8 @@ class _Lowering:
         ]
         state = [*carry, *ys]
         rounds, rest = divmod(loop.length, loop.unroll)
+        if isinstance(rounds, Dimension):
+            return self._while(ctx, state, loop.length)
         if rounds > 1:
             state = self._while(ctx, state, loop.length - rest)
         else:
@@ -92,7 +95,7 @@ class _Lowering:
         avals = [self.index_aval, *self.loop.carry_avals, *self.loop.stacked_avals]
 
         def not_done(inner: Any, i: Any, *state: Any) -> list[Any]:
-            last = inner.constant(self.index_dtype.type(end))
+            last = self._index(inner, end)
             direction = {"comparison_direction": "#stablehlo<comparison_direction LT>"}
             boolean = ShapedArray((), np.dtype(np.bool_))
             return inner.op("stablehlo.compare", [i, last], [boolean], direction)  # type: ignore[no-any-return]
@@ -110,9 +113,12 @@ class _Lowering:
 
     def _arithmetic(self, ctx: Any, name: str, left: Any, right: Any) -> Any:
         operands = [
-            ctx.constant(self.index_dtype.type(x)) if type(x) is int else x for x in (left, right)
+            self._index(ctx, x) if isinstance(x, int | Dimension) else x for x in (left, right)
         ]
         return ctx.op(f"stablehlo.{name}", [*operands], [self.index_aval])[0]
+
+    def _index(self, ctx: Any, i: Any) -> Any:
+        return ctx.constant(i if isinstance(i, Dimension) else self.index_dtype.type(i))
 
     def _step(self, ctx: Any, i: Any, state: Sequence[Any]) -> list[Any]:
         loop = self.loop

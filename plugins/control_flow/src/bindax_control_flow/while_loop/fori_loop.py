@@ -16,6 +16,7 @@ from bindax_control_flow.while_loop.while_loop import run_loop
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
+    Dimension,
     Origin,
     ShapedArray,
     Tracer,
@@ -73,11 +74,14 @@ def fori_loop(
     check_function("fori_loop", "body_fun", body_fun)
     index = _index_type(lower, upper)
     traced = [name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, Tracer)]
+    symbolic = any(isinstance(x, Dimension) for x in (lower, upper))
     if config.disable_jit and not traced:
         integers = (_of_type(index, i) for i in range(int(lower), int(upper)))
         return repeat_for(integers, body_fun, init_val)
     carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
-    if not traced:
+    if symbolic:
+        leaves = _with_traced_bounds(index, lower, upper, body, carry)
+    elif not traced:
         leaves = _with_known_bounds(index, lower, upper, body, carry, unroll)
     elif unroll is None:
         leaves = _with_traced_bounds(index, lower, upper, body, carry)
@@ -101,7 +105,7 @@ def _index_type(lower: Any, upper: Any) -> ShapedArray:
         )
     # Python integers keep their type: it yields to that of the arrays they meet in the body.
     pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
-    return ShapedArray((), *promote_avals(pairs, config.default_dtype_bits))
+    return ShapedArray((), *promote_avals(pairs, config.dtype_bits))
 
 
 def _bound_type(name: str, bound: Any) -> Any:
@@ -118,7 +122,7 @@ def _bound_type(name: str, bound: Any) -> Any:
 
 def _of_type(index: ShapedArray, x: Any) -> Any:
     """A number of the index's type."""
-    if not isinstance(x, Tracer):
+    if not isinstance(x, Tracer | Dimension):
         return Array(index, np.asarray(x, index.dtype))
     return operations_for(index).convert(x, index.dtype, index.weak_type)
 

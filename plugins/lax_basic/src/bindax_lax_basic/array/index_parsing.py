@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_core.errors import ConcretizationTypeError
-from bindax_core.extend import Array, Tracer, is_value, typeof
+from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.types import larger, smaller, static_int
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.concatenate import concatenate_p
 
@@ -111,7 +112,8 @@ def _concrete(entry: Any) -> Any:
         if any(isinstance(x, Tracer) for x in entry):
             return _joined_integers(entry)
         return _integers(np.asarray(entry) if entry else np.zeros(0, np.int32))
-    return _integers(entry)
+    inner = unwrapped(entry)
+    return _integers(entry) if inner is entry else _concrete(inner)
 
 
 def _joined_integers(entries: list[Any]) -> Any:
@@ -173,6 +175,9 @@ def _items(entry: Any, place: int, axis: int, shape: Shape) -> Iterator[Item]:
 
 
 def _run(entry: slice, place: int, axis: int, size: int) -> Run:
+    bounds = (size, entry.start, entry.stop, entry.step)
+    if any(isinstance(x, Dimension) for x in bounds):
+        return Run(place, axis, *_symbolic_range(entry, size))
     try:
         positions = range(size)[entry]
     except TypeError:
@@ -181,6 +186,25 @@ def _run(entry: slice, place: int, axis: int, size: int) -> Run:
             f"for a traced start use lax.dynamic_slice_in_dim."
         ) from None
     return Run(place, axis, positions.start, len(positions), positions.step)
+
+
+def _symbolic_range(entry: slice, size: Any) -> tuple[Any, Any, int]:
+    """The start, the length and the step of a slice, where sizes can be symbolic."""
+    step = 1 if entry.step is None else static_int("a slice", "step", entry.step)
+
+    def position(bound: Any, default: Any, low: int) -> Any:
+        """A bound that counts from the start, within the axis."""
+        if bound is None:
+            return default
+        bound = static_int("a slice", "bound", bound)
+        bound = bound + size if bound < 0 else bound
+        return smaller(larger(bound, low), size + low)
+
+    if step > 0:
+        start, stop = position(entry.start, 0, 0), position(entry.stop, size, 0)
+        return start, larger((stop - start + step - 1) // step, 0), step
+    start, stop = position(entry.start, size - 1, -1), position(entry.stop, -1, -1)
+    return start, larger((start - stop - step - 1) // -step, 0), step
 
 
 def _mask_items(mask: NumPyArray, place: int, axis: int, shape: Shape) -> Iterator[Item]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bindax_core.extend import Tracer, typeof
+from bindax_core.extend import Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.index_parsing import Item, NewAxis, Positions, Run
 from bindax_lax_basic.dtypes import DType
@@ -28,6 +28,7 @@ from bindax_lax_basic.rules.operands import broadcast_shapes
 from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 from bindax_lax_basic.shape.concatenate import concatenate_p
+from bindax_lax_basic.shape.creation import broadcasted_iota
 
 Shape = tuple[int, ...]
 
@@ -139,19 +140,29 @@ def _adjacent(positions: Sequence[Positions]) -> bool:
 
 
 def _is_window(run: Run) -> bool:
-    return abs(run.step) == 1 or run.length <= 1
+    return abs(run.step) == 1 or (not isinstance(run.length, Dimension) and run.length <= 1)
 
 
 def _run_component(run: Run, shape: Shape, layout: _Layout) -> Iterator[_Component]:
     """The axis of a slice, and the positions it needs unless it is the whole axis."""
     if not _is_window(run):
-        steps = run.start + run.step * np.arange(run.length)
+        steps = run.start + run.step * _counted(run.length)
         yield _Component(run.axis, steps, layout.add_batch((run.length,)))
         return
     layout.add_window(run)
-    if 0 < run.length < shape[run.axis]:
-        first = run.start + (run.length - 1) * run.step if run.step < 0 else run.start
+    size = shape[run.axis]
+    symbolic = isinstance(run.length, Dimension) or isinstance(size, Dimension)
+    if run.length != size if symbolic else 0 < run.length < size:
+        first: Any = run.start + (run.length - 1) * run.step if run.step < 0 else run.start
+        if isinstance(first, Dimension):
+            first = scalar_array(first, np.dtype(np.int64))
         yield _Component(run.axis, first, ())
+
+
+def _counted(length: Any) -> Any:
+    # What a program makes, where the length is not known before it runs.
+    symbolic = isinstance(length, Dimension)
+    return broadcasted_iota(np.int64, (length,), 0) if symbolic else np.arange(length)
 
 
 def _assembled(
@@ -167,7 +178,8 @@ def _assembled(
         tuple([axis for axis in axes if axis not in windows]),
         tuple([component.axis for component in components]),
     )
-    single = math.prod(layout.batch) <= 1
+    count = math.prod(layout.batch)
+    single = not isinstance(count, Dimension) and count <= 1
     return Indexer(
         indices=_index_vectors(components, tuple(layout.batch), shape),
         numbers=numbers,
@@ -184,8 +196,9 @@ def _assembled(
 # ------------------------------------------------------------------------------------ positions
 
 
-def _index_dtype(size: int) -> DType:
-    return np.dtype(np.int32 if size < 2**31 - 1 else np.int64)
+def _index_dtype(sizes: Sequence[int]) -> DType:
+    small = all(not isinstance(size, Dimension) and size < 2**31 - 1 for size in sizes)
+    return np.dtype(np.int32 if small else np.int64)
 
 
 def _normalized(value: Any, size: int, wrap: bool) -> Any:
@@ -193,8 +206,10 @@ def _normalized(value: Any, size: int, wrap: bool) -> Any:
 
     Those that are far out are brought near, so that no position changes as the dtype does.
     """
-    dtype = _index_dtype(size)
-    if not isinstance(value, Tracer):
+    dtype = _index_dtype([size])
+    if isinstance(value, Dimension) or isinstance(size, Dimension):
+        value = convert(value, dtype, False)  # a value of the program, as the size is
+    elif not isinstance(value, Tracer):
         wide = np.asarray(value)
         if wide.dtype.kind == "u" and wide.dtype.itemsize == 8:
             wide = np.minimum(wide, np.uint64(size))
@@ -221,7 +236,7 @@ def _normalized(value: Any, size: int, wrap: bool) -> Any:
 
 
 def _index_vectors(components: Sequence[_Component], batch: Shape, shape: Shape) -> Any:
-    dtype = _index_dtype(max(shape, default=0))
+    dtype = _index_dtype(shape)
     if not components:
         return np.zeros((*batch, 0), dtype)
     if not any(isinstance(component.value, Tracer) for component in components):

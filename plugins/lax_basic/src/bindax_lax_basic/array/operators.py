@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from bindax_core.extend import (
     Primitive,
     config,
@@ -64,7 +66,7 @@ def _operands(x: Any, y: Any) -> tuple[Any, Any]:
     b = y.aval if hasattr(y, "aval") else typeof(y)
     if a.dtype != b.dtype:
         pairs = ((a.dtype, a.weak_type), (b.dtype, b.weak_type))
-        dtype, weak = promote_avals(pairs, config.default_dtype_bits)
+        dtype, weak = promote_avals(pairs, config.dtype_bits)
         x, y = convert_operand(x, a, dtype, weak), convert_operand(y, b, dtype, weak)
     if a.shape == b.shape or not a.shape or not b.shape:
         return x, y
@@ -83,9 +85,7 @@ def _binary(name: str, function: Operator) -> dict[str, Any]:
     def forward(self: Any, other: Any) -> Any:
         try:
             if not is_value(other):
-                if not hasattr(other, "__jax_array__"):
-                    return NotImplemented
-                other = other.__jax_array__()
+                return NotImplemented
             return function(self, other)
         except Exception as error:
             hide_internal_frames(error)
@@ -94,9 +94,7 @@ def _binary(name: str, function: Operator) -> dict[str, Any]:
     def reflected(self: Any, other: Any) -> Any:
         try:
             if not is_value(other):
-                if not hasattr(other, "__jax_array__"):
-                    return NotImplemented
-                other = other.__jax_array__()
+                return NotImplemented
             return function(other, self)
         except Exception as error:
             hide_internal_frames(error)
@@ -225,7 +223,9 @@ def divide_with_remainder(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def power(x: Any, y: Any) -> Any:
-    """``x ** y``; a Python integer ``y`` is a fixed exponent, with exact derivatives."""
+    """``x ** y``; an integer of Python or NumPy is a fixed exponent, with exact derivatives."""
+    if isinstance(y, np.integer):
+        y = int(y)
     if type(y) is int and not _is_bool(x):
         if y >= 0 or dtypes.is_inexact(typeof(x).dtype):
             return integer_pow_p.bind(x, y=y)
@@ -238,19 +238,20 @@ def power(x: Any, y: Any) -> Any:
     if integral and dtypes.is_inexact(base.dtype):
         # The exponent decides how wide a Python number is, and never that the result is strong.
         pairs = ((base.dtype, base.weak_type), (exponent.dtype, False))
-        dtype, _ = promote_avals(pairs, config.default_dtype_bits)
+        dtype, _ = promote_avals(pairs, config.dtype_bits)
         x = convert_operand(x, base, dtype, base.weak_type)
         return pow_p.bind(*broadcast_arrays(x, convert(y, exponent.dtype, base.weak_type)))
     x, y = _bool_to_int(*_operands(x, y))
     if dtypes.is_inexact(typeof(x).dtype):
         return pow_p.bind(x, y)
-    return _integer_power(x, y)
+    return _integer_power(x, y, base.weak_type and exponent.weak_type)
 
 
-def _integer_power(x: Any, y: Any) -> Any:
+def _integer_power(x: Any, y: Any, weak: bool) -> Any:
     """Integers to integer powers by squaring, for as many bits as an exponent can use."""
-    x, y = broadcast_arrays(x, y)
-    dtype, weak = typeof(x).dtype, typeof(x).weak_type and typeof(y).weak_type
+    shape = broadcast_shapes(typeof(x).shape, typeof(y).shape)
+    x, y = broadcast_to(x, shape), broadcast_to(y, shape)
+    dtype = typeof(x).dtype
     one, two = scalar_array(1, dtype), scalar_array(2, dtype)
     result = select_scalars(eq_p.bind(y, y), mul_p.bind(x, scalar_array(0, dtype)), one)
     # Exponents of 64 and more overflow for every base but -1, 0 and 1, whose powers repeat.

@@ -57,7 +57,7 @@ class IndexedUpdates:
 def _promotes_to_itself(x: Any, y: Any) -> bool:
     a, b = typeof(x), typeof(y)
     pairs = ((a.dtype, a.weak_type), (b.dtype, b.weak_type))
-    return dtypes.promote_avals(pairs, config.default_dtype_bits)[0] == a.dtype
+    return dtypes.promote_avals(pairs, config.dtype_bits)[0] == a.dtype
 
 
 class IndexedUpdate:

@@ -426,8 +426,8 @@ dot_general_p: Primitive = primitive(
     "dot_general",
     rules.impl(_dot_impl),
     rules.abstract_eval(_dot_type),
-    multilinear(lambda lhs, rhs, **params: dot_general_p.bind(lhs, rhs, **params)),
+    multilinear(),
     rules.vmap(_dot_vmap),
     rules.transpose(_dot_transpose),
-    rules.lowering["stablehlo"](in_wider(lambda: dot_general_p, _dot_lowering)),
+    in_wider(_dot_lowering),
 )

@@ -123,12 +123,8 @@ def ragged_dot_general(
         TypeError: when dtypes, sizes or dimension numbers do not agree.
         ValueError: when ``group_offset`` is not None.
     """
-    if group_offset is not None:
-        raise ValueError(
-            f"ragged_dot_general: group_offset must be None, but it is {group_offset!r}; slice "
-            f"the operands to start from another group."
-        )
-    numbers = _numbers_argument(ragged_dot_dimension_numbers)
+    numbers = ragged_dot_dimension_numbers
+    _check_arguments(numbers, group_offset)
     x, y, sizes = typeof(lhs), typeof(rhs), typeof(group_sizes)
     _check_axes(x, y, numbers)
     axis, kind = _ragged_axis(x, numbers)
@@ -152,13 +148,17 @@ def ragged_dot_general(
     return dot_general(left, right, (up[:2], ((0, *up[2]), (0, *up[3]))), *arguments)
 
 
-def _numbers_argument(given: Any) -> RaggedDotDimensionNumbers:
-    if not isinstance(given, RaggedDotDimensionNumbers):
+def _check_arguments(numbers: Any, group_offset: Any) -> None:
+    if group_offset is not None:
+        raise ValueError(
+            f"ragged_dot_general: group_offset must be None, but it is {group_offset!r}; slice "
+            f"the operands to start from another group."
+        )
+    if not isinstance(numbers, RaggedDotDimensionNumbers):
         raise TypeError(
             f"ragged_dot_general: ragged_dot_dimension_numbers must be a "
-            f"RaggedDotDimensionNumbers, but it is {given!r:.80}."
+            f"RaggedDotDimensionNumbers, but it is {numbers!r:.80}."
         )
-    return given
 
 
 def _check_axes(x: ShapedArray, y: ShapedArray, numbers: RaggedDotDimensionNumbers) -> None:

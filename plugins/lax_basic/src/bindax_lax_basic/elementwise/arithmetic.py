@@ -42,8 +42,8 @@ neg_p: Primitive = primitive(
     "neg",
     rules.impl(exact(np.negative)),
     rules.abstract_eval(elementwise_type("neg", NUMBER)),
-    linear(neg),
-    same_dims(neg),
+    linear(),
+    same_dims(),
     rules.transpose(lambda ct, x: [neg_p.bind(ct)]),
     rules.lowering["stablehlo"](operation("stablehlo.negate")),
 )
@@ -99,7 +99,7 @@ add_p: Primitive = primitive(
     rules.impl(exact(np.add)),
     rules.abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
     rules.jvp(_add_jvp, symbolic_zeros=True),
-    elementwise_batch(add),
+    elementwise_batch(),
     rules.transpose(_add_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.add")),
 )
@@ -138,7 +138,7 @@ sub_p: Primitive = primitive(
     rules.impl(exact(np.subtract)),
     rules.abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
     rules.jvp(_sub_jvp, symbolic_zeros=True),
-    elementwise_batch(sub),
+    elementwise_batch(),
     rules.transpose(_sub_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.subtract")),
 )
@@ -167,8 +167,8 @@ mul_p: Primitive = primitive(
     "mul",
     rules.impl(exact(np.multiply)),
     rules.abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
-    multilinear(mul),
-    elementwise_batch(mul),
+    multilinear(),
+    elementwise_batch(),
     rules.transpose(_mul_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.multiply")),
 )

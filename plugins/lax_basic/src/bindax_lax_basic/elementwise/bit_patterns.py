@@ -162,7 +162,7 @@ bitcast_convert_type_p: Primitive = primitive(
     "bitcast_convert_type",
     rules.impl(_bitcast_impl),
     rules.abstract_eval(_bitcast_type),
-    no_derivative(bitcast_convert_type),
+    no_derivative(),
     rules.vmap(_bitcast_vmap),
     rules.transpose.absent("its derivative is zero by definition"),
     rules.lowering["stablehlo"](_bitcast_lowering),
@@ -237,10 +237,6 @@ def _without_last_bits(x: NumPyArray, count: int) -> NumPyArray:
     return np.asarray(kept, bits.dtype).view(x.dtype)
 
 
-def _bind_reduce_precision(x: Any, **params: Any) -> Any:
-    return reduce_precision_p.bind(x, **params)
-
-
 def _reduce_precision_lowering(
     ctx: LoweringContext, x: Any, *, exponent_bits: int, mantissa_bits: int
 ) -> Any:
@@ -255,12 +251,11 @@ reduce_precision_p: Primitive = primitive(
     "reduce_precision",
     *elementwise(
         "reduce_precision",
-        _bind_reduce_precision,
         _reduce_precision,
         FLOAT,
         result=lambda d: d,
     ),
-    linear(_bind_reduce_precision),
-    rules.transpose(lambda ct, x, **params: [_bind_reduce_precision(ct, **params)]),
+    linear(),
+    rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
     rules.lowering["stablehlo"](_reduce_precision_lowering),
 )

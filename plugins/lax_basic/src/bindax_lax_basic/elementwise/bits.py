@@ -77,11 +77,10 @@ population_count_p: Primitive = primitive(
     "population_count",
     *elementwise(
         "population_count",
-        population_count,
         lambda x: np.bitwise_count(_unsigned(x)),
         INTEGER,
     ),
-    no_derivative(population_count),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](_population_count_lowering),
 )
@@ -106,8 +105,8 @@ def _clz(x: NumPyArray) -> Any:
 
 clz_p: Primitive = primitive(
     "clz",
-    *elementwise("clz", clz, _clz, INTEGER),
-    no_derivative(clz),
+    *elementwise("clz", _clz, INTEGER),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.count_leading_zeros")),
 )
@@ -169,12 +168,11 @@ shift_left_p: Primitive = primitive(
     "shift_left",
     *elementwise(
         "shift_left",
-        shift_left,
         _shifts(_left),
         INTEGER,
         INTEGER,
     ),
-    no_derivative(shift_left),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.shift_left")),
 )
@@ -195,12 +193,11 @@ shift_right_arithmetic_p: Primitive = primitive(
     "shift_right_arithmetic",
     *elementwise(
         "shift_right_arithmetic",
-        shift_right_arithmetic,
         _shifts(_right_arithmetic),
         INTEGER,
         INTEGER,
     ),
-    no_derivative(shift_right_arithmetic),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.shift_right_arithmetic")),
 )
@@ -221,12 +218,11 @@ shift_right_logical_p: Primitive = primitive(
     "shift_right_logical",
     *elementwise(
         "shift_right_logical",
-        shift_right_logical,
         _shifts(_right_logical),
         INTEGER,
         INTEGER,
     ),
-    no_derivative(shift_right_logical),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.shift_right_logical")),
 )
@@ -288,8 +284,8 @@ def _mulhi_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 mulhi_p: Primitive = primitive(
     "mulhi",
-    *elementwise("mulhi", mulhi, _mulhi, INTEGER, INTEGER),
-    no_derivative(mulhi),
+    *elementwise("mulhi", _mulhi, INTEGER, INTEGER),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](_mulhi_lowering),
 )

@@ -129,8 +129,8 @@ def eq(x: Any, y: Any) -> Array:
 
 eq_p: Primitive = primitive(
     "eq",
-    *elementwise("eq", eq, _equal, _COMPARED, _COMPARED, result=dtypes.bool_),
-    no_derivative(eq),
+    *elementwise("eq", _equal, _COMPARED, _COMPARED, result=dtypes.bool_),
+    no_derivative(),
     DISCRETE,
     rules.physical(_physical_equal),
     rules.lowering["stablehlo"](_comparison("EQ")),
@@ -148,8 +148,8 @@ def ne(x: Any, y: Any) -> Array:
 
 ne_p: Primitive = primitive(
     "ne",
-    *elementwise("ne", ne, _not_equal, _COMPARED, _COMPARED, result=dtypes.bool_),
-    no_derivative(ne),
+    *elementwise("ne", _not_equal, _COMPARED, _COMPARED, result=dtypes.bool_),
+    no_derivative(),
     DISCRETE,
     rules.physical(_physical_unequal),
     rules.lowering["stablehlo"](_comparison("NE")),
@@ -167,8 +167,8 @@ def lt(x: Any, y: Any) -> Array:
 
 lt_p: Primitive = primitive(
     "lt",
-    *elementwise("lt", lt, np.less, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(lt),
+    *elementwise("lt", np.less, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("LT")),
 )
@@ -185,8 +185,8 @@ def le(x: Any, y: Any) -> Array:
 
 le_p: Primitive = primitive(
     "le",
-    *elementwise("le", le, np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(le),
+    *elementwise("le", np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("LE")),
 )
@@ -203,8 +203,8 @@ def gt(x: Any, y: Any) -> Array:
 
 gt_p: Primitive = primitive(
     "gt",
-    *elementwise("gt", gt, np.greater, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(gt),
+    *elementwise("gt", np.greater, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("GT")),
 )
@@ -221,8 +221,8 @@ def ge(x: Any, y: Any) -> Array:
 
 ge_p: Primitive = primitive(
     "ge",
-    *elementwise("ge", ge, np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(ge),
+    *elementwise("ge", np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](_comparison("GE")),
 )
@@ -243,8 +243,8 @@ def is_finite(x: Any) -> Array:
 
 is_finite_p: Primitive = primitive(
     "is_finite",
-    *elementwise("is_finite", is_finite, np.isfinite, FLOAT, result=dtypes.bool_),
-    no_derivative(is_finite),
+    *elementwise("is_finite", np.isfinite, FLOAT, result=dtypes.bool_),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.is_finite")),
 )
@@ -263,8 +263,8 @@ def bitwise_not(x: Any) -> Array:
 
 not_p: Primitive = primitive(
     "not",
-    *elementwise("not", bitwise_not, np.invert, BITS),
-    no_derivative(bitwise_not),
+    *elementwise("not", np.invert, BITS),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.not")),
 )
@@ -286,8 +286,8 @@ def bitwise_and(x: Any, y: Any) -> Array:
 
 and_p: Primitive = primitive(
     "and",
-    *elementwise("and", bitwise_and, np.bitwise_and, BITS, BITS),
-    no_derivative(bitwise_and),
+    *elementwise("and", np.bitwise_and, BITS, BITS),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.and")),
 )
@@ -304,8 +304,8 @@ def bitwise_or(x: Any, y: Any) -> Array:
 
 or_p: Primitive = primitive(
     "or",
-    *elementwise("or", bitwise_or, np.bitwise_or, BITS, BITS),
-    no_derivative(bitwise_or),
+    *elementwise("or", np.bitwise_or, BITS, BITS),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.or")),
 )
@@ -322,8 +322,8 @@ def bitwise_xor(x: Any, y: Any) -> Array:
 
 xor_p: Primitive = primitive(
     "xor",
-    *elementwise("xor", bitwise_xor, np.bitwise_xor, BITS, BITS),
-    no_derivative(bitwise_xor),
+    *elementwise("xor", np.bitwise_xor, BITS, BITS),
+    no_derivative(),
     DISCRETE,
     rules.lowering["stablehlo"](operation("stablehlo.xor")),
 )

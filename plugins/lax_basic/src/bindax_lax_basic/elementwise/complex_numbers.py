@@ -56,8 +56,8 @@ def _zero_like(x: Any) -> Any:
 
 real_p: Primitive = primitive(
     "real",
-    *elementwise("real", real, np.real, COMPLEX, result=dtypes.real_dtype),
-    linear(real),
+    *elementwise("real", np.real, COMPLEX, result=dtypes.real_dtype),
+    linear(),
     rules.transpose(lambda ct, x: [complex_p.bind(ct, _zero_like(ct))]),
     rules.lowering["stablehlo"](operation("stablehlo.real")),
 )
@@ -74,8 +74,8 @@ def imag(x: Any) -> Array:
 
 imag_p: Primitive = primitive(
     "imag",
-    *elementwise("imag", imag, np.imag, COMPLEX, result=dtypes.real_dtype),
-    linear(imag),
+    *elementwise("imag", np.imag, COMPLEX, result=dtypes.real_dtype),
+    linear(),
     rules.transpose(lambda ct, x: [complex_p.bind(_zero_like(ct), neg_p.bind(ct))]),
     rules.lowering["stablehlo"](operation("stablehlo.imag")),
 )
@@ -131,7 +131,7 @@ complex_p: Primitive = primitive(
     rules.impl(_complex_impl),
     rules.abstract_eval(_complex_type),
     rules.jvp(_complex_jvp, symbolic_zeros=True),
-    elementwise_batch(complex),
+    elementwise_batch(),
     rules.transpose(_complex_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.complex")),
 )
@@ -180,8 +180,8 @@ conj_p: Primitive = primitive(
     "conj",
     rules.impl(_conj_impl),
     rules.abstract_eval(_conj_type),
-    linear(lambda t, **params: conj_p.bind(t, **params)),
-    same_dims(lambda x, **params: conj_p.bind(x, **params)),
+    linear(),
+    same_dims(),
     rules.transpose(_conj_transpose),
     rules.lowering["stablehlo"](_conj_lowering),
 )

@@ -13,6 +13,7 @@ from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
+    Rule,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -39,15 +40,15 @@ __all__ = [
 ]
 
 
-def same_dims(function: Any) -> Any:
-    """The ``vmap`` rule of an elementwise function of one operand."""
+def same_dims() -> Rule:
+    """The ``vmap`` rule of an elementwise primitive of one operand."""
 
     def rule(
-        size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
+        primitive: Primitive, size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
     ) -> tuple[Any, int]:
-        return function(operands[0], **params), dims[0]
+        return primitive.bind(operands[0], **params), dims[0]
 
-    return rules.vmap(rule)
+    return rules.vmap(rule, takes_primitive=True)
 
 
 # -------------------------------------------------------------------- convert_element_type
@@ -174,7 +175,7 @@ convert_element_type_p: Primitive = primitive(
     rules.impl(_convert_impl),
     rules.abstract_eval(_convert_type),
     rules.jvp(_convert_jvp, symbolic_zeros=True),
-    same_dims(lambda x, **params: convert_element_type_p.bind(x, **params)),
+    same_dims(),
     rules.transpose(_convert_transpose),
     rules.lowering["stablehlo"](_convert_lowering),
 )
@@ -207,8 +208,8 @@ copy_p: Primitive = primitive(
     "copy",
     rules.impl(np.copy),
     rules.abstract_eval(lambda x: x),
-    linear(copy),
-    same_dims(copy),
+    linear(),
+    same_dims(),
     rules.transpose(lambda ct, x: [ct]),
     rules.lowering["stablehlo"](lambda ctx, x: x),
 )
@@ -237,8 +238,8 @@ stop_gradient_p: Primitive = primitive(
     "stop_gradient",
     rules.impl(lambda x: x),
     rules.abstract_eval(lambda x: x),
-    no_derivative(lambda x: stop_gradient_p.bind(x)),
-    same_dims(lambda x: stop_gradient_p.bind(x)),
+    no_derivative(),
+    same_dims(),
     rules.transpose.absent("its derivative is zero, so nothing linear is left to transpose"),
     rules.lowering["stablehlo"](lambda ctx, x: x),
 )

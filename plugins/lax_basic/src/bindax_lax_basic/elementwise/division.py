@@ -96,7 +96,7 @@ div_p: Primitive = primitive(
     rules.impl(exact(_div_impl)),
     rules.abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
     rules.jvp(_div_jvp, symbolic_zeros=True),
-    elementwise_batch(div),
+    elementwise_batch(),
     rules.transpose(_div_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.divide")),
 )

@@ -153,8 +153,8 @@ def erf(x: Any) -> Array:
 
 erf_p: Primitive = primitive(
     "erf",
-    *elementwise("erf", erf, in_double(_erf), FLOAT, slow=True),
-    derivative(erf, lambda x, y: _scaled_gaussian(_TWO_OVER_SQRT_PI, x)),
+    *elementwise("erf", in_double(_erf), FLOAT, slow=True),
+    derivative(lambda x, y: _scaled_gaussian(_TWO_OVER_SQRT_PI, x)),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.erf")),
 )
@@ -172,12 +172,10 @@ def erfc(x: Any) -> Array:
 
 erfc_p: Primitive = primitive(
     "erfc",
-    *elementwise("erfc", erfc, in_double(_erfc), FLOAT, slow=True),
-    derivative(erfc, lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x)),
+    *elementwise("erfc", in_double(_erfc), FLOAT, slow=True),
+    derivative(lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x)),
     rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](
-        in_wider(lambda: erfc_p, operation("chlo.erfc"), dtypes.accumulator_dtype)
-    ),
+    in_wider(operation("chlo.erfc"), dtypes.accumulator_dtype),
 )
 
 
@@ -195,10 +193,8 @@ def erf_inv(x: Any) -> Array:
 
 erf_inv_p: Primitive = primitive(
     "erf_inv",
-    *elementwise("erf_inv", erf_inv, in_double(_erf_inv), FLOAT, slow=True),
-    derivative(
-        erf_inv, lambda x, y: mul_p.bind(constant(1.0 / _TWO_OVER_SQRT_PI, x), exp(square(y)))
-    ),
+    *elementwise("erf_inv", in_double(_erf_inv), FLOAT, slow=True),
+    derivative(lambda x, y: mul_p.bind(constant(1.0 / _TWO_OVER_SQRT_PI, x), exp(square(y)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.erf_inv")),
 )

@@ -45,9 +45,8 @@ def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 nextafter_p: Primitive = primitive(
     "nextafter",
-    *elementwise("nextafter", nextafter, np.nextafter, FLOAT, FLOAT),
+    *elementwise("nextafter", np.nextafter, FLOAT, FLOAT),
     partials(
-        nextafter,
         lambda x, y, out: constant(1.0, x),
         None,
     ),

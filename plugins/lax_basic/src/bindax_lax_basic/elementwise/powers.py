@@ -129,7 +129,7 @@ pow_p: Primitive = primitive(
     rules.impl(exact(_pow_impl)),
     rules.abstract_eval(_pow_type),
     rules.jvp(_pow_jvp, symbolic_zeros=True),
-    elementwise_batch(lambda x, y: pow_p.bind(x, y)),
+    elementwise_batch(),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](_pow_lowering),
 )
@@ -209,8 +209,8 @@ integer_pow_p: Primitive = primitive(
     "integer_pow",
     rules.impl(exact(_integer_pow_impl)),
     rules.abstract_eval(_integer_pow_type),
-    derivative(integer_pow, _integer_pow_partial),
-    same_dims(integer_pow),
+    derivative(_integer_pow_partial),
+    same_dims(),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](composition(_integer_pow)),
 )

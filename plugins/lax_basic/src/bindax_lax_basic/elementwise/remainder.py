@@ -55,9 +55,8 @@ def _truncated_quotient(x: Any, y: Any) -> Any:
 
 rem_p: Primitive = primitive(
     "rem",
-    *elementwise("rem", rem, _rem_impl, dtypes.INTEGER | FLOAT, NUMBER),
+    *elementwise("rem", _rem_impl, dtypes.INTEGER | FLOAT, NUMBER),
     partials(
-        rem,
         lambda x, y, out: constant(1.0, x),
         lambda x, y, out: neg_p.bind(_truncated_quotient(x, y)),
     ),

@@ -47,8 +47,8 @@ def floor(x: Any) -> Array:
 
 floor_p: Primitive = primitive(
     "floor",
-    *elementwise("floor", floor, np.floor, FLOAT),
-    no_derivative(floor),
+    *elementwise("floor", np.floor, FLOAT),
+    no_derivative(),
     STEPWISE,
     rules.lowering["stablehlo"](operation("stablehlo.floor")),
 )
@@ -65,8 +65,8 @@ def ceil(x: Any) -> Array:
 
 ceil_p: Primitive = primitive(
     "ceil",
-    *elementwise("ceil", ceil, np.ceil, FLOAT),
-    no_derivative(ceil),
+    *elementwise("ceil", np.ceil, FLOAT),
+    no_derivative(),
     STEPWISE,
     rules.lowering["stablehlo"](operation("stablehlo.ceil")),
 )
@@ -120,8 +120,8 @@ round_p: Primitive = primitive(
     "round",
     rules.impl(exact(_round_impl)),
     rules.abstract_eval(elementwise_type("round", FLOAT)),
-    no_derivative(round),
-    same_dims(round),
+    no_derivative(),
+    same_dims(),
     STEPWISE,
     rules.lowering["stablehlo"](_round_lowering),
 )

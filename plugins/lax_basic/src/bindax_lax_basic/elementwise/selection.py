@@ -260,9 +260,8 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
 
 max_p: Primitive = primitive(
     "max",
-    *elementwise("max", max, np.maximum, ANY, ANY),
+    *elementwise("max", np.maximum, ANY, ANY),
     partials(
-        max,
         lambda x, y, out: _share(x, y, out),
         lambda x, y, out: _share(y, x, out),
     ),
@@ -271,9 +270,8 @@ max_p: Primitive = primitive(
 )
 min_p: Primitive = primitive(
     "min",
-    *elementwise("min", min, np.minimum, ANY, ANY),
+    *elementwise("min", np.minimum, ANY, ANY),
     partials(
-        min,
         lambda x, y, out: _share(x, y, out),
         lambda x, y, out: _share(y, x, out),
     ),

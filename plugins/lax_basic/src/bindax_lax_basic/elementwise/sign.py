@@ -9,10 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, Zero, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    Zero,
+    config,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER, SIGNED_NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
+from bindax_lax_basic.elementwise.comparison import eq_p
 from bindax_lax_basic.elementwise.complex_corners import direction
 from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
@@ -76,7 +86,7 @@ def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any
 
 sign_p: Primitive = primitive(
     "sign",
-    *elementwise("sign", sign, _sign_impl, NUMBER),
+    *elementwise("sign", _sign_impl, NUMBER),
     rules.jvp(_sign_jvp, symbolic_zeros=True),
     STEPWISE,
     rules.lowering["stablehlo"](_sign_lowering),
@@ -103,6 +113,9 @@ def _abs_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]
     if type(t) is Zero:
         return out, zero_tangent(out)
     direction = sign_p.bind(x)
+    if config.conventions == "jax" and not dtypes.is_complex(typeof(x).dtype):
+        at_zero = eq_p.bind(x, constant(0, x))
+        direction = add_p.bind(direction, convert(at_zero, typeof(x).dtype, False))
     if not dtypes.is_complex(typeof(x).dtype):
         return out, mul_p.bind(direction, t)
     # The modulus moves by the part of t along x.
@@ -122,7 +135,7 @@ abs_p: Primitive = primitive(
     rules.impl(_abs_impl),
     rules.abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
     rules.jvp(_abs_jvp, symbolic_zeros=True),
-    same_dims(abs),
+    same_dims(),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("stablehlo.abs")),
 )

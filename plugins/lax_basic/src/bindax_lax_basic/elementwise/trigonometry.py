@@ -82,8 +82,8 @@ def sin(x: Any) -> Array:
 
 sin_p: Primitive = primitive(
     "sin",
-    *elementwise("sin", sin, np.sin, INEXACT),
-    derivative(sin, lambda x, y: cos(x)),
+    *elementwise("sin", np.sin, INEXACT),
+    derivative(lambda x, y: cos(x)),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](lambda ctx, x: lowered(ctx, x, "stablehlo.sine", "real")),
 )
@@ -100,8 +100,8 @@ def cos(x: Any) -> Array:
 
 cos_p: Primitive = primitive(
     "cos",
-    *elementwise("cos", cos, np.cos, INEXACT),
-    derivative(cos, lambda x, y: neg_p.bind(sin(x))),
+    *elementwise("cos", np.cos, INEXACT),
+    derivative(lambda x, y: neg_p.bind(sin(x))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](lambda ctx, x: lowered(ctx, x, "stablehlo.cosine", "imag")),
 )
@@ -118,8 +118,8 @@ def tan(x: Any) -> Array:
 
 tan_p: Primitive = primitive(
     "tan",
-    *elementwise("tan", tan, np.tan, INEXACT),
-    derivative(tan, lambda x, y: _one_plus(square(y))),
+    *elementwise("tan", np.tan, INEXACT),
+    derivative(lambda x, y: _one_plus(square(y))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.tan")),
 )
@@ -136,8 +136,8 @@ def asin(x: Any) -> Array:
 
 asin_p: Primitive = primitive(
     "asin",
-    *elementwise("asin", asin, from_above(np.arcsin), INEXACT),
-    derivative(asin, lambda x, y: rsqrt(_one_minus(square(x)))),
+    *elementwise("asin", from_above(np.arcsin), INEXACT),
+    derivative(lambda x, y: rsqrt(_one_minus(square(x)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.asin")),
 )
@@ -154,8 +154,8 @@ def acos(x: Any) -> Array:
 
 acos_p: Primitive = primitive(
     "acos",
-    *elementwise("acos", acos, from_above(np.arccos), INEXACT),
-    derivative(acos, lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
+    *elementwise("acos", from_above(np.arccos), INEXACT),
+    derivative(lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.acos")),
 )
@@ -172,8 +172,8 @@ def atan(x: Any) -> Array:
 
 atan_p: Primitive = primitive(
     "atan",
-    *elementwise("atan", atan, np.arctan, INEXACT),
-    derivative(atan, lambda x, y: _reciprocal(_one_plus(square(x)))),
+    *elementwise("atan", np.arctan, INEXACT),
+    derivative(lambda x, y: _reciprocal(_one_plus(square(x)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.atan")),
 )
@@ -190,8 +190,8 @@ def sinh(x: Any) -> Array:
 
 sinh_p: Primitive = primitive(
     "sinh",
-    *elementwise("sinh", sinh, np.sinh, INEXACT),
-    derivative(sinh, lambda x, y: cosh(x)),
+    *elementwise("sinh", np.sinh, INEXACT),
+    derivative(lambda x, y: cosh(x)),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.sinh")),
 )
@@ -208,8 +208,8 @@ def cosh(x: Any) -> Array:
 
 cosh_p: Primitive = primitive(
     "cosh",
-    *elementwise("cosh", cosh, np.cosh, INEXACT),
-    derivative(cosh, lambda x, y: sinh(x)),
+    *elementwise("cosh", np.cosh, INEXACT),
+    derivative(lambda x, y: sinh(x)),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.cosh")),
 )
@@ -226,8 +226,8 @@ def tanh(x: Any) -> Array:
 
 tanh_p: Primitive = primitive(
     "tanh",
-    *elementwise("tanh", tanh, np.tanh, INEXACT),
-    derivative(tanh, lambda x, y: _one_minus(square(y))),
+    *elementwise("tanh", np.tanh, INEXACT),
+    derivative(lambda x, y: _one_minus(square(y))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("stablehlo.tanh")),
 )
@@ -244,8 +244,8 @@ def asinh(x: Any) -> Array:
 
 asinh_p: Primitive = primitive(
     "asinh",
-    *elementwise("asinh", asinh, np.arcsinh, INEXACT),
-    derivative(asinh, lambda x, y: rsqrt(_one_plus(square(x)))),
+    *elementwise("asinh", np.arcsinh, INEXACT),
+    derivative(lambda x, y: rsqrt(_one_plus(square(x)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.asinh")),
 )
@@ -266,8 +266,8 @@ def _acosh_derivative(x: Any) -> Any:
 
 acosh_p: Primitive = primitive(
     "acosh",
-    *elementwise("acosh", acosh, from_above(np.arccosh, at_zero=True), INEXACT),
-    derivative(acosh, lambda x, y: _acosh_derivative(x)),
+    *elementwise("acosh", from_above(np.arccosh, at_zero=True), INEXACT),
+    derivative(lambda x, y: _acosh_derivative(x)),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.acosh")),
 )
@@ -284,8 +284,8 @@ def atanh(x: Any) -> Array:
 
 atanh_p: Primitive = primitive(
     "atanh",
-    *elementwise("atanh", atanh, from_above(np.arctanh), INEXACT),
-    derivative(atanh, lambda x, y: _reciprocal(_one_minus(square(x)))),
+    *elementwise("atanh", from_above(np.arctanh), INEXACT),
+    derivative(lambda x, y: _reciprocal(_one_minus(square(x)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.atanh")),
 )
@@ -320,9 +320,8 @@ def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
 
 atan2_p: Primitive = primitive(
     "atan2",
-    *elementwise("atan2", atan2, _atan2_impl, INEXACT, INEXACT),
+    *elementwise("atan2", _atan2_impl, INEXACT, INEXACT),
     partials(
-        atan2,
         lambda x, y, out: _over_square_norm(y, x, y),
         lambda x, y, out: neg_p.bind(_over_square_norm(x, x, y)),
     ),

@@ -307,7 +307,7 @@ scatter_add_p: Primitive = primitive(
     rules.impl(scatter_impl(np.add, widen=True)),
     rules.abstract_eval(scatter_type("scatter_add", NUMBER)),
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
-    rules.vmap(scatter_batch(lambda *operands, **params: scatter_add_p.bind(*operands, **params))),
+    scatter_batch(),
     rules.transpose(_scatter_transpose),
     rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.add"))),
 )

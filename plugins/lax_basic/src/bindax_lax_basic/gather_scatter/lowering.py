@@ -87,7 +87,7 @@ def _valid_windows(
     """For each index vector whether its window is within the operand."""
     limits = [x.shape[axis] - sizes[axis] for axis in numbers.start_index_map]
     row = ShapedArray((len(limits),), aval.dtype)
-    bound = ctx.constant(np.asarray(limits, aval.dtype))
+    bound = lower.sizes(ctx, limits, aval.dtype)
     bound = ctx.broadcast(bound, row, aval, (aval.ndim - 1,))
     low = compare(ctx, "GE", indices, lower.full(ctx, aval, 0), aval)
     high = compare(ctx, "LE", indices, bound, aval)
@@ -184,6 +184,6 @@ def _clipped(
 ) -> Any:
     limits = [x.shape[axis] - sizes[axis] for axis in numbers.scatter_dims_to_operand_dims]
     row = ShapedArray((len(limits),), aval.dtype)
-    high = ctx.broadcast(ctx.constant(np.asarray(limits, aval.dtype)), row, aval, (aval.ndim - 1,))
+    high = ctx.broadcast(lower.sizes(ctx, limits, aval.dtype), row, aval, (aval.ndim - 1,))
     low = lower.full(ctx, aval, 0)
     return ctx.op("stablehlo.clamp", [low, indices, high], result_avals=[aval])[0]

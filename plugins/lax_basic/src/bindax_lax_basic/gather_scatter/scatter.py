@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
-    Rule,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -146,7 +145,7 @@ scatter_p: Primitive = primitive(
     rules.impl(scatter_impl(None)),
     rules.abstract_eval(scatter_type("scatter", ANY | EXTENDED)),
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
-    rules.vmap(scatter_batch(lambda *operands, **params: scatter_p.bind(*operands, **params))),
+    scatter_batch(),
     rules.transpose(_scatter_transpose),
     rules.lowering["stablehlo"](scatter_lowering(_replace)),
 )
@@ -254,7 +253,7 @@ scatter_mul_p: Primitive = primitive(
     rules.impl(scatter_impl(np.multiply, widen=True)),
     rules.abstract_eval(scatter_type("scatter_mul", NUMBER)),
     rules.jvp(_mul_jvp, symbolic_zeros=True),
-    rules.vmap(scatter_batch(lambda *operands, **params: scatter_mul_p.bind(*operands, **params))),
+    scatter_batch(),
     rules.transpose(_mul_transpose),
     rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.multiply"))),
 )
@@ -304,41 +303,40 @@ def scatter_max(
     return bind_scatter(scatter_max_p, operand, scatter_indices, updates, *arguments)
 
 
-def _extremum_jvp(which: Callable[[], Primitive]) -> Rule:
-    def rule(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any, Any]:
-        x, indices, updates = primals
-        out = which().bind(x, indices, updates, **params)
-        tx, _, tu = tangents
-        if type(tx) is Zero and type(tu) is Zero:
-            return out, zero_tangent(out)
-        zero, one = constant(0, out), constant(1, out)
+def _extremum_jvp(
+    extremum_p: Primitive, primals: Operands, tangents: Operands, **params: Any
+) -> tuple[Any, Any]:
+    x, indices, updates = primals
+    out = extremum_p.bind(x, indices, updates, **params)
+    tx, _, tu = tangents
+    if type(tx) is Zero and type(tu) is Zero:
+        return out, zero_tangent(out)
+    zero, one = constant(0, out), constant(1, out)
 
-        def total(of_x: Any, of_updates: Any) -> Any:
-            """The sum over those of a place that are its extremum."""
-            kept = select_scalars(stays, zero, of_x)
-            written = select_scalars(wins, zero, of_updates)
-            return scatter_add_p.bind(kept, indices, written, **params)
+    def total(of_x: Any, of_updates: Any) -> Any:
+        """The sum over those of a place that are its extremum."""
+        kept = select_scalars(stays, zero, of_x)
+        written = select_scalars(wins, zero, of_updates)
+        return scatter_add_p.bind(kept, indices, written, **params)
 
-        stays = eq_p.bind(x, out)
-        there = gather_back(out, indices, typeof(updates).shape, **params)
-        wins = eq_p.bind(updates, there)
-        change = total(instantiate_zeros(tx), instantiate_zeros(tu))
-        return out, div_p.bind(change, total(one, one))
-
-    return rules.jvp(rule, symbolic_zeros=True)
+    stays = eq_p.bind(x, out)
+    there = gather_back(out, indices, typeof(updates).shape, **params)
+    wins = eq_p.bind(updates, there)
+    change = total(instantiate_zeros(tx), instantiate_zeros(tu))
+    return out, div_p.bind(change, total(one, one))
 
 
-def _extremum_scatter(name: str, which: Callable[[], Primitive], ufunc: np.ufunc) -> Primitive:
+def _extremum_scatter(name: str, ufunc: np.ufunc) -> Primitive:
     return primitive(
         f"scatter_{name}",
         rules.impl(scatter_impl(ufunc)),
         rules.abstract_eval(scatter_type(f"scatter_{name}", ANY)),
-        _extremum_jvp(which),
-        rules.vmap(scatter_batch(lambda *operands, **params: which().bind(*operands, **params))),
+        rules.jvp(_extremum_jvp, symbolic_zeros=True, takes_primitive=True),
+        scatter_batch(),
         rules.transpose.absent("not linear"),
         rules.lowering["stablehlo"](scatter_lowering(extremum(name))),
     )
 
 
-scatter_min_p: Primitive = _extremum_scatter("min", lambda: scatter_min_p, np.minimum)
-scatter_max_p: Primitive = _extremum_scatter("max", lambda: scatter_max_p, np.maximum)
+scatter_min_p: Primitive = _extremum_scatter("min", np.minimum)
+scatter_max_p: Primitive = _extremum_scatter("max", np.maximum)

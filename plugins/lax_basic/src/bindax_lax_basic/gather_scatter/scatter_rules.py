@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, ShapedArray
+from bindax_core.extend import Primitive, Rule, ShapedArray, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.gather_scatter import windows as _windows
 from bindax_lax_basic.gather_scatter.windows import GatherScatterMode, ScatterDimensionNumbers
@@ -112,10 +112,11 @@ def scatter_impl(combine: np.ufunc | None, *, widen: bool = False) -> Callable[.
     return rule
 
 
-def scatter_batch(bind: Callable[..., Any]) -> Callable[..., tuple[Any, int]]:
-    """The ``vmap`` rule of a scatter, from a function that binds it."""
+def scatter_batch() -> Rule:
+    """The ``vmap`` rule of a scatter."""
 
     def rule(
+        primitive: Primitive,
         size: int,
         operands: Sequence[Any],
         dims: Sequence[int | None],
@@ -130,6 +131,6 @@ def scatter_batch(bind: Callable[..., Any]) -> Callable[..., tuple[Any, int]]:
         if dims[1] is not None:
             indices = batch_first(indices, dims[1], size)
         numbers = _windows.batched_numbers(dimension_numbers, True, dims[1] is not None)
-        return bind(x, indices, updates, dimension_numbers=numbers, **params), 0
+        return primitive.bind(x, indices, updates, dimension_numbers=numbers, **params), 0
 
-    return rule
+    return rules.vmap(rule, takes_primitive=True)

@@ -25,6 +25,7 @@ from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.comparison import DISCRETE
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules.batching import reduction_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import no_derivative
 from bindax_lax_basic.rules.types import axis_argument, require_kind
@@ -88,25 +89,7 @@ def _arg_impl(search: Callable[..., Any]) -> Rule:
     return rules.impl(run)
 
 
-def _arg_batch(function: Callable[..., Any]) -> Rule:
-    def rule(
-        size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int],
-        *,
-        axes: tuple[int, ...],
-        index_dtype: DType,
-    ) -> tuple[Any, int]:
-        (x,), (d,) = operands, dims
-        axis = axes[0] + (axes[0] >= d)
-        return function(x, axes=(axis,), index_dtype=index_dtype), d - (axis < d)
-
-    return rules.vmap(rule)
-
-
-def _arg_lowering(
-    which: Callable[[], Primitive], direction: str, initial: Callable[[DType], Any]
-) -> Rule:
+def _arg_lowering(direction: str, initial: Callable[[DType], Any]) -> Rule:
     """A reduction of pairs of value and index; nan wins, and of equals the lower index."""
 
     def rule(ctx: LoweringContext, x: Any, *, axes: tuple[int, ...], index_dtype: DType) -> Any:
@@ -156,24 +139,24 @@ def _arg_lowering(
         )
         return results[1]
 
-    return rules.lowering["stablehlo"](in_wider(which, rule))
+    return in_wider(rule)
 
 
 argmax_p: Primitive = primitive(
     "argmax",
     _arg_impl(np.argmax),
     _arg_type("argmax"),
-    no_derivative(lambda x, **params: argmax_p.bind(x, **params)),
-    _arg_batch(lambda x, **params: argmax_p.bind(x, **params)),
+    no_derivative(),
+    reduction_batch(),
     DISCRETE,
-    _arg_lowering(lambda: argmax_p, "GT", dtypes.smallest),
+    _arg_lowering("GT", dtypes.smallest),
 )
 argmin_p: Primitive = primitive(
     "argmin",
     _arg_impl(np.argmin),
     _arg_type("argmin"),
-    no_derivative(lambda x, **params: argmin_p.bind(x, **params)),
-    _arg_batch(lambda x, **params: argmin_p.bind(x, **params)),
+    no_derivative(),
+    reduction_batch(),
     DISCRETE,
-    _arg_lowering(lambda: argmin_p, "LT", dtypes.largest),
+    _arg_lowering("LT", dtypes.largest),
 )

@@ -138,14 +138,17 @@ def _of_ufunc(ufunc: np.ufunc) -> Rule:
     return _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype))
 
 
-def _cumulative_batch(which: Callable[[], Primitive]) -> Rule:
-    def rule(
-        size: int, operands: Sequence[Any], dims: Sequence[int], *, axis: int, reverse: bool
-    ) -> tuple[Any, int]:
-        (x,), (d,) = operands, dims
-        return which().bind(x, axis=axis + (axis >= d), reverse=reverse), d
-
-    return rules.vmap(rule)
+def _cumulative_batch(
+    primitive: Primitive,
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int],
+    *,
+    axis: int,
+    reverse: bool,
+) -> tuple[Any, int]:
+    (x,), (d,) = operands, dims
+    return primitive.bind(x, axis=axis + (axis >= d), reverse=reverse), d
 
 
 def _by_scan(step: Step) -> Function:
@@ -157,13 +160,11 @@ def _by_scan(step: Step) -> Function:
     return function
 
 
-def _scan_lowering(which: Callable[[], Primitive], step: Step) -> Rule:
-    return rules.lowering["stablehlo"](
-        in_wider(which, composition(_by_scan(step)), dtypes.summing_dtype)
-    )
+def _scan_lowering(step: Step) -> Rule:
+    return in_wider(composition(_by_scan(step)), dtypes.summing_dtype)
 
 
-def _scan_jvp(which: Callable[[], Primitive], step_jvp: Function) -> Rule:
+def _scan_jvp(step_jvp: Function) -> Rule:
     """The tangents are scanned together with the values, by the derivative of one step.
 
     No division takes part, so zeros and ties are as right as in one step.
@@ -173,30 +174,35 @@ def _scan_jvp(which: Callable[[], Primitive], step_jvp: Function) -> Rule:
         return list(step_jvp((a[0], b[0]), (a[1], b[1])))
 
     def rule(
-        primals: Sequence[Any], tangents: Sequence[Any], *, axis: int, reverse: bool
+        primitive: Primitive,
+        primals: Sequence[Any],
+        tangents: Sequence[Any],
+        *,
+        axis: int,
+        reverse: bool,
     ) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
-        out = which().bind(x, axis=axis, reverse=reverse)
+        out = primitive.bind(x, axis=axis, reverse=reverse)
         if type(t) is Zero:
             return out, zero_tangent(out)
         return out, prefix_scan(combine, [x, t], axis, reverse)[1]
 
-    return rules.jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
 def _derivative_of(step: Step) -> Function:
     return lambda primals, tangents: bindax_transforms.jvp(step, primals, tangents)
 
 
-def _choosing(name: str, which: Callable[[], Primitive], ufunc: np.ufunc, step: Step) -> Primitive:
+def _choosing(name: str, ufunc: np.ufunc, step: Step) -> Primitive:
     return primitive(
         name,
         _of_ufunc(ufunc),
         _cumulative_type(name, dtypes.NUMBER),
-        _scan_jvp(which, _derivative_of(step)),
-        _cumulative_batch(which),
+        _scan_jvp(_derivative_of(step)),
+        rules.vmap(_cumulative_batch, takes_primitive=True),
         rules.transpose.absent("not linear"),
-        _scan_lowering(which, step),
+        _scan_lowering(step),
     )
 
 
@@ -204,22 +210,17 @@ cumsum_p: Primitive = primitive(
     "cumsum",
     _of_ufunc(np.add),
     _cumulative_type("cumsum", dtypes.NUMBER),
-    linear(lambda t, **params: cumsum_p.bind(t, **params)),
-    _cumulative_batch(lambda: cumsum_p),
+    linear(),
+    rules.vmap(_cumulative_batch, takes_primitive=True),
     rules.transpose(
-        lambda ct, x, *, axis, reverse: [cumsum_p.bind(ct, axis=axis, reverse=not reverse)]
+        lambda p, ct, x, *, axis, reverse: [p.bind(ct, axis=axis, reverse=not reverse)],
+        takes_primitive=True,
     ),
-    _scan_lowering(lambda: cumsum_p, lambda a, b: add_p.bind(a, b)),
+    _scan_lowering(add_p.bind),
 )
-cumprod_p: Primitive = _choosing(
-    "cumprod", lambda: cumprod_p, np.multiply, lambda a, b: mul_p.bind(a, b)
-)
-cummax_p: Primitive = _choosing(
-    "cummax", lambda: cummax_p, np.maximum, lambda a, b: max_p.bind(a, b)
-)
-cummin_p: Primitive = _choosing(
-    "cummin", lambda: cummin_p, np.minimum, lambda a, b: min_p.bind(a, b)
-)
+cumprod_p: Primitive = _choosing("cumprod", np.multiply, mul_p.bind)
+cummax_p: Primitive = _choosing("cummax", np.maximum, max_p.bind)
+cummin_p: Primitive = _choosing("cummin", np.minimum, min_p.bind)
 
 # ------------------------------------------------------------------------------ cumlogsumexp
 
@@ -272,8 +273,8 @@ cumlogsumexp_p: Primitive = primitive(
     "cumlogsumexp",
     _accumulate(_logaddexp_accumulate),
     _cumulative_type("cumlogsumexp", dtypes.INEXACT),
-    _scan_jvp(lambda: cumlogsumexp_p, _logaddexp_jvp),
-    _cumulative_batch(lambda: cumlogsumexp_p),
+    _scan_jvp(_logaddexp_jvp),
+    rules.vmap(_cumulative_batch, takes_primitive=True),
     rules.transpose.absent("not linear"),
-    _scan_lowering(lambda: cumlogsumexp_p, _logaddexp),
+    _scan_lowering(_logaddexp),
 )

@@ -10,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bindax_core.extend import typeof
+import numpy as np
+
+from bindax_core.extend import Dimension, typeof
+from bindax_lax_basic.elementwise.comparison import ge_p
+from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.rules.operands import constant
+from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.types import smaller
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis
 from bindax_lax_basic.shape.concatenate import concatenate_p
+from bindax_lax_basic.shape.creation import broadcasted_iota
 from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.rev import rev_p
-from bindax_lax_basic.shape.slice_and_pad import slice_p
+from bindax_lax_basic.shape.slice_and_pad import pad_p, slice_p
 
 Values = list[Any]
 Combine = Callable[[Values, Values], Values]
@@ -40,6 +48,8 @@ def prefix_scan(combine: Combine, values: Values, axis: int, reverse: bool = Fal
 
 def _scan(combine: Combine, values: Values, axis: int) -> Values:
     size = typeof(values[0]).shape[axis]
+    if isinstance(size, Dimension):
+        return _scan_any_size(combine, values, axis, size)
     if size < 2:
         return values
 
@@ -54,6 +64,26 @@ def _scan(combine: Combine, values: Values, axis: int) -> Values:
         rest = combine(part(odds, 0, (size - 1) // 2), part(values, 2, size, 2))
         evens = [_join([first, x], axis) for first, x in zip(firsts, rest, strict=True)]
     return [_alternate(x, y, axis) for x, y in zip(evens, odds, strict=True)]
+
+
+_MOST_STEPS = 31
+"""The doublings that reach over every axis that positions of 32 bits can count."""
+
+
+def _scan_any_size(combine: Combine, values: Values, axis: int, size: Any) -> Values:
+    """Combine each element with what is 1, 2, 4, ... before it, for a size that is not known."""
+    shape = typeof(values[0]).shape
+    index = broadcasted_iota(np.int32, shape, axis)
+    for k in range(_MOST_STEPS):
+        reach = 2**k
+        if smaller(size, reach) == size:
+            break
+        config = tuple((reach, -reach, 0) if i == axis else (0, 0, 0) for i in range(len(shape)))
+        before = [pad_p.bind(x, constant(0, x), padding_config=config) for x in values]
+        reached = ge_p.bind(index, scalar_array(reach, np.dtype(np.int32)))
+        combined = combine(before, values)
+        values = [select_scalars(reached, x, y) for x, y in zip(values, combined, strict=True)]
+    return values
 
 
 def every(x: Any, axis: int, start: int, stop: int, step: int = 1) -> Any:

@@ -143,7 +143,7 @@ reduce_max_p: Primitive = primitive(
     _reduction_impl(np.maximum, least),
     _reduction_type("reduce_max", ANY),
     _chooser_jvp(reduce_max),
-    reduction_batch(reduce_max),
+    reduction_batch(),
     NOT_LINEAR,
     rules.lowering["stablehlo"](reduction_lowering(extremum("max"), least)),
 )
@@ -152,7 +152,7 @@ reduce_min_p: Primitive = primitive(
     _reduction_impl(np.minimum, greatest),
     _reduction_type("reduce_min", ANY),
     _chooser_jvp(reduce_min),
-    reduction_batch(reduce_min),
+    reduction_batch(),
     NOT_LINEAR,
     rules.lowering["stablehlo"](reduction_lowering(extremum("min"), greatest)),
 )
@@ -235,13 +235,9 @@ reduce_prod_p: Primitive = primitive(
     rules.impl(_prod_impl),
     _reduction_type("reduce_prod", NUMBER),
     rules.jvp(_prod_jvp, symbolic_zeros=True),
-    reduction_batch(reduce_prod),
+    reduction_batch(),
     NOT_LINEAR,
-    rules.lowering["stablehlo"](
-        in_wider(
-            lambda: reduce_prod_p, reduction_lowering("stablehlo.multiply", 1), dtypes.summing_dtype
-        )
-    ),
+    in_wider(reduction_lowering("stablehlo.multiply", 1), dtypes.summing_dtype),
 )
 
 # ---------------------------------------------------------------- conjunction and disjunction
@@ -288,8 +284,8 @@ reduce_and_p: Primitive = primitive(
     "reduce_and",
     _reduction_impl(np.bitwise_and, all_ones),
     _reduction_type("reduce_and", BITS),
-    no_derivative(reduce_and),
-    reduction_batch(reduce_and),
+    no_derivative(),
+    reduction_batch(),
     DISCRETE,
     rules.lowering["stablehlo"](reduction_lowering("stablehlo.and", all_ones)),
 )
@@ -297,8 +293,8 @@ reduce_or_p: Primitive = primitive(
     "reduce_or",
     _reduction_impl(np.bitwise_or, lambda dtype: 0),
     _reduction_type("reduce_or", BITS),
-    no_derivative(reduce_or),
-    reduction_batch(reduce_or),
+    no_derivative(),
+    reduction_batch(),
     DISCRETE,
     rules.lowering["stablehlo"](reduction_lowering("stablehlo.or", 0)),
 )
@@ -306,8 +302,8 @@ reduce_xor_p: Primitive = primitive(
     "reduce_xor",
     _reduction_impl(np.bitwise_xor, lambda dtype: 0),
     _reduction_type("reduce_xor", BITS),
-    no_derivative(reduce_xor),
-    reduction_batch(reduce_xor),
+    no_derivative(),
+    reduction_batch(),
     DISCRETE,
     rules.lowering["stablehlo"](reduction_lowering("stablehlo.xor", 0)),
 )

@@ -5,30 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import Rule, rules, typeof
+from bindax_core.extend import Primitive, Rule, rules, typeof
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis, broadcast_in_dim_p
 from bindax_lax_basic.shape.transpose import moveaxis
 
 Function = Callable[..., Any]
 
 
-def elementwise_batch(function: Function) -> Rule:
-    """The ``vmap`` rule of an elementwise function of any number of operands.
+def elementwise_batch(bind: Function | None = None) -> Rule:
+    """The ``vmap`` rule of an elementwise primitive of any number of operands.
 
     Args:
-        function: binds the primitive; takes the operands, and the parameters by keyword.
+        bind: binds the primitive to batched operands; by default its ``bind``.
 
     Operands are arrays of one shape or scalars. Batched operands are brought to one place of the
     batch axis; a scalar that is not batched stays one, everything else is broadcast.
     """
 
     def rule(
-        size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
+        primitive: Primitive,
+        size: int,
+        operands: Sequence[Any],
+        dims: Sequence[int | None],
+        **params: Any,
     ) -> tuple[Any, int]:
         aligned, destination = align_batch_axes(size, operands, dims)
-        return function(*aligned, **params), destination
+        return (bind or primitive.bind)(*aligned, **params), destination
 
-    return rules.vmap(rule)
+    return rules.vmap(rule, takes_primitive=True)
 
 
 def align_batch_axes(
@@ -68,14 +72,20 @@ def batch_first(x: Any, dim: int | None, size: int) -> Any:
     return broadcast_axis(x, size, 0) if dim is None else moveaxis(x, dim, 0)
 
 
-def reduction_batch(function: Function) -> Rule:
-    """The ``vmap`` rule of a function that removes the axes of its parameter ``axes``."""
+def reduction_batch() -> Rule:
+    """The ``vmap`` rule of a primitive that removes the axes of its parameter ``axes``."""
 
     def rule(
-        size: int, operands: Sequence[Any], dims: Sequence[int], *, axes: Any, **params: Any
+        primitive: Primitive,
+        size: int,
+        operands: Sequence[Any],
+        dims: Sequence[int],
+        *,
+        axes: Any,
+        **params: Any,
     ) -> tuple[Any, int]:
         (x,), (d,) = operands, dims
         lifted = tuple([axis + (axis >= d) for axis in axes])
-        return function(x, axes=lifted, **params), d - sum([axis < d for axis in lifted])
+        return primitive.bind(x, axes=lifted, **params), d - sum([axis < d for axis in lifted])
 
-    return rules.vmap(rule)
+    return rules.vmap(rule, takes_primitive=True)

@@ -2,52 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from bindax_core.extend import Rule, Zero, add_tangents, rules, typeof
+from bindax_core.extend import Primitive, Rule, Zero, add_tangents, rules, typeof
 from bindax_lax_basic.elementwise.arithmetic import mul_p
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 Function = Callable[..., Any]
 
 
-def derivative(function: Function, partial: Function) -> Rule:
-    """The ``jvp`` rule of an elementwise function of one operand.
+def derivative(partial: Function) -> Rule:
+    """The ``jvp`` rule of an elementwise primitive of one operand.
 
     Args:
-        function: binds the primitive; takes the operand, and the parameters by keyword.
         partial: ``(x, out, **params) -> factor``, the derivative at ``x``, where ``out`` is the
             function's value there; a Python number when it is constant.
 
     The tangent is ``factor * t``; nothing is computed when the tangent is zero.
     """
 
-    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         (x,), (t,) = primals, tangents
-        out = function(x, **params)
+        out = primitive.bind(x, **params)
         if type(t) is Zero:
             return out, zero_tangent(out)
         return out, mul_p.bind(*adopt_dtype(partial(x, out, **params), t))
 
-    return rules.jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
-def partials(function: Function, *factors: Function | None) -> Rule:
-    """The ``jvp`` rule of an elementwise function of several operands.
+def partials(*factors: Function | None) -> Rule:
+    """The ``jvp`` rule of an elementwise primitive of several operands.
 
     Args:
-        function: binds the primitive; takes the operands, and the parameters by keyword.
         factors: for each operand ``(*operands, out, **params) -> factor``, the partial derivative,
             or None when the function does not depend on it differentiably.
 
     Only the terms of operands whose tangents are not zero are computed.
     """
 
-    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-        out = function(*primals, **params)
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
+        out = primitive.bind(*primals, **params)
         total: Any = None
         shape = typeof(out).shape
         for factor, t in zip(factors, tangents, strict=True):
@@ -58,4 +56,4 @@ def partials(function: Function, *factors: Function | None) -> Rule:
             total = term if total is None else add_tangents(total, term)
         return out, zero_tangent(out) if total is None else total
 
-    return rules.jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)

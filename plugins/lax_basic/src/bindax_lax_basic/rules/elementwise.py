@@ -18,7 +18,6 @@ Function = Callable[..., Any]
 
 def elementwise(
     name: str,
-    function: Function,
     numpy_function: Function,
     *accepts: Kinds,
     result: ResultDType = None,
@@ -29,7 +28,6 @@ def elementwise(
 
     Args:
         name: the primitive's name, for messages.
-        function: binds the primitive; takes the operands, and the parameters by keyword.
         numpy_function: computes it on NumPy arrays. Where the result has the dtype of the first
             operand, a wider result is cast back to it.
         accepts: for each operand the kinds of dtypes it may have (``dtypes.FLOAT`` and so on).
@@ -43,7 +41,7 @@ def elementwise(
     return (
         rules.impl(computed, slow=slow),
         rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
-        same_dims(function) if len(accepts) == 1 else elementwise_batch(function),
+        same_dims() if len(accepts) == 1 else elementwise_batch(),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import Rule, Zero, add_tangents, rules, typeof
+from bindax_core.extend import Primitive, Rule, Zero, add_tangents, rules, typeof
 
-Function = Callable[..., Any]
+Values = Sequence[Any]
+Dual = tuple[Any, Any]
 
 
 def zero_tangent(out: Any) -> Zero:
@@ -15,49 +16,44 @@ def zero_tangent(out: Any) -> Zero:
     return Zero(typeof(out).tangent_aval())
 
 
-def linear(function: Function) -> Rule:
-    """The ``jvp`` rule of a linear function of one operand: the function of the tangent.
+def linear() -> Rule:
+    """The ``jvp`` rule of a linear primitive of one operand: the primitive, of the tangent."""
 
-    Args:
-        function: binds the primitive; takes the operand and the primitive's parameters by keyword.
-    """
-
-    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         (x,), (t,) = primals, tangents
-        out = function(x, **params)
+        out = primitive.bind(x, **params)
         if type(t) is Zero:
             return out, zero_tangent(out)
-        return out, function(t, **params)
+        return out, primitive.bind(t, **params)
 
-    return rules.jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
-def multilinear(function: Function, *, positions: Sequence[int] | None = None) -> Rule:
-    """The ``jvp`` rule of a function that is linear in each of some operands by itself.
+def multilinear(*, positions: Sequence[int] | None = None) -> Rule:
+    """The ``jvp`` rule of a primitive that is linear in each of some operands by itself.
 
     Args:
-        function: binds the primitive.
         positions: the operands it is linear in; all by default.
     """
 
-    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-        out = function(*primals, **params)
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
+        out = primitive.bind(*primals, **params)
         total: Any = None
         for i in range(len(primals)) if positions is None else positions:
             if type(tangents[i]) is not Zero:
                 operands = [*primals[:i], tangents[i], *primals[i + 1 :]]
-                term = function(*operands, **params)
+                term = primitive.bind(*operands, **params)
                 total = term if total is None else add_tangents(total, term)
         return out, zero_tangent(out) if total is None else total
 
-    return rules.jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
-def no_derivative(function: Function) -> Rule:
-    """The ``jvp`` rule of a function that is locally constant, or has a discrete result."""
+def no_derivative() -> Rule:
+    """The ``jvp`` rule of a primitive that is locally constant, or has a discrete result."""
 
-    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-        out = function(*primals, **params)
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
+        out = primitive.bind(*primals, **params)
         return out, zero_tangent(out)
 
-    return rules.jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import LoweringContext, ShapedArray
+from bindax_core.extend import Dimension, LoweringContext, ShapedArray
 
 Lowering = Callable[..., Any]
 
@@ -21,6 +21,19 @@ def booleans(values: Sequence[bool]) -> str:
     """The text of an array attribute of booleans."""
     texts = ", ".join("true" if v else "false" for v in values)
     return f"array<i1: {texts}>" if texts else "array<i1>"
+
+
+def sizes(ctx: LoweringContext, values: Sequence[Any], dtype: Any) -> Any:
+    """A vector of sizes, some of which can be symbolic, as a constant of a dtype."""
+    if not any(isinstance(size, Dimension) for size in values):
+        return ctx.constant(np.asarray(values, dtype))
+    scalar, row = ShapedArray((), dtype), ShapedArray((1,), dtype)
+    parts = []
+    for size in values:
+        known = ctx.constant(size if isinstance(size, Dimension) else np.int64(size))
+        parts += ctx.op("stablehlo.reshape", ctx.op("stablehlo.convert", [known], [scalar]), [row])
+    whole = ShapedArray((len(parts),), dtype)
+    return ctx.op("stablehlo.concatenate", parts, [whole], {"dimension": "0 : i64"})[0]
 
 
 def operation(name: str, attributes: Mapping[str, str] | None = None) -> Lowering:

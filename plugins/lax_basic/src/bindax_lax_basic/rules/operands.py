@@ -6,18 +6,22 @@ import warnings
 from typing import Any
 
 from bindax_core.extend import ShapedArray, config, typeof, user_source_info
-from bindax_lax_basic.dtypes import DType, promote_avals, promotes_within_kind
+from bindax_lax_basic.dtypes import DType, least_upper_bound, promote_avals, promotes_within_kind
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["broadcast_shapes"]
 
 
-# What is remembered was found under the old setting.
-config.observe("numpy_dtype_promotion", lambda _: promote_avals.cache_clear())
+def _forget_promotions(_: object) -> None:
+    """Forget what was found under an old setting."""
+    promote_avals.cache_clear()
+    least_upper_bound.cache_clear()
 
-PYTHON_SCALARS = frozenset({bool, int, float, complex})
+
+config.observe("numpy_dtype_promotion", _forget_promotions)
+config.observe("enable_x64", _forget_promotions)
 
 
 def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
@@ -72,7 +76,7 @@ def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[
 def _convert_weak(x: Any, aval: ShapedArray, dtype: DType) -> Any:
     if aval.dtype == dtype:
         return x
-    if type(x) in PYTHON_SCALARS:
+    if type(x) in NUMBERS:
         return scalar_array(x, dtype)
     return convert(x, dtype, True)
 
@@ -81,7 +85,7 @@ def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) ->
     """An operand of an array operator in the dtype and weak type that the operator promotes to."""
     if aval.dtype == dtype:
         return x
-    if type(x) in PYTHON_SCALARS:
+    if type(x) in NUMBERS:
         return scalar_array(x, dtype)
     return convert(x, dtype, weak_type)
 
@@ -93,7 +97,7 @@ def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
     if all(aval.dtype == first for aval in avals):
         return operands
     pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
-    dtype, weak = promote_avals(pairs, config.default_dtype_bits)
+    dtype, weak = promote_avals(pairs, config.dtype_bits)
     return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
 
 
@@ -112,8 +116,9 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         for i, size in enumerate(shape, rank - len(shape)):
             if size != 1 and result[i] not in (1, size):
                 raise ValueError(
-                    f"shapes {' and '.join(map(str, shapes))} do not broadcast together: axis "
-                    f"{i - rank} has sizes {result[i]} and {size}; they must be equal or 1."
+                    f"Incompatible shapes for broadcasting: {' and '.join(map(str, shapes))} do "
+                    f"not broadcast together: axis {i - rank} has sizes {result[i]} and {size}; "
+                    f"they must be equal or 1."
                 )
             result[i] = size if size != 1 else result[i]
     return tuple(result)

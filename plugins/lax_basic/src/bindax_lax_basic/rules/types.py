@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray, dtype_name, typeof
+from bindax_core.extend import Array, Dimension, ShapedArray, dtype_name, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 
@@ -114,7 +114,9 @@ def elementwise_type(
 
 
 def static_int(name: str, argument: str, value: Any) -> int:
-    """A Python integer for an argument that must be known while tracing."""
+    """A Python integer, or a symbolic size, for an argument that must be known while tracing."""
+    if isinstance(value, Dimension):
+        return value  # type: ignore[return-value]
     try:
         return operator.index(value)
     except TypeError as error:
@@ -129,6 +131,20 @@ def static_int(name: str, argument: str, value: Any) -> int:
         ) from None
 
 
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two sizes, which can be symbolic."""
+    if isinstance(a, Dimension):
+        return a.max(b)  # type: ignore[attr-defined]
+    return b.max(a) if isinstance(b, Dimension) else max(a, b)  # type: ignore[attr-defined]
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two sizes, which can be symbolic."""
+    if isinstance(a, Dimension):
+        return a.min(b)  # type: ignore[attr-defined]
+    return b.min(a) if isinstance(b, Dimension) else min(a, b)  # type: ignore[attr-defined]
+
+
 def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
     """A tuple of Python integers for an argument such as a shape; one integer means one entry."""
     if not np.iterable(values):
@@ -141,7 +157,7 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
     sizes = static_ints(name, "shape", shape)
     if any(size < 0 for size in sizes):
         raise ValueError(f"{name}: sizes must not be negative, but got the shape {sizes}.")
-    if any(size > _LARGEST_SIZE for size in sizes):
+    if any(type(size) is int and size > _LARGEST_SIZE for size in sizes):
         raise OverflowError(f"{name}: no array can have as many elements as {sizes} says.")
     return sizes
 

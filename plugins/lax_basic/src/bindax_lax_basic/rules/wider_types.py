@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import LoweringContext, Origin, Primitive, typeof
+from bindax_core.extend import LoweringContext, Origin, Primitive, Rule, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
@@ -22,24 +22,18 @@ from bindax_lax_basic.rules.lowering import Lowering
 from bindax_transforms import trace_to_jaxpr
 
 
-def in_wider(
-    which: Callable[[], Primitive],
-    rule: Lowering,
-    wider: Callable[[DType], DType] = dtypes.byte_dtype,
-) -> Lowering:
-    """A lowering rule that computes in wider types where an operand or a result is narrow.
+def in_wider(rule: Lowering, wider: Callable[[DType], DType] = dtypes.byte_dtype) -> Rule:
+    """The lowering rule that computes in wider types where an operand or a result is narrow.
 
     Args:
-        which: returns the primitive.
-        rule: its lowering rule for other types.
+        rule: the lowering for other types.
         wider: the dtype to compute in for each dtype; a dtype that it keeps is not narrow.
     """
 
-    def lowered(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
+    def lowered(primitive: Primitive, ctx: LoweringContext, *values: Any, **params: Any) -> Any:
         used = [aval.dtype for aval in (*ctx.avals_in, *ctx.avals_out)]
         if all(wider(dtype) == dtype for dtype in used):
             return rule(ctx, *values, **params)
-        primitive = which()
         chosen = {k: wider(v) if isinstance(v, np.dtype) else v for k, v in params.items()}
 
         def program(*operands: Any) -> list[Any]:
@@ -54,4 +48,4 @@ def in_wider(
         found = ctx.inline(jaxpr, list(values))
         return found if primitive.multiple_results else found[0]
 
-    return lowered
+    return rules.lowering["stablehlo"](lowered, takes_primitive=True)

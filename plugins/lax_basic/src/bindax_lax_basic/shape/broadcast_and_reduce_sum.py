@@ -180,7 +180,7 @@ broadcast_in_dim_p: Primitive = primitive(
     "broadcast_in_dim",
     rules.impl(_broadcast_impl),
     rules.abstract_eval(_broadcast_type),
-    linear(lambda t, **params: broadcast_in_dim_p.bind(t, **params)),
+    linear(),
     rules.vmap(_broadcast_vmap),
     rules.transpose(_broadcast_transpose),
     rules.lowering["stablehlo"](_broadcast_lowering),
@@ -337,10 +337,8 @@ reduce_sum_p: Primitive = primitive(
     "reduce_sum",
     rules.impl(_sum_impl),
     rules.abstract_eval(_sum_type),
-    linear(lambda t, **params: reduce_sum_p.bind(t, **params)),
+    linear(),
     rules.vmap(_sum_vmap),
     rules.transpose(_sum_transpose),
-    rules.lowering["stablehlo"](
-        in_wider(lambda: reduce_sum_p, reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype)
-    ),
+    in_wider(reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype),
 )

@@ -23,8 +23,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.rules.operands import PYTHON_SCALARS
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
 from bindax_lax_basic.rules.types import shape_argument, static_int, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 
@@ -140,8 +139,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
     if dtype is None:
         weak = aval.weak_type
         wanted = aval.dtype
-        if type(fill_value) in PYTHON_SCALARS:
-            wanted = dtypes.default_dtype(type(fill_value).__name__)
+        if type(fill_value) in NUMBERS:
+            wanted = dtypes.settled_dtype(aval)
     else:
         wanted, weak = dtypes.canonical_dtype(dtype), False
     return broadcast_in_dim_p.bind(
@@ -153,7 +152,8 @@ def scalar(value: Any, dtype: DType, weak_type: bool) -> Any:
     """A scalar of a dtype and weak type from any scalar."""
     if is_extended(dtype) and type(value) is int:
         return _strong_scalar(value, dtype)
-    if type(value) in PYTHON_SCALARS:
+    if type(value) in NUMBERS:
+        value = value.item() if isinstance(value, np.generic) else value
         fits = not dtypes.is_integer(dtype) or type(value) is not float
         if fits and (type(value) is not complex or dtypes.is_complex(dtype)):
             made = scalar_array(value, dtype)

@@ -61,8 +61,8 @@ rev_p: Primitive = primitive(
     "rev",
     rules.impl(_rev_impl),
     rules.abstract_eval(_rev_type),
-    linear(lambda t, **params: rev_p.bind(t, **params)),
+    linear(),
     rules.vmap(_rev_vmap),
-    rules.transpose(lambda ct, x, *, dimensions: [rev_p.bind(ct, dimensions=dimensions)]),
+    rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
     rules.lowering["stablehlo"](_rev_lowering),
 )

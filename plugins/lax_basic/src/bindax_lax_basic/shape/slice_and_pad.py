@@ -29,7 +29,13 @@ from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, zero_tangent
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
-from bindax_lax_basic.rules.types import axis_argument, require_same_dtype, static_int, static_ints
+from bindax_lax_basic.rules.types import (
+    axis_argument,
+    larger,
+    require_same_dtype,
+    static_int,
+    static_ints,
+)
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.reshape import squeeze
 
@@ -215,7 +221,7 @@ slice_p: Primitive = primitive(
     "slice",
     rules.impl(_slice_impl),
     rules.abstract_eval(_slice_type),
-    linear(lambda t, **params: slice_p.bind(t, **params)),
+    linear(),
     rules.vmap(_slice_vmap),
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](_slice_lowering),
@@ -256,7 +262,7 @@ def _pad_type(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConf
         )
     shape = []
     for axis, (size, (low, high, interior)) in enumerate(zip(x.shape, padding_config, strict=True)):
-        out = low + high + size + max(0, size - 1) * interior
+        out = low + high + size + (larger(0, size - 1) * interior if interior else 0)
         if interior < 0 or out < 0:
             raise ValueError(
                 f"pad: ({low}, {high}, {interior}) on axis {axis} of {x.str_short()} would give "

@@ -252,7 +252,7 @@ tile_p: Primitive = primitive(
     "tile",
     rules.impl(lambda x, *, reps: np.tile(x, reps)),
     rules.abstract_eval(_tile_type),
-    linear(lambda t, **params: tile_p.bind(t, **params)),
+    linear(),
     rules.vmap(_tile_vmap),
     rules.transpose(_tile_transpose),
     rules.lowering["stablehlo"](composition(_tiled)),

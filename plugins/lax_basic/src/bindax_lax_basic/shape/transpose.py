@@ -80,7 +80,7 @@ transpose_p: Primitive = primitive(
     "transpose",
     rules.impl(lambda x, *, permutation: x.transpose(permutation)),
     rules.abstract_eval(_transpose_type),
-    linear(lambda t, **params: transpose_p.bind(t, **params)),
+    linear(),
     rules.vmap(_transpose_vmap),
     rules.transpose(_transpose_transpose),
     rules.lowering["stablehlo"](_transpose_lowering),

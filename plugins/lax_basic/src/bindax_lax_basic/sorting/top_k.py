@@ -130,6 +130,6 @@ top_k_p: Primitive = primitive(
     rules.jvp(_top_k_jvp, symbolic_zeros=True),
     rules.vmap(_top_k_vmap),
     rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](in_wider(lambda: top_k_p, _top_k_lowering)),
+    in_wider(_top_k_lowering),
     multiple_results=True,
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic.rules.lowering import integers
-from bindax_lax_basic.rules.types import static_ints
+from bindax_lax_basic.rules.types import larger, static_ints
 from bindax_lax_basic.shape.slice_and_pad import pad_p, slice_p
 from bindax_lax_basic.window.convolution.numbers import padtype_to_pads
 
@@ -76,7 +76,7 @@ class Geometry(NamedTuple):
         """Numbers of windows on each axis of an array of a shape."""
         return tuple(
             [
-                max(0, (total - span) // stride + 1)
+                larger((total - span) // stride + 1, 0)
                 for total, span, stride in zip(
                     self.padded_shape(shape), self.spans(), self.window_strides, strict=True
                 )

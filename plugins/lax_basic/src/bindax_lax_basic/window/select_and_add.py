@@ -174,8 +174,9 @@ def _add(source: Any, operand: Any, *, select_prim: Primitive, **params: Any) ->
     return add_at(source, places, window, typeof(operand).shape)
 
 
-def _batch(which: Callable[[], Primitive]) -> Rule:
+def _batch() -> Rule:
     def rule(
+        primitive: Primitive,
         size: int,
         operands: Sequence[Any],
         dims: Sequence[int | None],
@@ -185,9 +186,9 @@ def _batch(which: Callable[[], Primitive]) -> Rule:
     ) -> tuple[Any, int]:
         aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
         window = Geometry(**params).with_axis(0)
-        return which().bind(*aligned, select_prim=select_prim, **window._asdict()), 0
+        return primitive.bind(*aligned, select_prim=select_prim, **window._asdict()), 0
 
-    return rules.vmap(rule)
+    return rules.vmap(rule, takes_primitive=True)
 
 
 def _gather_lowering(
@@ -261,11 +262,8 @@ select_and_gather_add_p: Primitive = primitive(
     "select_and_gather_add",
     composite_impl_of_one(_read),
     rules.abstract_eval(_gather_type),
-    multilinear(
-        lambda *operands, **params: select_and_gather_add_p.bind(*operands, **params),
-        positions=(0,),
-    ),
-    _batch(lambda: select_and_gather_add_p),
+    multilinear(positions=(0,)),
+    _batch(),
     rules.transpose(
         lambda ct, x, operand, **params: [
             select_and_scatter_add_p.bind(ct, operand, **params),
@@ -278,11 +276,8 @@ select_and_scatter_add_p: Primitive = primitive(
     "select_and_scatter_add",
     composite_impl_of_one(_add),
     rules.abstract_eval(_scatter_type),
-    multilinear(
-        lambda *operands, **params: select_and_scatter_add_p.bind(*operands, **params),
-        positions=(0,),
-    ),
-    _batch(lambda: select_and_scatter_add_p),
+    multilinear(positions=(0,)),
+    _batch(),
     rules.transpose(
         lambda ct, source, operand, **params: [
             select_and_gather_add_p.bind(ct, operand, **params),

@@ -7,9 +7,10 @@ from typing import Any
 
 import bindax_numpy as jnp
 import bindax_random as random
+from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import array_of, first_given
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, RngStream
+from bindax_nnx.rngs import Rngs, RngStream, own_stream
 
 
 class Dropout(Module):
@@ -20,7 +21,8 @@ class Dropout(Module):
         broadcast_dims: the axes along which all elements are dropped together.
         deterministic: whether to leave inputs as they are.
         rng_collection: the name of the stream.
-        rngs: random streams, kept by reference; they can be passed in calls instead.
+        rngs: random streams, of which the layer makes one of its own; they can be passed in calls
+            instead.
 
     Raises:
         ValueError: the rate is no probability, or there is no stream.
@@ -46,7 +48,7 @@ class Dropout(Module):
         self.broadcast_dims = tuple(broadcast_dims)
         self.deterministic = deterministic
         self.rng_collection = rng_collection
-        self.rngs = rngs
+        self.rngs = own_stream(rngs, rng_collection)
 
     def __call__(self, inputs: Any, *, deterministic: bool | None = None, rngs: Any = None) -> Any:
         """Apply the layer, with other settings and streams than its own if they are given."""
@@ -59,8 +61,8 @@ class Dropout(Module):
         streams = self.rngs if rngs is None else rngs
         if streams is None:
             raise ValueError(
-                f"Dropout needs random numbers of the stream {self.rng_collection!r}: pass rngs "
-                f"when it is made or called, or use eval() of the model."
+                f"{layer_name(self)} needs random numbers of the stream {self.rng_collection!r}: "
+                f"pass rngs when it is made or called, or use eval() of the model."
             )
         stream = streams[self.rng_collection] if isinstance(streams, Rngs) else streams
         key = stream() if isinstance(stream, RngStream) else stream

@@ -1,8 +1,7 @@
 """``jit`` of functions of objects.
 
 Each structure of arguments has a compiled function of flat lists of arrays. What is known of the
-structure of an object is kept with the object, as a ``Plan``, so that while it does not change a
-call reads the variables and nothing else.
+structure of an object is kept with the object, as a ``Plan`` (see ``plan``).
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
-from operator import is_
 from typing import Any
 
 import bindax_transforms
@@ -21,13 +19,15 @@ from bindax_core.extend import (
     hide_internal_frames,
     tree_flatten,
 )
-from bindax_core.tree_util import is_tree_node, register_node, register_static
-from bindax_nnx._context import clock
+from bindax_core.tree_util import register_node, register_static
 from bindax_nnx.graph import Walk, is_reference
 from bindax_nnx.lift._decorators import decorator
-from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, Structure, finish, structure_of
+from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift.axes import Axes, value_axes
+from bindax_nnx.lift.plan import plan_of
+from bindax_nnx.lift.sharding import Placement
+from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, finish
 from bindax_nnx.object import Object
-from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
 
 
@@ -64,89 +64,6 @@ class _Static:
         return hash(self.value)
 
 
-class _Plan:
-    """The graphs in the arguments of a call, as long as they do not change.
-
-    Attributes:
-        mark: the mark of the clock when they were walked.
-        containers: the lists in them, with their items then.
-    """
-
-    __slots__ = (
-        "_marks",
-        "_tokens",
-        "containers",
-        "mark",
-        "references",
-        "roots",
-        "structure",
-        "variables",
-    )
-
-    def __init__(self, roots: tuple[Any, ...]) -> None:
-        self.mark: Any = clock.now
-        walk = Walk()
-        for root in roots:
-            walk.value(root)
-        if not walk.is_lasting:
-            self.mark = None
-        self.roots = roots
-        self.structure: Structure = structure_of(walk)
-        self.references = walk.references
-        self.variables: list[Variable[Any]] = walk.variables
-        self.containers = walk.containers
-        nodes = [x for x in walk.references if isinstance(x, Object)]
-        self._marks = [(x, x._nnx_mark) for x in nodes]
-        self._tokens = [(x, x.token) for x in walk.variables]
-
-    def holds(self) -> bool:
-        """Tell whether the graphs are what they were."""
-        now = clock.now
-        if self.mark is not now:
-            # Something changed; it may have been something else.
-            if self.mark is None or not self._is_untouched():
-                return False
-            self.mark = now
-        return not self.containers or all(_unchanged(x, items) for x, items in self.containers)
-
-    def _is_untouched(self) -> bool:
-        for node, mark in self._marks:
-            if node._nnx_mark is not mark:
-                return False
-        for variable, token in self._tokens:
-            if variable._token is not token:
-                return False
-            kind = type(variable._value)
-            if kind is not Array and is_tree_node(kind):
-                return False
-        return True
-
-
-def _unchanged(container: Any, items: tuple[Any, ...]) -> bool:
-    now: Any = container if type(container) is list else (*container, *container.values())
-    return len(now) == len(items) and all(map(is_, now, items))
-
-
-_PLANS = 8
-"""The number of plans that an object keeps, for the other objects that it is called with."""
-
-
-def plan_of(roots: tuple[Any, ...]) -> _Plan:
-    """The known structure of some objects, found anew where they changed."""
-    first = roots[0]
-    plans = first._nnx_plan
-    key = tuple(map(id, roots))  # the plan keeps them alive
-    plan: _Plan | None = None if plans is None else plans.get(key)
-    if plan is not None and plan.holds():
-        return plan
-    plan = _Plan(roots)
-    if plans is None or (key not in plans and len(plans) >= _PLANS):
-        plans = {}
-        object.__setattr__(first, "_nnx_plan", plans)
-    plans[key] = plan
-    return plan
-
-
 def _kind(x: Any) -> bool | None:
     """True for an object, False for an array, None for what needs a closer look."""
     return False if type(x) is Array else True if isinstance(x, Object) else None
@@ -162,12 +79,14 @@ class JitFunction:
         fun: Callable[..., Any],
         static: tuple[tuple[int, ...], tuple[str, ...]],
         donated: tuple[tuple[int, ...], tuple[str, ...]],
+        placement: Placement,
         options: dict[str, Any],
     ) -> None:
         update_wrapper(self, fun)
         self._fun = fun
         self._static_argnums, self._static_argnames = static
         self._donated_argnums, self._donated_argnames = donated
+        self._placement = placement
         self._options = options
         self._is_plain = not any((*static, *donated))
         self._programs: dict[Any, Callable[..., _Returned]] = {}
@@ -238,8 +157,14 @@ class JitFunction:
         program = self._programs.get(form)
         if program is None:
             donated = self._donated(arguments, args, kwargs)
-            flat = _flat_function(self._fun, form, bool(donated))
-            program = bindax_transforms.jit(flat, donate_argnums=donated or None, **self._options)
+            entry, shardings = None, None
+            if self._placement.is_there:
+                entry = self._placement.of_arguments(arguments, args)
+                shardings = (*value_axes(arguments, entry.variables), *entry.arrays)
+            flat = _flat_function(self._fun, form, bool(donated), self._placement, entry)
+            program = bindax_transforms.jit(
+                flat, donate_argnums=donated or None, in_shardings=shardings, **self._options
+            )
             self._programs[form] = program
         return program
 
@@ -275,7 +200,11 @@ class JitFunction:
 
 
 def _flat_function(
-    fun: Callable[..., Any], form: Form, all_values: bool
+    fun: Callable[..., Any],
+    form: Form,
+    all_values: bool,
+    placement: Placement,
+    entry: Axes | None,
 ) -> Callable[..., _Returned]:
     size = form.structure.size
 
@@ -285,10 +214,12 @@ def _flat_function(
         args = [x.value if type(x) is _Static else x for x in args]
         kwargs = {k: x.value if type(x) is _Static else x for k, x in kwargs.items()}
         outcome, values, arrays = inside.leave(fun(*args, **kwargs), all_values)
-        return _Returned((outcome, len(values)), [*values, *arrays])
+        outs = [*values, *arrays]
+        if entry is not None:
+            outs = placement.lay_out(inside, entry, outs)
+        return _Returned((outcome, len(values)), outs)
 
-    flat.__name__ = getattr(fun, "__name__", type(fun).__name__)
-    return flat
+    return named_after(flat, fun)
 
 
 class _Bound:
@@ -321,6 +252,8 @@ def _several(given: Any, parameter: str) -> tuple[Any, ...]:
 def jit(
     fun: Callable[..., Any],
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
@@ -336,6 +269,11 @@ def jit(
 
     Args:
         fun: a function of objects, arrays and trees of these.
+        in_shardings: which parts of the positional arguments lie on which devices: a ``Sharding``
+            or ``PartitionSpec``, ``StateSharding`` with such for an object, or a tuple of these
+            and of trees that are prefixes of the arguments; None where the arrays decide. What
+            changes in an object stays laid out so.
+        out_shardings: the same for the result; None where the compiler decides.
         static_argnums: positions of arguments that are hashable values, a trace for each value.
         static_argnames: the names of such arguments.
         donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
@@ -360,9 +298,11 @@ def jit(
     (None, 2)
     """
     check_function("jit", "fun", fun)
+    static = _several(static_argnums, "static_argnums")
     return JitFunction(
         fun,
-        (_several(static_argnums, "static_argnums"), _several(static_argnames, "static_argnames")),
+        (static, _several(static_argnames, "static_argnames")),
         (_several(donate_argnums, "donate_argnums"), _several(donate_argnames, "donate_argnames")),
+        Placement(in_shardings, out_shardings, static),
         {"keep_unused": keep_unused, "backend": backend, "inline": inline},
     )

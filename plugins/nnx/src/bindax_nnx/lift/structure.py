@@ -17,9 +17,10 @@ from typing import Any
 from bindax_core.extend import PyTreeDef, tree_flatten, tree_unflatten
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._context import clock
-from bindax_nnx._tokens import LEAF, Branch, VariableToken
+from bindax_nnx._tokens import LEAF, Branch, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.build import Build
 from bindax_nnx.graph import Walk, is_reference
+from bindax_nnx.lift._names import changed_names, value_name
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable, store_metadata, store_value
 
@@ -30,15 +31,27 @@ class Structure:
     Attributes:
         tokens: what a walk wrote.
         size: how many values the variables hold.
-        has_containers: whether there are lists and the like, which change unseen.
+        changes_unseen: whether there are lists, or nodes of foreign types.
+        has_sharing: whether a node or variable appears twice.
     """
 
-    __slots__ = ("__weakref__", "has_containers", "size", "tokens")
+    __slots__ = ("__weakref__", "_places", "changes_unseen", "has_sharing", "size", "tokens")
 
-    def __init__(self, tokens: tuple[Any, ...], size: int, has_containers: bool) -> None:
+    def __init__(self, tokens: tuple[Any, ...], size: int) -> None:
         self.tokens = tokens
         self.size = size
-        self.has_containers = has_containers
+        kinds = set(map(type, tokens))
+        self.changes_unseen = Branch in kinds or any(
+            type(x) is NodeToken and not issubclass(x.type, Object) for x in tokens
+        )
+        self.has_sharing = Seen in kinds
+        self._places: dict[tuple[int, str], int] | None = None
+
+    def places(self) -> dict[tuple[int, str], int]:
+        """The positions of the tokens of attributes, by the number of the node and their name."""
+        if self._places is None:
+            self._places = places_of(self.tokens)
+        return self._places
 
 
 _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.WeakValueDictionary()
@@ -46,11 +59,22 @@ _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.W
 
 def structure_of(walk: Walk) -> Structure:
     """The structure that a walk wrote."""
-    tokens = walk.structure()
+    return structure_of_tokens(walk.structure(), len(walk.values))
+
+
+def structure_of_tokens(tokens: tuple[Any, ...], size: int) -> Structure:
+    """The structure of some tokens.
+
+    Args:
+        tokens: what a walk wrote.
+        size: how many values it collected.
+
+    Raises:
+        TypeError: a token cannot be hashed.
+    """
     found = _structures.get(tokens)
     if found is None:
-        has_containers = any(type(token) is Branch for token in tokens)
-        found = _structures[tokens] = Structure(tokens, len(walk.values), has_containers)
+        found = _structures[tokens] = Structure(tokens, size)
     return found
 
 
@@ -98,6 +122,10 @@ class Arguments:
         self.variables = walk.variables
         self.values = walk.values
         self.sizes = walk.sizes
+
+    def name_of(self, index: int) -> str:
+        """The place of a value of the variables, for messages."""
+        return value_name(self.roots, self.sizes, self.variables, index)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -244,7 +272,7 @@ class Inside:
                 yield i, None
 
     def _is_restructured(self) -> bool:
-        if clock.now is self._mark and not self._structure.has_containers:
+        if clock.now is self._mark and not self._structure.changes_unseen:
             return False
         walk = Walk()
         for root in self.roots:
@@ -254,6 +282,10 @@ class Inside:
             or any(x is not y for x, y in zip(walk.references, self.references, strict=True))
             or not _same_words(walk.tokens, self._structure.tokens)
         )
+
+    def describe_changes(self) -> str:
+        """The places of the attributes that are others than before, for messages."""
+        return ", ".join(changed_names(self.roots, self.references, self._structure))
 
     def _write_graphs(self, walk: Walk) -> int:
         for root in self.roots:
@@ -317,7 +349,7 @@ def finish(
         )
         store_value(variables[i], value)
         if tree is not None:
-            clock.advance()  # the tree is structure
+            clock.advance_variables()  # the tree is structure
     for i, token in outcome.relabelled:
         store_metadata(variables[i], token)
     expand = outcome.restructured is not None

@@ -1,13 +1,17 @@
-"""Named axes of ``vmap``, for operations across the elements of a batch.
+"""Named axes, for operations across the elements of a batch, or across devices.
 
 An axis takes part in a program as a value: the index of each element along it, which is mapped by
 the ``vmap`` that names the axis. An operation across the axis takes the index as an operand, so it
 reaches that ``vmap`` through whatever stands between, and programs that use the axis close over it
-like over any other outer value.
+like over any other outer value. A transformation that stages one program for many devices names
+axes too: there the index is an argument of the program.
 """
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,17 +21,45 @@ from bindax_transforms.batching.vmap import AxisData, BatchTrace, BatchTracer
 
 
 class NamedAxis(NamedTuple):
-    """An axis that a ``vmap`` around the caller names.
+    """An axis that a transformation around the caller names.
 
     Attributes:
         name: its name.
         size: its number of elements.
-        index: a scalar int32, the position of each element along it: mapped by that ``vmap``.
+        index: a scalar int32, the position of each element along it: mapped by the ``vmap`` that
+            names the axis, or an argument of the program that is staged for many devices.
+        mesh: the names and sizes of the axes of all these devices; None under ``vmap``.
     """
 
     name: Any
     size: int
     index: Any
+    mesh: tuple[tuple[Any, int], ...] | None = None
+
+
+class _Staged(threading.local):
+    """The axes of programs that are being staged for many devices, the outermost first."""
+
+    def __init__(self) -> None:
+        self.axes: list[NamedAxis] = []
+
+
+_staged = _Staged()
+
+
+@contextmanager
+def name_axes(axes: Sequence[NamedAxis]) -> Iterator[None]:
+    """Name axes inside a block, in which a program with their indices as arguments is staged.
+
+    Args:
+        axes: the axes; ``index`` is the tracer of the argument.
+    """
+    before = len(_staged.axes)
+    _staged.axes += axes
+    try:
+        yield
+    finally:
+        del _staged.axes[before:]
 
 
 def find_named_axis(name: Any, operation: str) -> NamedAxis:
@@ -41,17 +73,18 @@ def find_named_axis(name: Any, operation: str) -> NamedAxis:
         operation: the caller, for the message.
 
     Raises:
-        NameError: when no ``vmap`` around the caller gives this name; the message lists those that
-            do.
+        NameError: when nothing around the caller gives this name; the message lists those that
+            are given.
 
     >>> from bindax_transforms import vmap
     >>> vmap(lambda x: x + find_named_axis("i", "example").index, axis_name="i")(np.zeros(3))
     Array([0., 1., 2.], dtype=float64)
     """
-    for main in reversed(_named()):
-        axis: AxisData = main.global_data
+    for level, axis in reversed(_named()):
         if axis.name == name:
-            return NamedAxis(name, int(axis.size), _index(main, axis))
+            if isinstance(axis, NamedAxis):
+                return axis._replace(index=_where_staged(axis.index, level))
+            return NamedAxis(name, int(axis.size), _index(trace_state.stack[level], axis))
     raise NameError(f"{operation}: no axis is named {name!r} here; {_listed()}")
 
 
@@ -61,15 +94,20 @@ def bound_axes() -> dict[Any, int]:
     >>> bound_axes()
     {}
     """
-    return {main.global_data.name: int(main.global_data.size) for main in _named()}
+    return {axis.name: int(axis.size) for _, axis in _named()}
 
 
-def _named() -> list[MainTrace]:
-    return [
-        main
+def _named() -> list[tuple[int, AxisData | NamedAxis]]:
+    """The named axes with the levels of their traces, the outermost first."""
+    found: list[tuple[int, AxisData | NamedAxis]] = [
+        (main.level, main.global_data)
         for main in trace_state.stack
         if issubclass(main.trace_type, BatchTrace) and main.global_data.name is not None
     ]
+    if _staged.axes:
+        found += [(axis.index._trace.main.level, axis) for axis in _staged.axes]
+        found.sort(key=lambda pair: pair[0])
+    return found
 
 
 def _index(main: MainTrace, axis: AxisData) -> Any:
@@ -77,10 +115,13 @@ def _index(main: MainTrace, axis: AxisData) -> Any:
     if axis.index is None or axis.index._trace is not main.trace:
         positions = as_array(np.arange(axis.size, dtype=np.int32))
         axis.index = BatchTracer(main.trace, positions, 0)
+    return _where_staged(axis.index, main.level)
+
+
+def _where_staged(index: Any, level: int) -> Any:
+    """An index as a program that is being staged inside its axis sees it."""
     dynamic = trace_state.dynamic
-    if dynamic is None or dynamic.level < main.level:
-        return axis.index
-    return full_raise(dynamic.trace, axis.index)
+    return index if dynamic is None or dynamic.level < level else full_raise(dynamic.trace, index)
 
 
 def _listed() -> str:
@@ -91,4 +132,4 @@ def _listed() -> str:
     return f"there is {names}. {_REMEDY}"
 
 
-_REMEDY = "Name one by vmap(..., axis_name=...) around the function that uses it."
+_REMEDY = "Name one by vmap(..., axis_name=...) or shard_map around the function that uses it."

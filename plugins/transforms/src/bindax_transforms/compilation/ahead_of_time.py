@@ -1,75 +1,284 @@
-"""Ahead-of-time compilation: a function lowered and compiled for one type of arguments."""
+"""Ahead-of-time compilation: a function traced, lowered and compiled for one type of arguments."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import (
     AbstractValue,
     BackendError,
+    ClosedJaxpr,
+    Dimension,
+    Jaxpr,
+    PyTreeDef,
+    ShapedArray,
     Tracer,
+    admitted_type,
     api_boundary,
+    find_backend,
+    lower_program,
     trace_state,
     tree_flatten,
     tree_unflatten,
 )
+from bindax_transforms.staging.static_arguments import argument_paths
 
 if TYPE_CHECKING:
     from bindax_transforms.compilation._entries import Entry
     from bindax_transforms.compilation.jit_function import JittedFunction
 
 
-class Lowered:
-    """A function lowered for one type of arguments; ahead-of-time compilation."""
+@dataclass(frozen=True)
+class ArgInfo:
+    """The type of one argument of a function that was traced.
 
-    def __init__(self, lowered: Any, entry: Entry, function: JittedFunction[Any, Any]) -> None:
-        self._lowered = lowered
+    Attributes:
+        aval: its type.
+        donated: whether its memory may be reused for a result.
+    """
+
+    aval: Any
+    donated: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of its axes."""
+        return self.aval.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of its elements."""
+        return self.aval.dtype
+
+
+class _Stage:
+    """A function that was traced, at any stage: its names, types and structures.
+
+    Static arguments are part of the program: they are in none of the trees.
+    """
+
+    def __init__(self, entry: Entry, function: JittedFunction[Any, Any]) -> None:
         self._entry = entry
         self._function = function
 
-    def as_text(self) -> str:
-        """The program in the backend's language."""
-        return str(self._lowered.as_text())
+    def __repr__(self) -> str:
+        types = ", ".join(aval.str_short() for aval in self._flat_avals())
+        return f"{type(self).__name__}({self.fun_name}: ({types}))"
 
-    def compile(self) -> Compiled:
-        """Compile now."""
-        return Compiled(self._lowered.compile(), self._entry, self._function)
+    @property
+    def fun_name(self) -> str:
+        """The name of the function."""
+        return str(self._entry.params["name"])
+
+    @property
+    def in_tree(self) -> PyTreeDef:
+        """The structure of ``(args, kwargs)``."""
+        return self._entry.tree
+
+    @property
+    def out_tree(self) -> PyTreeDef:
+        """The structure of the result."""
+        return self._entry.out_tree
+
+    @property
+    def in_avals(self) -> Any:
+        """The types of the arguments, as ``(args, kwargs)``."""
+        return tree_unflatten(self.in_tree, self._flat_avals())
+
+    @property
+    def args_info(self) -> Any:
+        """The types of the arguments, and which are donated, as ``(args, kwargs)``."""
+        donated = self._entry.params["donated"][len(self._entry.consts) :]
+        infos = [ArgInfo(a, d) for a, d in zip(self._flat_avals(), donated, strict=True)]
+        return tree_unflatten(self.in_tree, infos)
+
+    @property
+    def out_info(self) -> Any:
+        """The types of the results, in their structure."""
+        return tree_unflatten(self.out_tree, self._entry.jaxpr.out_avals)
+
+    @property
+    def out_avals(self) -> Any:
+        """The types of the results, in their structure."""
+        return self.out_info
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        """The positions, among the leaves of the arguments, of those that are donated."""
+        donated = self._entry.params["donated"][len(self._entry.consts) :]
+        return tuple(i for i, flag in enumerate(donated) if flag)
+
+    def _flat_avals(self) -> list[Any]:
+        return list(self._entry.jaxpr.in_avals[len(self._entry.consts) :])
 
 
-class Compiled:
+class Traced(_Stage):
+    """A function traced for one type of arguments: what ``jit(f).trace(...)`` gives."""
+
+    def __init__(
+        self, entry: Entry, function: JittedFunction[Any, Any], in_shardings: Any = None
+    ) -> None:
+        super().__init__(entry, function)
+        self._in_shardings = in_shardings
+
+    @property
+    def jaxpr(self) -> ClosedJaxpr:
+        """The program, closed over the arrays that the function uses."""
+        entry = self._entry
+        count, open_jaxpr = len(entry.consts), entry.jaxpr.jaxpr
+        jaxpr = Jaxpr(
+            open_jaxpr.invars[:count],
+            open_jaxpr.invars[count:],
+            open_jaxpr.outvars,
+            open_jaxpr.eqns,
+        )
+        return ClosedJaxpr(jaxpr, entry.consts)
+
+    @api_boundary
+    def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
+        """The program in the backend's language.
+
+        Args:
+            lowering_platforms: the platform of the backend, or None. Programs for others are made
+                by ``export``.
+
+        Raises:
+            TypeError: when a size of an argument is symbolic.
+            BackendError: when the platform is not that of the backend.
+        """
+        entry, params = self._entry, self._entry.params
+        _refuse_symbolic(self)
+        backend = find_backend(params["backend"])
+        if lowering_platforms is not None and tuple(lowering_platforms) != (backend.platform,):
+            raise BackendError(
+                f"lower: lowering_platforms={lowering_platforms!r}, but the backend "
+                f"{backend.name!r} lowers for {backend.platform!r} alone; a program for other "
+                f"platforms is made by bindax.export.export(..., platforms=...)."
+            )
+        lowered = lower_program(
+            entry.jaxpr,
+            backend,
+            name=params["name"],
+            donated=params["donated"],
+            keep_unused=params["keep_unused"],
+            in_shardings=self._in_shardings,
+        )
+        return Lowered(lowered, entry, self._function)
+
+
+class Lowered(_Stage):
+    """A function lowered for one type of arguments; what ``jit(f).lower(...)`` gives."""
+
+    def __init__(self, lowered: Any, entry: Entry, function: JittedFunction[Any, Any]) -> None:
+        super().__init__(entry, function)
+        self._lowered = lowered
+
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """The program in the backend's language.
+
+        Args:
+            dialect: the language, where the backend has several: ``"stablehlo"``, the default,
+                or ``"hlo"``.
+            debug_info: whether the lines of the user's program are in it.
+
+        Raises:
+            ValueError: when the backend has no such language.
+        """
+        if dialect is None and not debug_info:
+            return str(self._lowered.as_text())
+        _ask(self, self._lowered, "compiler_ir")  # which interpreters have not, nor dialects
+        return str(self._lowered.as_text(dialect or "stablehlo", debug_info=debug_info))
+
+    def compiler_ir(self, dialect: str | None = None) -> Any:
+        """The program as an object of the compiler's, which no version promises to keep.
+
+        Args:
+            dialect: as for ``as_text``.
+        """
+        return _ask(self, self._lowered, "compiler_ir")(dialect)
+
+    def cost_analysis(self) -> Any:
+        """The compiler's estimate of operations and bytes, before optimizations."""
+        return _ask(self, self._lowered, "cost_analysis")()
+
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> Compiled:
+        """Compile now.
+
+        Args:
+            compiler_options: options of the compiler by name, added to those of ``jit``.
+
+        Raises:
+            CompilationError: when the compiler rejects the program or an option.
+        """
+        options = {**dict(self._function._options.compiler_options), **(compiler_options or {})}
+        if options:
+            _ask(self, self._lowered, "compiler_ir")  # which interpreters have not, nor options
+        compiled = self._lowered.compile(options) if options else self._lowered.compile()
+        return Compiled(compiled, self._entry, self._function)
+
+
+class Compiled(_Stage):
     """A function compiled for one type of arguments."""
 
     def __init__(self, executable: Any, entry: Entry, function: JittedFunction[Any, Any]) -> None:
+        super().__init__(entry, function)
         self._executable = executable
-        self._entry = entry
-        self._function = function
 
     def as_text(self) -> str:
         """The program after the compiler's optimizations."""
-        return str(self._ask("as_text"))
+        return str(_ask(self, self._executable, "as_text")())
 
     def cost_analysis(self) -> Any:
         """The compiler's estimate of operations and bytes."""
-        return self._ask("cost_analysis")
+        return _ask(self, self._executable, "cost_analysis")()
 
     def memory_analysis(self) -> Any:
         """The compiler's plan of the memory."""
-        return self._ask("memory_analysis")
+        return _ask(self, self._executable, "memory_analysis")()
 
-    def _ask(self, what: str) -> Any:
-        method = getattr(self._executable, what, None)
-        if method is None:
-            raise BackendError(
-                f"the backend that runs {self._function!r} gives no {what}: it interprets the "
-                f"program. Install a compiler, as with bindax[xla], or compile with backend='xla'."
-            )
-        return method()
+    def runtime_executable(self) -> Any:
+        """The executable of the runtime, an object that no version promises to keep."""
+        return _ask(self, self._executable, "runtime_executable")()
+
+    @property
+    def input_shardings(self) -> Any:
+        """Where the arguments are, as ``(args, kwargs)``."""
+        shardings = _ask(self, self._executable, "input_shardings")()
+        return tree_unflatten(self.in_tree, shardings[len(self._entry.consts) :])
+
+    @property
+    def output_shardings(self) -> Any:
+        """Where the results are, in their structure."""
+        return tree_unflatten(self.out_tree, _ask(self, self._executable, "output_shardings")())
+
+    @property
+    def input_layouts(self) -> Any:
+        """The order of the axes of the arguments in memory, as ``(args, kwargs)``."""
+        layouts = _ask(self, self._executable, "input_layouts")()
+        return tree_unflatten(self.in_tree, layouts[len(self._entry.consts) :])
+
+    @property
+    def output_layouts(self) -> Any:
+        """The order of the axes of the results in memory, in their structure."""
+        return tree_unflatten(self.out_tree, _ask(self, self._executable, "output_layouts")())
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as a call of the object."""
+        return self(*args, **kwargs)
 
     @api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program. Static arguments are part of it, and are left out."""
         entry = self._entry
         leaves, tree = tree_flatten((args, kwargs))
+        if any(isinstance(x, AbstractValue) for x in leaves):
+            raise TypeError(
+                f"{self._function!r} compiled ahead of time was called with types in place of "
+                f"arrays ({', '.join(repr(x) for x in leaves if isinstance(x, AbstractValue))}); "
+                f"pass arrays of these types. For the types of the results use out_info."
+            )
         if trace_state.dynamic is not None or any(isinstance(x, Tracer) for x in leaves):
             raise TypeError(
                 f"{self._function!r} compiled ahead of time takes no traced values; call the "
@@ -81,17 +290,45 @@ class Compiled:
                 f"was called with {tree}; arguments and keyword arguments are passed as to lower, "
                 f"but for static ones, which are left out: they are part of the program."
             )
-        expected = entry.jaxpr.in_avals[len(entry.consts) :]
+        expected = self._flat_avals()
         given = [self._function._operand_aval(x, args, kwargs) for x in leaves]
         if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
+            named = not self._function._has_static  # a position is a parameter only then
+            fun: Any = self._function._fun if named else None
+            paths = [path for path, _ in argument_paths(fun, args, kwargs)]
+            wrong = [
+                f"{path} is {a.str_short()}, not {b.str_short()}"
+                for path, a, b in zip(paths, given, expected, strict=True)
+                if a.strip_weak_type() != b.strip_weak_type()
+            ]
             raise TypeError(
                 f"{self._function!r} was compiled for arguments "
-                f"({', '.join(a.str_short() for a in expected)}), but was called with "
-                f"({', '.join(a.str_short() for a in given)}). Compile again for these, or call "
-                f"the jitted function itself."
+                f"({', '.join(a.str_short() for a in expected)}), but in this call "
+                f"{', '.join(wrong)}. Compile again for these types, or call the jitted function "
+                f"itself."
             )
         outs = self._executable(*entry.consts, *leaves)
         return tree_unflatten(entry.out_tree, outs)
+
+
+def _ask(stage: _Stage, program: Any, what: str) -> Any:
+    method = getattr(program, what, None)
+    if method is None:
+        raise BackendError(
+            f"the backend that runs {stage._function!r} gives no {what}: it interprets the "
+            f"program. Install a compiler, as with bindax[xla], or compile with backend='xla'."
+        )
+    return method
+
+
+def _refuse_symbolic(stage: _Stage) -> None:
+    for aval in stage._flat_avals():
+        if isinstance(aval, ShapedArray) and any(isinstance(n, Dimension) for n in aval.shape):
+            raise TypeError(
+                f"{stage._function!r} was traced for an argument of type {aval.str_short()}; a "
+                f"program with symbolic sizes is not compiled. Export it with "
+                f"bindax.export.export, which compiles for the sizes of each call."
+            )
 
 
 class AbstractArgument(Tracer):
@@ -108,5 +345,9 @@ class AbstractArgument(Tracer):
 def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The arguments of a call, with stand-ins for those of which only the type is given."""
     leaves, tree = tree_flatten((args, kwargs))
-    stand_ins = [AbstractArgument(x) if isinstance(x, AbstractValue) else x for x in leaves]
+    stand_ins = [_stand_in(x) if isinstance(x, AbstractValue) else x for x in leaves]
     return tree_unflatten(tree, stand_ins)  # type: ignore[no-any-return]
+
+
+def _stand_in(aval: AbstractValue) -> AbstractArgument:
+    return AbstractArgument(admitted_type(aval))

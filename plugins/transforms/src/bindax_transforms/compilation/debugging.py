@@ -6,7 +6,6 @@ while it is off.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +23,13 @@ from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.remembered import forget_traces
 from bindax_transforms.staging.static_arguments import argument_paths
 
-_log = logging.getLogger("bindax")
+
+def _log(text: str, *values: Any) -> None:
+    import logging  # loaded when the first message is written
+
+    logging.getLogger("bindax").warning(text, *values, stacklevel=3)
+
+
 _plain: dict[str, Callable[..., Any]] = {
     name: vars(JittedFunction)[name] for name in ("__call__", "_compile", "_trace")
 }
@@ -72,21 +77,21 @@ def _logged_trace(
     function = describe_function(jitted._fun)
     if config.explain_cache_misses:
         why = _reason(jitted, key, args, kwargs)
-        _log.warning("jit of %s, called at %s, is traced: %s.", function, user_source_info(1), why)
+        _log("jit of %s, called at %s, is traced: %s.", function, user_source_info(1), why)
     start = time.perf_counter()
     entry = _plain["_trace"](jitted, key, args, kwargs, tree, avals)
     if config.log_compiles:
         types = ", ".join(aval.str_short() for aval in avals)
         seconds = time.perf_counter() - start
-        _log.warning("jit of %s was traced for (%s) in %.3f s.", function, types, seconds)
+        _log("jit of %s was traced for (%s) in %.3f s.", function, types, seconds)
     return entry
 
 
-def _logged_compile(jitted: Any, entry: Any) -> Any:
+def _logged_compile(jitted: Any, entry: Any, operands: Any) -> Any:
     start = time.perf_counter()
-    run = _plain["_compile"](jitted, entry)
+    run = _plain["_compile"](jitted, entry, operands)
     seconds = time.perf_counter() - start
-    _log.warning("jit of %s was compiled in %.3f s.", describe_function(jitted._fun), seconds)
+    _log("jit of %s was compiled in %.3f s.", describe_function(jitted._fun), seconds)
     return run
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial, update_wrapper
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     Array,
-    ClosedJaxpr,
     Origin,
     PyTreeDef,
     Tracer,
     TracingRecursionError,
     api_boundary,
+    bound_shardings,
     config,
     describe_function,
     eval_jaxpr,
@@ -24,18 +24,20 @@ from bindax_core.extend import (
     hide_internal_frames,
     hoist_consts,
     is_value,
-    lower_program,
     recent_programs,
     trace_state,
     tree_flatten,
+    tree_map,
     tree_unflatten,
     typeof,
     unknown_type_message,
+    unwrapped,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
-from bindax_transforms.compilation.ahead_of_time import Lowered, abstract_arguments
+from bindax_transforms.compilation._shardings import shardings_of, with_shardings
+from bindax_transforms.compilation.ahead_of_time import Lowered, Traced, abstract_arguments
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
@@ -116,8 +118,8 @@ class JittedFunction(Generic[P, R]):
                 shared.last = (avals, settings, backend, entry)
             shared.hits += 1
             entry.used = _recent.time
-            run = entry.run or self._compile(entry)
-            outs = run([*entry.consts, *args] if entry.consts else args)
+            leaves = [*entry.consts, *args] if entry.consts else args
+            outs = (entry.run or self._compile(entry, leaves))(leaves)
             if entry.out_is_leaf:
                 return outs[0]  # type: ignore[no-any-return]
             return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
@@ -128,6 +130,12 @@ class JittedFunction(Generic[P, R]):
     def _call(self, args: Any, kwargs: Any, flat_key: Any = None) -> R:
         entry, leaves, traced = self._lookup(args, kwargs)
         if traced or entry.closes_over_tracers:
+            if self._options.compiler_options:
+                raise ValueError(
+                    f"{self!r} with compiler_options="
+                    f"{dict(self._options.compiler_options)} was called while another function is "
+                    f"traced; that one compiles the whole program: give its jit the options."
+                )
             outs: Sequence[Any]
             if self._options.inline and traced:
                 outs = eval_jaxpr(entry.jaxpr.jaxpr, [], *entry.consts, *leaves)
@@ -137,20 +145,27 @@ class JittedFunction(Generic[P, R]):
         if flat_key is not None:
             self._shared.flat[flat_key] = entry
             entry.flat_keys.append(flat_key)
-        run = entry.run or self._compile(entry)
-        outs = run([*entry.consts, *leaves] if entry.consts else leaves)
+        leaves = [*entry.consts, *leaves] if entry.consts else leaves
+        outs = (entry.run or self._compile(entry, leaves))(leaves)
         return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
 
-    def _compile(self, entry: Entry) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    def _compile(
+        self, entry: Entry, operands: Sequence[Any]
+    ) -> Callable[[Sequence[Any]], Sequence[Any]]:
         params = entry.params
-        executable = executable_of(
-            entry.jaxpr,
-            find_backend(params["backend"]),
-            name=params["name"],
-            donated=params["donated"],
-            keep_unused=params["keep_unused"],
-            keep=False,
-        )
+        if self._options.compiler_options:
+            traced = Traced(entry, self, bound_shardings(operands))
+            executable = traced.lower().compile()._executable
+        else:
+            executable = executable_of(
+                entry.jaxpr,
+                find_backend(params["backend"]),
+                name=params["name"],
+                donated=params["donated"],
+                keep_unused=params["keep_unused"],
+                keep=False,
+                operands=operands,
+            )
         entry.size = getattr(executable, "size", 0)
         _recent.add(entry)
         # The types of the operands are part of the key, so a check of them would be a second one.
@@ -174,6 +189,8 @@ class JittedFunction(Generic[P, R]):
             elif isinstance(x, Tracer):
                 traced = True
                 avals.append(x.aval)
+            elif unwrapped(x) is not x:
+                return self._lookup(*tree_map(unwrapped, (args, kwargs)))
             else:
                 avals.append(self._operand_aval(x, args, kwargs))
         key = (tree, tuple(avals), statics, config.trace_key, config.backend)
@@ -242,6 +259,10 @@ class JittedFunction(Generic[P, R]):
             fun = with_static(fun, options, args, kwargs)
         origin = Origin("jit", self._fun)
         flat_function, out_tree = flatten_function(fun, tree, origin)
+        if options.shardings is not None:
+            flat_function = with_shardings(
+                flat_function, out_tree, self._fun, tree, options.shardings
+            )
         closed = trace_to_jaxpr(flat_function, avals, origin)
         jaxpr, consts = hoist_consts(closed)
         donated = (False,) * (len(consts) + len(avals))
@@ -257,28 +278,25 @@ class JittedFunction(Generic[P, R]):
         }
         return Entry(jaxpr, consts, tree, out_tree(), params, self._shared, key)
 
-    def trace(self, *args: P.args, **kwargs: P.kwargs) -> ClosedJaxpr:
-        """The program for arguments of these types; nothing is computed."""
-        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return entry.jaxpr
+    @api_boundary
+    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+        """The program for arguments of these types, with its types; nothing is computed.
+
+        Args:
+            args: arrays, or types in their place: ``ShapeDtypeStruct(shape, dtype)``.
+            kwargs: the same, by name.
+        """
+        entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
+        return Traced(entry, self, bound_shardings([*entry.consts, *leaves]))
 
     @api_boundary
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
-        """The program in the backend's language, for arguments of these types.
+        """The program in the backend's language, for arguments as for ``trace``.
 
         Returns:
-            An object with ``as_text()`` and ``compile()``.
+            An object with ``as_text()``, ``compile()`` and the types.
         """
-        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
-        params = entry.params
-        lowered = lower_program(
-            entry.jaxpr,
-            find_backend(params["backend"]),
-            name=params["name"],
-            donated=params["donated"],
-            keep_unused=params["keep_unused"],
-        )
-        return Lowered(lowered, entry, self)
+        return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """The types of the results, in their structure."""
@@ -289,6 +307,10 @@ class JittedFunction(Generic[P, R]):
         """The number of times that the function was traced."""
         shared = self._shared
         return CacheInfo(shared.hits, shared.misses, len(shared.entries))
+
+    def _cache_size(self) -> int:
+        """The number of traces, under the name that packages for JAX ask by."""
+        return len(self._shared.entries)
 
     def clear_cache(self) -> None:
         """Forget all traces and executables of the function."""
@@ -308,6 +330,10 @@ class _BoundJit:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._jitted(self._instance, *args, **kwargs)
 
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """The method's program, with its types."""
+        return self._jitted.trace(self._instance, *args, **kwargs)
+
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The method's program in the backend's language."""
         return self._jitted.lower(self._instance, *args, **kwargs)
@@ -317,37 +343,49 @@ class _BoundJit:
 def jit(
     fun: Callable[P, R],
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
+    device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> JittedFunction[P, R]: ...
 @overload
 def jit(
     fun: None = None,
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
+    device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
 @api_boundary
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
+    device: Any = None,
     backend: str | None = None,
     inline: bool = False,
+    compiler_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """A function that runs compiled; ``config.compiled_programs`` programs are kept over all.
 
@@ -356,49 +394,45 @@ def jit(
 
     Args:
         fun: a function of arrays and trees of arrays, without side effects.
+        in_shardings: which parts of the positional arguments lie on which devices: a ``Sharding``
+            or ``PartitionSpec``, or a tree that begins as the tuple of the arguments does.
+        out_shardings: the same for the result; None where the compiler decides.
         static_argnums: positions of arguments that are hashable values, a trace for each value.
         static_argnames: the names of such arguments.
         donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
         donate_argnames: the names of such arguments.
         keep_unused: whether arguments that the function does not use are passed.
+        device: the device that it runs on.
         backend: the name of the backend; by default ``config.backend`` or the best installed.
         inline: whether a call inside another traced function is dissolved into it.
-
-    Returns:
-        A function with the same arguments, and ``lower``, ``trace``, ``cache_info`` and more.
+        compiler_options: options of the compiler by name, for calls from outside of programs.
 
     Raises:
         TypeError: when an argument is neither an array nor static; the message names it.
-        ValueError: when a position or name belongs to no parameter, or one argument is both static
-            and donated.
+        ValueError: when a position or name belongs to no parameter, one argument is both static
+            and donated, or a result cannot be divided as ``out_shardings`` says.
 
     >>> from bindax_transforms import jit
-    >>> @jit
-    ... def f(x, y):
-    ...     print("tracing!")
-    ...     return x * y
-    >>> float(f(2.0, 3.0))
-    tracing!
+    >>> float(jit(lambda x, y: x * y)(2.0, 3.0))
     6.0
     """
-    if fun is None:
-        return partial(
-            jit,
-            static_argnums=static_argnums,
-            static_argnames=static_argnames,
-            donate_argnums=donate_argnums,
-            donate_argnames=donate_argnames,
-            keep_unused=keep_unused,
-            backend=backend,
-            inline=inline,
+    shardings = shardings_of(in_shardings, out_shardings, device)
+    chosen = tuple(sorted((compiler_options or {}).items()))
+
+    @api_boundary
+    def jitted(fun: Callable[..., Any]) -> Any:
+        static = positions(static_argnums), words(static_argnames)
+        donated = (
+            positions(donate_argnums, "donate_argnums"),
+            words(donate_argnames, "donate_argnames"),
         )
+        return _jitted(fun, static, donated, (keep_unused, inline, backend, shardings, chosen))
+
+    return jitted if fun is None else jitted(fun)
+
+
+def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
-    statics = complete(fun, positions(static_argnums), words(static_argnames))
-    donated = complete(fun, *_donated(donate_argnums, donate_argnames))
-    check_positions(fun, statics[0], donated[0])
-    options = JitOptions(*statics, *donated, keep_unused, inline, backend)
-    return JittedFunction(fun, options)
-
-
-def _donated(argnums: Any, argnames: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    return positions(argnums, "donate_argnums"), words(argnames, "donate_argnames")
+    statics, donates = complete(fun, *static), complete(fun, *donated)
+    check_positions(fun, statics[0], donates[0])
+    return JittedFunction(fun, JitOptions(*statics, *donates, *others))

@@ -48,7 +48,12 @@ def _impl(
     backend: str | None,
 ) -> Sequence[Any]:
     executable = executable_of(
-        jaxpr, find_backend(backend), name=name, donated=donated, keep_unused=keep_unused
+        jaxpr,
+        find_backend(backend),
+        name=name,
+        donated=donated,
+        keep_unused=keep_unused,
+        operands=operands,
     )
     return executable(*operands)
 

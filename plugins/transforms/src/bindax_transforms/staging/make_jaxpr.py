@@ -12,6 +12,7 @@ from bindax_core.extend import (
     Origin,
     PyTreeDef,
     ShapedArray,
+    admitted_type,
     api_boundary,
     is_value,
     tree_flatten,
@@ -33,11 +34,11 @@ from bindax_transforms.staging.trace import trace_to_jaxpr
 def abstractify(x: Any, name: str) -> Any:
     """The type of a value, or of anything with a shape and a dtype."""
     if isinstance(x, AbstractValue):
-        return x
+        return admitted_type(x)
     if is_value(x):
         return typeof(x)
     if hasattr(x, "shape") and hasattr(x, "dtype"):
-        return ShapedArray(tuple(x.shape), x.dtype)
+        return admitted_type(ShapedArray(tuple(x.shape), x.dtype))
     raise TypeError(f"{name}: {unknown_type_message(x)}")
 
 

@@ -26,6 +26,8 @@ class JitOptions(NamedTuple):
     keep_unused: bool = False
     inline: bool = False
     backend: str | None = None
+    shardings: Any = None
+    compiler_options: tuple[tuple[str, Any], ...] = ()
 
 
 def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tuple[str, Any]]:

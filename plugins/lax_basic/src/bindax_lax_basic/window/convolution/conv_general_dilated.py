@@ -316,20 +316,12 @@ def _transposed_padding(window: int, stride: int, padding: str) -> tuple[int, in
     return front, total - front
 
 
-def _bind(lhs: Any, rhs: Any, **params: Any) -> Any:
-    return conv_general_dilated_p.bind(lhs, rhs, **params)
-
-
 conv_general_dilated_p: Primitive = primitive(
     _NAME,
     rules.impl(conv_impl, slow=True),
     rules.abstract_eval(conv_type),
-    multilinear(_bind),
-    rules.vmap(
-        lambda size, operands, dims, **params: conv_vmap(_bind, size, operands, dims, params)
-    ),
-    rules.transpose(
-        lambda ct, lhs, rhs, **params: conv_transpose_rule(_bind, ct, lhs, rhs, params)
-    ),
-    rules.lowering["stablehlo"](in_wider(lambda: conv_general_dilated_p, conv_lowering)),
+    multilinear(),
+    rules.vmap(conv_vmap, takes_primitive=True),
+    rules.transpose(conv_transpose_rule, takes_primitive=True),
+    in_wider(conv_lowering),
 )

@@ -9,7 +9,7 @@ from bindax_core.extend import ShapedArray, register_text_form
 from bindax_lax_basic.contract.dot_general import check_result_dtype
 from bindax_lax_basic.contract.precision import PrecisionPair
 from bindax_lax_basic.dtypes import ANY, DType
-from bindax_lax_basic.rules.types import describe, require_kind, require_same_dtype
+from bindax_lax_basic.rules.types import describe, larger, require_kind, require_same_dtype
 
 __all__ = [
     "ConvDimensionNumbers",
@@ -142,7 +142,7 @@ def padtype_to_pads(
         )
     pads = []
     for size, window, stride in zip(in_shape, window_shape, window_strides, strict=True):
-        total = max(0, (-(-size // stride) - 1) * stride + window - size)
+        total = larger((-(-size // stride) - 1) * stride + window - size, 0)
         small, large = total // 2, total - total // 2
         pads.append((small, large) if name == "SAME" else (large, small))
     return pads
@@ -216,7 +216,7 @@ def conv_type(
                 f"elements of the spatial axis of {lhs.str_short()}."
             )
         room = padded - dilated(window, holes)
-        shape[axis] = max(0, room // stride + 1)
+        shape[axis] = larger(room // stride + 1, 0)
     weak = preferred_element_type is None and lhs.weak_type and rhs.weak_type
     return ShapedArray(tuple(shape), dtype, weak)
 

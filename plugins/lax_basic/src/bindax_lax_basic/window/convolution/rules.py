@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import LoweringContext, ShapedArray, UndefPrimal, typeof
+from bindax_core.extend import LoweringContext, Primitive, ShapedArray, UndefPrimal, typeof
 from bindax_lax_basic.contract.precision import precision_attribute
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
@@ -64,7 +64,11 @@ def _move_groups(x: Any, source: int, target: int, groups: int) -> Any:
 
 
 def conv_vmap(
-    bind: Any, size: int, operands: Sequence[Any], dims: Sequence[int | None], params: Any
+    conv_p: Primitive,
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    **params: Any,
 ) -> tuple[Any, int]:
     """The ``vmap`` rule: the new axis joins the batch, the output features, or the groups."""
     lhs, rhs = (x if d is None else moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
@@ -83,17 +87,17 @@ def conv_vmap(
         if size == 0:
             return _empty_batch(lhs, rhs, params), 0
         params = {**params, "feature_group_count": size * groups}
-        out = bind(_merge(lhs, 0, lhs_spec[1]), _merge(rhs, 0, rhs_spec[0]), **params)
+        out = conv_p.bind(_merge(lhs, 0, lhs_spec[1]), _merge(rhs, 0, rhs_spec[0]), **params)
         return _split(out, feature, size, typeof(out).shape[feature] // size), feature
     if in_lhs:
         batch = typeof(lhs).shape[lhs_spec[0] + 1]
-        out = bind(_merge(lhs, 0, lhs_spec[0]), rhs, **params)
+        out = conv_p.bind(_merge(lhs, 0, lhs_spec[0]), rhs, **params)
         return _split(out, out_spec[0], size, batch), out_spec[0]
     # Output features are ordered by group, batch element, and feature of the group.
     axis = rhs_spec[0]
     each = typeof(rhs).shape[axis + 1] // groups
     rhs = _merge(_split(rhs, axis + 1, groups, each), 0, axis + 1)
-    out = bind(lhs, _merge(rhs, axis, axis), **params)
+    out = conv_p.bind(lhs, _merge(rhs, axis, axis), **params)
     out = _split(_split(out, feature, groups, size * each), feature + 1, size, each)
     return _merge(moveaxis(out, feature + 1, 0), feature + 1, feature + 1), 0
 
@@ -107,7 +111,7 @@ def _empty_batch(lhs: Any, rhs: Any, params: Any) -> Any:
 # ------------------------------------------------------------------------------ transposition
 
 
-def conv_transpose_rule(bind: Any, ct: Any, lhs: Any, rhs: Any, params: Any) -> list[Any]:
+def conv_transpose_rule(conv_p: Primitive, ct: Any, lhs: Any, rhs: Any, **params: Any) -> list[Any]:
     """The ``transpose`` rule, for either operand."""
     if type(lhs) is UndefPrimal and type(rhs) is UndefPrimal:
         raise TypeError(
@@ -124,11 +128,11 @@ def conv_transpose_rule(bind: Any, ct: Any, lhs: Any, rhs: Any, params: Any) -> 
             shape[batch] //= groups
             shape[feature] *= groups
             aval = aval.update(shape=tuple(shape))
-        out = _transpose_to_lhs(bind, ct, aval, rhs, params)
+        out = _transpose_to_lhs(conv_p, ct, aval, rhs, params)
         return [_move_groups(out, feature, batch, groups) if groups > 1 else out, None]
     if groups > 1:
         lhs = _move_groups(lhs, batch, feature, groups)
-    return [None, _transpose_to_rhs(bind, ct, lhs, rhs.aval, params)]
+    return [None, _transpose_to_rhs(conv_p, ct, lhs, rhs.aval, params)]
 
 
 def _sizes(lhs: Any, rhs: Any, ct: Any, params: Any) -> list[tuple[int, int, int]]:
@@ -149,7 +153,7 @@ def _sizes(lhs: Any, rhs: Any, ct: Any, params: Any) -> list[tuple[int, int, int
     )
 
 
-def _transpose_to_lhs(bind: Any, ct: Any, lhs: ShapedArray, rhs: Any, params: Any) -> Any:
+def _transpose_to_lhs(conv_p: Primitive, ct: Any, lhs: ShapedArray, rhs: Any, params: Any) -> Any:
     lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
     pads = []
     for (low, _), (n, k, m) in zip(
@@ -168,14 +172,14 @@ def _transpose_to_lhs(bind: Any, ct: Any, lhs: ShapedArray, rhs: Any, params: An
         ),
         "preferred_element_type": lhs.dtype,
     }
-    return bind(ct, kernel, **{**params, **changed})
+    return conv_p.bind(ct, kernel, **{**params, **changed})
 
 
 def _groups(params: Any) -> int:
     return int(params["feature_group_count"])
 
 
-def _transpose_to_rhs(bind: Any, ct: Any, lhs: Any, rhs: ShapedArray, params: Any) -> Any:
+def _transpose_to_rhs(conv_p: Primitive, ct: Any, lhs: Any, rhs: ShapedArray, params: Any) -> Any:
     lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
     sizes = _sizes(typeof(lhs), rhs, typeof(ct), params)
     if any(m == 0 for _, _, m in sizes):
@@ -198,7 +202,7 @@ def _transpose_to_rhs(bind: Any, ct: Any, lhs: Any, rhs: ShapedArray, params: An
         "batch_group_count": _groups(params),
         "preferred_element_type": rhs.dtype,
     }
-    return bind(lhs, ct, **{**params, **changed})
+    return conv_p.bind(lhs, ct, **{**params, **changed})
 
 
 # ----------------------------------------------------------------------------------- lowering

@@ -82,14 +82,11 @@ def _pool_axis(
     return np.moveaxis(out, 0, axis)
 
 
-def _pool_batch(which: Callable[[], Primitive]) -> Rule:
-    def rule(
-        size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
-    ) -> tuple[Any, int]:
-        (x,), (d,) = operands, dims
-        return which().bind(x, **Geometry(**params).with_axis(d)._asdict()), d
-
-    return rules.vmap(rule)
+def _pool_batch(
+    primitive: Primitive, size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
+) -> tuple[Any, int]:
+    (x,), (d,) = operands, dims
+    return primitive.bind(x, **Geometry(**params).with_axis(d)._asdict()), d
 
 
 def _pool_lowering(operation: str, initial: Initial) -> lower.Lowering:
@@ -141,37 +138,32 @@ reduce_window_sum_p: Primitive = primitive(
     "reduce_window_sum",
     _pool_impl(np.add, lambda dtype: 0),
     _pool_type("reduce_window_sum", dtypes.NUMBER),
-    linear(lambda t, **params: reduce_window_sum_p.bind(t, **params)),
-    _pool_batch(lambda: reduce_window_sum_p),
+    linear(),
+    rules.vmap(_pool_batch, takes_primitive=True),
     rules.transpose(_sum_transpose),
-    rules.lowering["stablehlo"](
-        in_wider(
-            lambda: reduce_window_sum_p,
-            _pool_lowering("stablehlo.add", lambda dtype: 0),
-            dtypes.summing_dtype,
-        )
-    ),
+    in_wider(_pool_lowering("stablehlo.add", lambda dtype: 0), dtypes.summing_dtype),
 )
 
 # ------------------------------------------------------------------------------------ extrema
 
 
-def _extremum_jvp(which: Callable[[], Primitive], select_prim: Primitive) -> Rule:
+def _extremum_jvp(select_prim: Primitive) -> Rule:
     """The tangent of the element that was chosen, the first of those that tie."""
 
-    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    def rule(
+        primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
-        out = which().bind(x, **params)
+        out = primitive.bind(x, **params)
         if type(t) is Zero:
             return out, zero_tangent(out)
         return out, select_and_gather_add_p.bind(t, x, select_prim=select_prim, **params)
 
-    return rules.jvp(rule, symbolic_zeros=True)
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
 def _extremum(
     name: str,
-    which: Callable[[], Primitive],
     ufunc: np.ufunc,
     initial: Initial,
     select_prim: Primitive,
@@ -180,16 +172,12 @@ def _extremum(
         f"reduce_window_{name}",
         _pool_impl(ufunc, initial),
         _pool_type(f"reduce_window_{name}", dtypes.ORDERED),
-        _extremum_jvp(which, select_prim),
-        _pool_batch(which),
+        _extremum_jvp(select_prim),
+        rules.vmap(_pool_batch, takes_primitive=True),
         rules.transpose.absent("not linear"),
         rules.lowering["stablehlo"](_pool_lowering(f"stablehlo.{name}imum", initial)),
     )
 
 
-reduce_window_max_p: Primitive = _extremum(
-    "max", lambda: reduce_window_max_p, np.maximum, dtypes.smallest, ge_p
-)
-reduce_window_min_p: Primitive = _extremum(
-    "min", lambda: reduce_window_min_p, np.minimum, dtypes.largest, le_p
-)
+reduce_window_max_p: Primitive = _extremum("max", np.maximum, dtypes.smallest, ge_p)
+reduce_window_min_p: Primitive = _extremum("min", np.minimum, dtypes.largest, le_p)

@@ -1,0 +1,122 @@
+"""The devices of an array, its sharding and its shards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from bindax_core.runtime._placement import default_sharding, place_on, sharding_of
+
+if TYPE_CHECKING:
+    from bindax_core.runtime._array import Array
+    from bindax_core.sharding._sharding import Sharding
+
+
+class ArrayPlaces:
+    """Base of ``Array``: its devices, its sharding and its shards."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _buffer: Any
+        _backend: Any
+        aval: Any
+
+    @property
+    def sharding(self) -> Sharding:
+        """The parts of the array on its devices.
+
+        Of an array whose bytes are on the host alone, where programs would take them to.
+        """
+        if self._backend is not None:
+            return sharding_of(self._backend)
+        return default_sharding()
+
+    @property
+    def device(self) -> Any:
+        """The device of the array; of one on several devices its sharding."""
+        sharding = self.sharding
+        assignment = sharding.device_assignment
+        return assignment[0] if len(assignment) == 1 else sharding
+
+    def devices(self) -> set[Any]:
+        """The devices that hold the array, or would take it if its bytes are on the host alone."""
+        return self.sharding.device_set
+
+    @property
+    def committed(self) -> bool:
+        """True if programs that use the array must run on its devices, because it was put there."""
+        return bool(getattr(self._backend, "committed", False))
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """True if all of the array belongs to this process."""
+        return self.sharding.is_fully_addressable
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """True if each of its devices holds the whole array."""
+        return self.sharding.is_fully_replicated
+
+    @property
+    def addressable_shards(self) -> list[Shard]:
+        """The parts of the array on the devices of this process."""
+        return [shard for shard in self.global_shards if shard._is_local]
+
+    @property
+    def global_shards(self) -> list[Shard]:
+        """The parts of the array on all devices; those of other processes have no ``data``."""
+        sharding, found, copies = self.sharding, [], {}  # type: ignore[var-annotated]
+        for device, index in sharding.devices_indices_map(self.aval.shape).items():
+            key = tuple([(part.start, part.stop) for part in index])
+            copies[key] = copies.get(key, -1) + 1
+            found.append(Shard(device, index, copies[key], self))
+        return found
+
+    def addressable_data(self, index: int) -> Array:
+        """The part of the array on one device of this process, by its position among those."""
+        return self.addressable_shards[index].data  # type: ignore[return-value]
+
+    def copy_to_host_async(self) -> None:
+        """Start to bring the bytes to the host, where that takes time; a later look at them waits.
+
+        On the CPU the host reads them where they are.
+        """
+        start = getattr(self._backend, "copy_to_host_async", None)
+        if self._buffer is not None and start is not None:
+            start(self._buffer)
+
+
+@dataclass(eq=False)
+class Shard:
+    """The part of an array on one device.
+
+    Attributes:
+        device: the device.
+        index: where the part stands in the array: a slice for each axis.
+        replica_id: 0 for the first device that holds this part, then 1, and so on.
+    """
+
+    device: Any
+    index: tuple[slice, ...]
+    replica_id: int
+    _array: Any = field(repr=False)
+
+    @property
+    def _is_local(self) -> bool:
+        return getattr(self.device, "is_local", True)
+
+    @property
+    def data(self) -> Array | None:
+        """The part as an array on its device; None on a device of another process."""
+        if not self._is_local:
+            return None
+        from bindax_core.sharding._sharding import SingleDeviceSharding
+
+        x = self._array
+        shards = getattr(x.place, "shards", None)
+        if shards is None:
+            return x  # type: ignore[no-any-return]
+        place = place_on(x.place.backend, SingleDeviceSharding(self.device))
+        aval = x.aval.update(shape=x.sharding.shard_shape(x.aval.shape))
+        return type(x).from_buffer(aval, dict(shards(x._buffer))[self.device], place)  # type: ignore[no-any-return]

@@ -1,0 +1,141 @@
+"""Where the bytes of arrays are: what a backend says of a buffer that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from bindax_core.errors import BackendError
+from bindax_core.runtime._config import config
+from bindax_core.runtime._runtime import runtime
+
+if TYPE_CHECKING:
+    from bindax_core.sharding._sharding import Sharding
+
+
+class Place(Protocol):
+    """Where buffers of a backend are; equal ones are one object.
+
+    A backend with several devices makes them, by its method ``place``. An ``Array`` refers to its
+    place; one that refers to the backend itself is on the backend's first device, bound to none.
+
+    Attributes:
+        backend: the backend that the buffers belong to.
+        sharding: which part of an array lies on which device.
+        committed: whether programs that use the array must run on these devices. What nobody asked
+            to be on a device is moved to those of the others.
+        host_accessible: whether NumPy reads the buffers without a transfer, and operations on them
+            may be evaluated on the host.
+    """
+
+    backend: Any
+    sharding: Sharding
+    committed: bool
+    host_accessible: bool
+
+    def put(self, array: np.ndarray[Any, Any], aval: Any) -> Any:
+        """A buffer of an array's bytes, each part on its devices."""
+
+    def assemble(self, aval: Any, buffers: Sequence[Any]) -> Any:
+        """One buffer of those of the devices of this process, in the order of the devices."""
+
+    def receive(self, buffer: Any, aval: Any, sharding: Sharding) -> Any:
+        """A copy here of a buffer of the backend with a sharding; None if it must pass the host."""
+
+    def copy(self, buffer: Any, aval: Any) -> Any:
+        """A buffer in this place with memory of its own."""
+
+    def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
+        """The devices of this process, each with the buffer of its part, on that device alone."""
+
+    def to_host(self, buffer: Any, aval: Any) -> np.ndarray[Any, Any]:
+        """The bytes of a buffer, put together, as a NumPy array."""
+
+    def block_until_ready(self, buffer: Any) -> None:
+        """Wait until a buffer's computation has ended."""
+
+    def delete(self, buffer: Any) -> None:
+        """Free a buffer."""
+
+    def is_deleted(self, buffer: Any) -> bool:
+        """Tell whether a buffer was freed or donated."""
+
+    def devices_of(self, buffer: Any) -> Sequence[Any]:
+        """The devices that hold a buffer."""
+
+
+class PlacedElsewhereError(BackendError):
+    """A buffer is on other devices of the backend than the one that is asked for."""
+
+
+@dataclass(frozen=True, repr=False)
+class HostDevice:
+    """The host as a device: what the backend that interprets programs has in place of devices.
+
+    Attributes:
+        id: 0.
+        platform: ``"host"``.
+        device_kind: ``"numpy"``.
+        process_index: 0.
+        is_local: True: it belongs to this process.
+    """
+
+    id: int = 0
+    platform: str = "host"
+    device_kind: str = "numpy"
+    process_index: int = 0
+    is_local: bool = True
+
+    def __repr__(self) -> str:
+        return "HostDevice()"
+
+    def memory_stats(self) -> None:
+        """Give None: nobody counts."""
+
+
+HOST = HostDevice()
+
+
+def place_on(backend: Any, sharding: Sharding, *, committed: bool = True) -> Any:
+    """The place of a sharding on a backend.
+
+    Args:
+        backend: the backend.
+        sharding: which part of an array goes to which device.
+        committed: whether programs that use the arrays must run there.
+
+    Raises:
+        BackendError: when the backend has one device alone, or not all of these.
+    """
+    make = getattr(backend, "place", None)
+    if make is not None:
+        return make(sharding, committed=committed)
+    own = tuple(backend.devices())
+    if sharding.device_assignment == own[:1]:
+        return backend
+    asked = ", ".join(map(repr, sharding.device_assignment[:8]))
+    raise BackendError(
+        f"the backend {backend.name!r} runs on {own[0]!r} alone, but an array was to be on "
+        f"{asked}. Several devices need a compiler: install one, as with bindax[xla], and leave "
+        f"config.backend unset."
+    )
+
+
+def default_sharding() -> Sharding:
+    """Where programs take arrays whose bytes are on the host alone."""
+    from bindax_core.sharding._sharding import SingleDeviceSharding
+
+    return SingleDeviceSharding(config.default_device or runtime.devices()[0])
+
+
+def sharding_of(place: Any) -> Sharding:
+    """The sharding of the buffers of a place; a backend stands for its first device."""
+    found = getattr(place, "sharding", None)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    from bindax_core.sharding._sharding import SingleDeviceSharding
+
+    return SingleDeviceSharding(place.devices()[0])

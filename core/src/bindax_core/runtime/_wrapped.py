@@ -1,0 +1,77 @@
+"""Values that stand for an array: those of classes with the method ``__bindax_array__``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bindax_core.errors import AbstractionError
+
+_METHODS = ("__bindax_array__", "__jax_array__")  # the second is of classes written for JAX
+_PLAIN = frozenset(  # the types that are common, for speed
+    {np.ndarray, np.float32, np.float64, np.int32, np.int64, bool, int, float, complex}
+)
+
+
+def is_wrapper(kind: type) -> bool:
+    """Tell whether instances of a class stand for an array."""
+    return any(hasattr(kind, name) for name in _METHODS)
+
+
+def unwrapped(x: Any) -> Any:
+    """The operand that a value stands for: what its method ``__bindax_array__`` returns.
+
+    A class with this method needs no registration. Its instances are legal operands: operations
+    compute with the array, or the tracer, that the method returns, so results are plain arrays.
+    A function that looks at ``x.shape`` or calls methods of ``x`` should unwrap it first. The
+    method ``__jax_array__``, of classes written for JAX, counts as the same.
+
+    Args:
+        x: any value.
+
+    Returns:
+        The operand, or ``x`` itself if its class has no such method.
+
+    >>> import numpy as np
+    >>> class Measured:
+    ...     def __init__(self, value, unit):
+    ...         self.value, self.unit = value, unit
+    ...     def __bindax_array__(self):
+    ...         return self.value
+    >>> unwrapped(Measured(np.ones(2), "m"))
+    array([1., 1.])
+    """
+    kind = type(x)
+    if kind in _PLAIN:
+        return x
+    for name in _METHODS:
+        method = getattr(kind, name, None)
+        if method is not None:
+            return method(x)
+    return x
+
+
+def content(x: Any) -> Any:
+    """The operand that a value stands for, which it must.
+
+    Raises:
+        AbstractionError: the value is no operand, and stands for none.
+    """
+    inner = unwrapped(x)
+    if inner is x:
+        raise AbstractionError(unknown_type_message(x))
+    return inner
+
+
+def unknown_type_message(x: Any) -> str:
+    """The text of the error for an operand of an unknown type."""
+    kind = type(x)
+    remedy = "Convert it with bindax.numpy.asarray, or pass it as static."
+    if isinstance(x, np.ndarray):  # a masked array: all others are legal
+        remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
+    return (
+        f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand: {x!r:.80}. "
+        f"Legal are arrays, NumPy scalars, Python bool, int, float and complex, and the types that "
+        f"installed plugins register. {remedy}"
+    )

@@ -1,0 +1,34 @@
+"""Devices in a mesh, and how arrays lie on them: data that every backend can read."""
+
+from bindax_core.sharding._mesh import AbstractMesh as AbstractMesh
+from bindax_core.sharding._mesh import AxisType as AxisType
+from bindax_core.sharding._mesh import Mesh as Mesh
+from bindax_core.sharding._mesh import get_mesh as get_mesh
+from bindax_core.sharding._mesh import make_mesh as make_mesh
+from bindax_core.sharding._mesh import set_mesh as set_mesh
+from bindax_core.sharding._mesh import use_mesh as use_mesh
+from bindax_core.sharding._sharding import NamedSharding as NamedSharding
+from bindax_core.sharding._sharding import Sharding as Sharding
+from bindax_core.sharding._sharding import SingleDeviceSharding as SingleDeviceSharding
+from bindax_core.sharding._sharding import named as named
+from bindax_core.sharding._sharding import open_axes as open_axes
+from bindax_core.sharding._spec import PartitionSpec as PartitionSpec
+
+P = PartitionSpec
+
+__all__ = [
+    "AbstractMesh",
+    "AxisType",
+    "Mesh",
+    "NamedSharding",
+    "P",
+    "PartitionSpec",
+    "Sharding",
+    "SingleDeviceSharding",
+    "get_mesh",
+    "make_mesh",
+    "named",
+    "open_axes",
+    "set_mesh",
+    "use_mesh",
+]

@@ -1,0 +1,294 @@
+"""Meshes: devices in a grid whose axes have names."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from bindax_core.runtime._config import config
+from bindax_core.runtime._runtime import runtime
+
+
+class AxisType(Enum):
+    """The kind of a mesh axis: who decides how arrays are divided along it.
+
+    Attributes:
+        Auto: the compiler does, led by the shardings that are given.
+        Explicit: the types of arrays would; bindax refuses it, see ``Mesh``.
+        Manual: the program does, inside of ``shard_map``.
+    """
+
+    Auto = "auto"
+    Explicit = "explicit"
+    Manual = "manual"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class AbstractMesh:
+    """A mesh of which only the sizes and the names of its axes are known.
+
+    Args:
+        axis_sizes: the number of devices along each axis.
+        axis_names: a name for each axis.
+        axis_types: an ``AxisType`` for each axis; ``Auto`` when omitted.
+
+    Raises:
+        ValueError: when a name occurs twice, or the numbers of sizes, names and types differ.
+
+    >>> AbstractMesh((4, 2), ("x", "y")).shape["y"]
+    2
+    """
+
+    __slots__ = ("_hash", "axis_names", "axis_sizes", "axis_types")
+
+    axis_sizes: tuple[int, ...]
+    axis_names: tuple[Hashable, ...]
+    axis_types: tuple[AxisType, ...]
+
+    def __init__(self, axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None) -> None:
+        self._set(tuple(map(int, axis_sizes)), axis_names, axis_types)
+
+    def _set(self, sizes: tuple[int, ...], axis_names: Any, axis_types: Any) -> None:
+        given = isinstance(axis_names, str) or not isinstance(axis_names, Sequence)
+        names = (axis_names,) if given else tuple(axis_names)
+        kind = type(self).__name__
+        if len(names) != len(sizes):
+            raise ValueError(
+                f"{kind}: axis_names={names!r} names {len(names)} axes, but the devices are in a "
+                f"grid of {len(sizes)}, with the sizes {sizes}; give one name for each axis."
+            )
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"{kind}: axis_names={names!r} has {twice!r} twice; give each axis its own name."
+            )
+        types = (AxisType.Auto,) * len(sizes) if axis_types is None else axis_types
+        types = (types,) if isinstance(types, AxisType) else tuple(types)
+        if len(types) != len(sizes):
+            raise ValueError(
+                f"{kind}: axis_types={types!r} must have one type for each of the {len(sizes)} "
+                f"axes."
+            )
+        if AxisType.Explicit in types:
+            raise ValueError(
+                f"{kind}: axis_types={types!r} asks for shardings in the types of arrays, which "
+                f"bindax has not; use AxisType.Auto, with which the compiler divides arrays."
+            )
+        self.axis_sizes, self.axis_names, self.axis_types = sizes, names, types
+        self._hash = hash((kind, *self._key()))
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.axis_sizes, self.axis_names, self.axis_types
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(other) is type(self) and other._key() == self._key()
+
+    def __repr__(self) -> str:
+        axes = ", ".join(
+            f"{name!r}: {size}" for name, size in zip(self.axis_names, self.axis_sizes, strict=True)
+        )
+        return f"{type(self).__name__}({axes}, axis_types={self.axis_types!r})"
+
+    @property
+    def shape(self) -> OrderedDict[Hashable, int]:
+        """The size of each axis, by its name."""
+        return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def shape_tuple(self) -> tuple[tuple[Hashable, int], ...]:
+        """The name and the size of each axis."""
+        return tuple(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def size(self) -> int:
+        """The number of devices."""
+        return math.prod(self.axis_sizes)
+
+    @property
+    def empty(self) -> bool:
+        """True of a mesh without axes."""
+        return not self.axis_sizes
+
+    @property
+    def are_all_axes_explicit(self) -> bool:
+        """True of a mesh with axes, all of which types speak of."""
+        return bool(self.axis_types) and all(t is AxisType.Explicit for t in self.axis_types)
+
+    @property
+    def abstract_mesh(self) -> AbstractMesh:
+        """The mesh without its devices."""
+        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
+
+    @property
+    def manual_axes(self) -> tuple[Hashable, ...]:
+        """The names of the axes that the program divides by hand."""
+        pairs = zip(self.axis_names, self.axis_types, strict=True)
+        return tuple(name for name, kind in pairs if kind is AxisType.Manual)
+
+
+class Mesh(AbstractMesh):
+    """Devices in a grid whose axes have names.
+
+    As a context manager it is the mesh that names in a ``PartitionSpec`` alone refer to.
+
+    Args:
+        devices: an array of devices, with an axis for each name.
+        axis_names: a name for each axis; one name can be given without a tuple.
+        axis_types: an ``AxisType`` for each axis; ``Auto`` when omitted. ``Explicit`` is refused.
+
+    Attributes:
+        devices: the NumPy array of devices, read-only.
+
+    Raises:
+        ValueError: when a device or a name occurs twice, or there are not as many names as axes.
+
+    >>> from bindax_core import devices
+    >>> mesh = Mesh(np.array(devices()[:1]), "x")
+    >>> mesh
+    Mesh('x': 1, axis_types=(Auto,))
+    """
+
+    __slots__ = ("_devices", "_outer", "devices")
+
+    devices: np.ndarray[Any, Any]
+
+    def __init__(self, devices: Any, axis_names: Any, axis_types: Any = None) -> None:
+        given = np.asarray(devices, dtype=object)
+        self.devices = given.copy()
+        self.devices.flags.writeable = False
+        self._devices: tuple[Any, ...] = tuple(self.devices.flat)
+        self._outer: list[Any] = []
+        if len(set(self._devices)) != len(self._devices):
+            twice = next(d for d in self._devices if self._devices.count(d) > 1)
+            raise ValueError(f"Mesh: devices has {twice!r} twice; a device has one place in it.")
+        self._set(given.shape, axis_names, axis_types)
+
+    def _key(self) -> tuple[Any, ...]:
+        return self._devices, *AbstractMesh._key(self)
+
+    __hash__ = AbstractMesh.__hash__
+
+    @property
+    def device_assignment(self) -> tuple[Any, ...]:
+        """The devices in the order in which programs count them: the last axis goes fastest."""
+        return self._devices
+
+    @property
+    def device_ids(self) -> np.ndarray[Any, Any]:
+        """The ``id`` of each device, in the grid."""
+        ids = [device.id for device in self._devices]
+        return np.array(ids, np.int64).reshape(self.axis_sizes)
+
+    @property
+    def local_devices(self) -> list[Any]:
+        """The devices that belong to this process."""
+        return [device for device in self._devices if getattr(device, "is_local", True)]
+
+    @property
+    def is_multi_process(self) -> bool:
+        """True if some of the devices belong to other processes."""
+        return len(self.local_devices) != len(self._devices)
+
+    def __enter__(self) -> Mesh:
+        self._outer.append(config.mesh)
+        config.mesh = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        config.mesh = self._outer.pop()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_mesh_of_ids, (self.device_ids, self.axis_names, self.axis_types))
+
+
+def _mesh_of_ids(ids: np.ndarray[Any, Any], names: Any, types: Any) -> Mesh:
+    by_id = {device.id: device for device in runtime.devices()}
+    found = np.array([by_id[i] for i in ids.flat], dtype=object)
+    return Mesh(found.reshape(ids.shape), names, types)
+
+
+def make_mesh(
+    axis_shapes: Sequence[int],
+    axis_names: Sequence[Hashable],
+    axis_types: Any = None,
+    *,
+    devices: Sequence[Any] | None = None,
+) -> Mesh:
+    """Arrange the first devices in a grid whose axes have names.
+
+    Args:
+        axis_shapes: the number of devices along each axis.
+        axis_names: a name for each axis.
+        axis_types: an ``AxisType`` for each axis; ``Auto`` when omitted.
+        devices: the devices to take from; ``devices()`` when omitted.
+
+    Raises:
+        ValueError: when there are too few devices, or a name occurs twice.
+
+    >>> make_mesh((1, 1), ("data", "model")).shape_tuple
+    (('data', 1), ('model', 1))
+    """
+    if devices is None:
+        devices = runtime.devices()
+    sizes = tuple(map(int, axis_shapes))
+    needed = math.prod(sizes)
+    if len(devices) < needed or needed < 1:
+        raise ValueError(
+            f"make_mesh: a mesh with axis_shapes={sizes} takes {needed} devices, but there are "
+            f"{len(devices)}. For more devices on the CPU, set config.num_cpu_devices, or "
+            f"BINDAX_NUM_CPU_DEVICES in the environment, before the first use of a device."
+        )
+    return Mesh(np.array(devices[:needed], dtype=object).reshape(sizes), axis_names, axis_types)
+
+
+def set_mesh(mesh: Mesh | None) -> _MeshContext:
+    """Make a mesh the one that names in a ``PartitionSpec`` alone refer to.
+
+    It holds for the process from the call on; used as ``with set_mesh(mesh):``, until the block
+    ends.
+
+    Args:
+        mesh: the mesh, or None for no mesh.
+
+    >>> with set_mesh(make_mesh((1,), ("x",))):
+    ...     get_mesh().axis_names
+    ('x',)
+    """
+    if mesh is not None and not isinstance(mesh, Mesh):
+        raise TypeError(f"set_mesh: mesh must be a Mesh or None, but it is {mesh!r:.80}.")
+    context = _MeshContext(config.mesh)
+    config.mesh = mesh
+    return context
+
+
+class _MeshContext:
+    """Gives back the mesh that was there before, at the end of a ``with`` block."""
+
+    def __init__(self, before: Any) -> None:
+        self._before = before
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: object) -> None:
+        config.mesh = self._before
+
+
+use_mesh = set_mesh
+
+
+def get_mesh() -> Mesh | None:
+    """The mesh that ``set_mesh`` made the one of this process, or None."""
+    return config.mesh  # type: ignore[no-any-return]

@@ -1,0 +1,281 @@
+"""Shardings: which part of an array lies on which device."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bindax_core.runtime._config import config
+from bindax_core.sharding._mesh import AbstractMesh, Mesh
+from bindax_core.sharding._spec import PartitionSpec, is_open
+
+Shape = tuple[int, ...]
+Index = tuple[slice, ...]
+
+
+class Sharding:
+    """Base of the shardings: which part of an array lies on which device.
+
+    Attributes:
+        device_assignment: the devices, in the order in which programs count them.
+        memory_kind: the memory of the devices, None for their own.
+    """
+
+    __slots__ = ()
+
+    memory_kind: str | None = None
+
+    @property
+    def device_assignment(self) -> tuple[Any, ...]:
+        """The devices, in the order in which programs count them."""
+        raise TypeError(f"{type(self).__name__} does not say on which devices arrays lie.")
+
+    def partitions(self, ndim: int) -> tuple[int, ...]:
+        """For each axis of an array, the number of parts that it is divided into."""
+        return (1,) * ndim
+
+    def _coordinates(self, ndim: int) -> np.ndarray[Any, Any]:
+        """For each device and each axis of an array, the number of the device's part."""
+        return np.zeros((self.num_devices, ndim), np.int64)
+
+    @property
+    def device_set(self) -> set[Any]:
+        """The devices."""
+        return set(self.device_assignment)
+
+    @property
+    def num_devices(self) -> int:
+        """The number of devices."""
+        return len(self.device_assignment)
+
+    @property
+    def addressable_devices(self) -> set[Any]:
+        """The devices that belong to this process."""
+        return {device for device in self.device_assignment if getattr(device, "is_local", True)}
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """True if all devices belong to this process."""
+        return len(self.addressable_devices) == self.num_devices
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """True if each device holds the whole array."""
+        return True
+
+    def check(self, shape: Shape, what: str) -> None:
+        """Raise unless an array of a shape can be divided so.
+
+        Args:
+            shape: the shape of the whole array.
+            what: the array, for the message: ``"device_put: x"``.
+
+        Raises:
+            ValueError: when the sharding has more axes than the array, or an axis of the array is
+                not a multiple of the number of its parts.
+        """
+
+    def shard_shape(self, global_shape: Shape) -> Shape:
+        """The shape of one device's part of an array.
+
+        Raises:
+            ValueError: when an array of this shape cannot be divided so.
+        """
+        self.check(tuple(global_shape), "shard_shape: the array")
+        parts = self.partitions(len(global_shape))
+        return tuple(size // count for size, count in zip(global_shape, parts, strict=True))
+
+    def devices_indices_map(self, global_shape: Shape) -> dict[Any, Index]:
+        """For each device the index of its part in an array of a shape."""
+        ndim, sizes = len(global_shape), self.shard_shape(global_shape)
+        parts = self.partitions(ndim)
+        found: dict[Any, Index] = {}
+        for device, place in zip(self.device_assignment, self._coordinates(ndim), strict=True):
+            found[device] = tuple(
+                slice(int(i) * size, (int(i) + 1) * size) if count > 1 else slice(None)
+                for i, size, count in zip(place, sizes, parts, strict=True)
+            )
+        return found
+
+    def addressable_devices_indices_map(self, global_shape: Shape) -> dict[Any, Index]:
+        """``devices_indices_map`` of the devices that belong to this process."""
+        every = self.devices_indices_map(global_shape)
+        return {device: every[device] for device in every if getattr(device, "is_local", True)}
+
+    def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
+        """Tell whether two shardings lay arrays of ``ndim`` axes on devices in the same way."""
+        return (
+            self.device_assignment == other.device_assignment
+            and self.memory_kind == other.memory_kind
+            and self.partitions(ndim) == other.partitions(ndim)
+            and bool((self._coordinates(ndim) == other._coordinates(ndim)).all())
+        )
+
+
+class SingleDeviceSharding(Sharding):
+    """The whole array on one device.
+
+    Args:
+        device: the device.
+
+    >>> from bindax_core import devices
+    >>> SingleDeviceSharding(devices()[0]).is_fully_replicated
+    True
+    """
+
+    __slots__ = ("_devices",)
+
+    def __init__(self, device: Any) -> None:
+        self._devices = (device,)
+
+    @property
+    def device_assignment(self) -> tuple[Any, ...]:
+        """The device, alone in a tuple."""
+        return self._devices
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is SingleDeviceSharding and other._devices == self._devices
+
+    def __hash__(self) -> int:
+        return hash((SingleDeviceSharding, self._devices))
+
+    def __repr__(self) -> str:
+        return f"SingleDeviceSharding(device={self._devices[0]!r})"
+
+
+class NamedSharding(Sharding):
+    """The parts of an array on the devices of a mesh.
+
+    Args:
+        mesh: the devices.
+        spec: for each axis of the array, the mesh axes that divide it. Along the mesh axes that
+            it does not name, devices hold copies.
+
+    Raises:
+        ValueError: when the spec names an axis that the mesh has not.
+
+    >>> from bindax_core.sharding._mesh import make_mesh
+    >>> NamedSharding(make_mesh((1,), ("x",)), PartitionSpec(None, "x"))
+    NamedSharding(mesh=Mesh('x': 1, axis_types=(Auto,)), spec=P(None, 'x'))
+    """
+
+    __slots__ = ("_hash", "mesh", "spec")
+
+    mesh: AbstractMesh
+    spec: PartitionSpec
+
+    def __init__(self, mesh: AbstractMesh, spec: Any) -> None:
+        if not isinstance(mesh, AbstractMesh):
+            raise TypeError(f"NamedSharding: mesh must be a Mesh, but it is {mesh!r:.80}.")
+        if not isinstance(spec, PartitionSpec):
+            if not isinstance(spec, (tuple, list)):
+                raise TypeError(
+                    f"NamedSharding: spec must be a PartitionSpec, but it is {spec!r:.80}."
+                )
+            spec = PartitionSpec(*spec)
+        for name in (name for axes in spec.axes for name in axes):
+            if name not in mesh.axis_names:
+                raise ValueError(
+                    f"NamedSharding: spec={spec!r} names the axis {name!r}, but the axes of the "
+                    f"mesh are {', '.join(map(repr, mesh.axis_names))}."
+                )
+        self.mesh, self.spec = mesh, spec
+        self._hash = hash((NamedSharding, mesh, spec))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(other) is NamedSharding and other.spec == self.spec and other.mesh == self.mesh
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"NamedSharding(mesh={self.mesh!r}, spec={self.spec!r})"
+
+    @property
+    def device_assignment(self) -> tuple[Any, ...]:
+        """The devices of the mesh."""
+        if not isinstance(self.mesh, Mesh):
+            raise ValueError(
+                f"{self!r} has an abstract mesh, so it has no devices; give a Mesh where arrays "
+                f"are placed."
+            )
+        return self.mesh.device_assignment
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """True if each device holds the whole array."""
+        return all(count == 1 for count in self.partitions(len(self.spec)))
+
+    def partitions(self, ndim: int) -> tuple[int, ...]:
+        """For each axis of an array, the number of parts that it is divided into."""
+        sizes = self.mesh.shape
+        given = [math.prod([sizes[name] for name in axes]) for axes in self.spec.axes[:ndim]]
+        return (*given, *[1] * (ndim - len(given)))
+
+    def _coordinates(self, ndim: int) -> np.ndarray[Any, Any]:
+        sizes = self.mesh.axis_sizes
+        places = np.indices(sizes).reshape(len(sizes), -1)
+        grid = dict(zip(self.mesh.axis_names, places, strict=True))
+        found = np.zeros((self.num_devices, ndim), np.int64)
+        for i, axes in enumerate(self.spec.axes[:ndim]):
+            for name in axes:
+                found[:, i] = found[:, i] * self.mesh.shape[name] + grid[name]
+        return found
+
+    def check(self, shape: Shape, what: str) -> None:
+        """Raise unless an array of a shape can be divided so; see ``Sharding.check``."""
+        if len(self.spec) > len(shape):
+            raise ValueError(
+                f"{what} has {len(shape)} axes (shape {shape}), but {self.spec!r} describes "
+                f"{len(self.spec)}; leave entries out."
+            )
+        for i, (size, count) in enumerate(zip(shape, self.partitions(len(shape)), strict=True)):
+            if size % count:
+                raise ValueError(
+                    f"{what} has shape {shape}: its axis {i} of size {size} cannot be divided into "
+                    f"{count} equal parts, as {self.spec!r} on {self.mesh!r} asks for; pad the "
+                    f"array, or divide another axis."
+                )
+
+    def with_spec(self, spec: PartitionSpec) -> NamedSharding:
+        """The sharding on the same mesh with another spec."""
+        return NamedSharding(self.mesh, spec)
+
+
+def named(given: Any, what: str) -> Any:
+    """A sharding from what users give for one: a sharding, a spec on the current mesh, a device.
+
+    Args:
+        given: a ``Sharding``, a ``PartitionSpec``, or a device.
+        what: the argument, for the message.
+
+    Raises:
+        ValueError: for a spec, when no mesh is set.
+        TypeError: for anything else.
+    """
+    if isinstance(given, Sharding):
+        return given
+    if isinstance(given, PartitionSpec):
+        if config.mesh is None:
+            raise ValueError(
+                f"{what}={given!r} names axes of a mesh, but no mesh is set; write `with "
+                f"set_mesh(mesh):` around, or give NamedSharding(mesh, {given!r})."
+            )
+        return NamedSharding(config.mesh, given)
+    if hasattr(given, "platform") and hasattr(given, "id"):
+        return SingleDeviceSharding(given)
+    raise TypeError(
+        f"{what} must be one of bindax.devices(), a sharding or a PartitionSpec, but it is "
+        f"{given!r:.80}."
+    )
+
+
+def open_axes(sharding: Sharding, ndim: int) -> tuple[bool, ...]:
+    """For each axis of an array, whether the compiler decides on it."""
+    if not isinstance(sharding, NamedSharding):
+        return (False,) * ndim
+    return tuple(is_open(entry) for entry in sharding.spec.padded(ndim))

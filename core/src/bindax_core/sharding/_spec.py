@@ -1,0 +1,129 @@
+"""Partition specs: for each axis of an array, the mesh axes that divide it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+
+class _Unconstrained:
+    """The entry of an axis that the compiler may divide as it likes."""
+
+    def __repr__(self) -> str:
+        return "UNCONSTRAINED"
+
+    def __reduce__(self) -> str:
+        return "UNCONSTRAINED"
+
+
+UNCONSTRAINED: Final = _Unconstrained()
+
+
+class PartitionSpec:
+    """The mesh axes that divide each axis of an array.
+
+    Args:
+        partitions: for each axis of the array the name of a mesh axis, a tuple of names (the
+            first divides outermost), None for an axis that is not divided, or
+            ``PartitionSpec.UNCONSTRAINED`` for one that the compiler decides on. Axes of the array
+            that are left out at the end are not divided.
+
+    Raises:
+        ValueError: when a name occurs twice.
+
+    >>> P = PartitionSpec
+    >>> P("x", None, ("y", "z"))
+    P('x', None, ('y', 'z'))
+    >>> len(P("x")), P("x")[0]
+    (1, 'x')
+    """
+
+    __slots__ = ("_entries",)
+
+    UNCONSTRAINED: Final = UNCONSTRAINED
+
+    def __init__(self, *partitions: Any) -> None:
+        self._entries = tuple([_entry(given) for given in partitions])
+        names = [name for axes in self.axes for name in axes]
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"{self!r} has the mesh axis {twice!r} twice; a mesh axis divides one axis of an "
+                f"array."
+            )
+
+    @property
+    def partitions(self) -> tuple[Any, ...]:
+        """The entries."""
+        return self._entries
+
+    @property
+    def axes(self) -> tuple[tuple[Any, ...], ...]:
+        """The names of each entry as a tuple, empty where it names no mesh axis."""
+        named = [() if entry is None or is_open(entry) else entry for entry in self._entries]
+        return tuple([entry if type(entry) is tuple else (entry,) for entry in named])
+
+    def padded(self, ndim: int) -> PartitionSpec:
+        """The spec with an entry for each of ``ndim`` axes."""
+        return PartitionSpec(*self._entries, *[None] * (ndim - len(self._entries)))
+
+    def inserted(self, axis: int, entry: Any = None) -> PartitionSpec:
+        """The spec of an array with one more axis, before the given one."""
+        before = self.padded(max(axis, len(self._entries)))._entries
+        return PartitionSpec(*before[:axis], entry, *before[axis:])
+
+    def index(self, value: Any) -> int:
+        """The position of an entry."""
+        return self._entries.index(value)
+
+    def count(self, value: Any) -> int:
+        """The number of times that an entry occurs."""
+        return self._entries.count(value)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._entries)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._entries[index]
+
+    def __add__(self, other: Any) -> PartitionSpec:
+        return PartitionSpec(*self._entries, *other)
+
+    def __radd__(self, other: Any) -> PartitionSpec:
+        return PartitionSpec(*other, *self._entries)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is PartitionSpec and other._entries == self._entries
+
+    def __hash__(self) -> int:
+        return hash((PartitionSpec, self._entries))
+
+    def __repr__(self) -> str:
+        return f"P({', '.join(map(repr, self._entries))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (PartitionSpec, self._entries)
+
+
+def is_open(entry: Any) -> bool:
+    """Tell whether an entry leaves an axis to the compiler."""
+    return isinstance(entry, _Unconstrained)
+
+
+def _entry(given: Any) -> Any:
+    """One name without a tuple; no names as None."""
+    if isinstance(given, (tuple, list)):
+        if any(name is None or is_open(name) or isinstance(name, tuple) for name in given):
+            raise TypeError(
+                f"PartitionSpec: the entry {given!r} must hold names of mesh axes, nothing else."
+            )
+        return None if not given else given[0] if len(given) == 1 else tuple(given)
+    if getattr(type(given), "__hash__", None) is None:
+        raise TypeError(
+            f"PartitionSpec: the entry {given!r:.80} must be the name of a mesh axis, a tuple of "
+            f"names, None or PartitionSpec.UNCONSTRAINED."
+        )
+    return given

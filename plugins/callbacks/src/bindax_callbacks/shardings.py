@@ -1,0 +1,167 @@
+"""Looking at shardings: which part of an array lies on which device, as a picture or a value."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from bindax_core.extend import (
+    Array,
+    Effect,
+    LoweringContext,
+    Zero,
+    api_boundary,
+    default_sharding,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_core.sharding import Sharding
+
+__all__ = [
+    "inspect_array_sharding",
+    "inspect_sharding_p",
+    "visualize_array_sharding",
+    "visualize_sharding",
+]
+
+_LOOK = Effect("inspect sharding", repeatable=True)
+
+
+@api_boundary
+def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], None]) -> None:
+    """Call a function with the sharding of an array.
+
+    Inside of ``jit`` it is called when the program is compiled, with what the compiler decided.
+
+    Args:
+        value: an array.
+        callback: takes a ``Sharding``; what it returns is ignored.
+
+    Raises:
+        TypeError: when ``callback`` is no function.
+
+    >>> import numpy as np
+    >>> from bindax_core import device_put
+    >>> inspect_array_sharding(device_put(np.ones(2)), callback=lambda s: print(s.num_devices))
+    1
+    """
+    if not callable(callback):
+        raise TypeError(
+            f"debug.inspect_array_sharding: callback must be a function, but it is "
+            f"{callback!r:.80}."
+        )
+    inspect_sharding_p.bind(value, callback=callback)
+
+
+@api_boundary
+def visualize_array_sharding(arr: Any, *, use_color: bool = False, scale: float = 1.0) -> None:
+    """Print which part of an array of one or two axes lies on which device.
+
+    Inside of ``jit`` it is printed when the program is compiled.
+
+    Args:
+        arr: the array.
+        use_color: whether the parts have colors, by the escape codes of terminals.
+        scale: how wide the picture is.
+
+    Raises:
+        ValueError: when the array has other than one or two axes.
+
+    >>> import numpy as np
+    >>> from bindax_core import device_put
+    >>> visualize_array_sharding(device_put(np.ones((2, 2))))
+    ┌...┐
+    │ ... 0 │
+    └...┘
+    """
+    shape = typeof(arr).shape
+    inspect_array_sharding(
+        arr,
+        callback=partial(visualize_sharding, shape, use_color=use_color, scale=scale),
+    )
+
+
+def visualize_sharding(
+    shape: Sequence[int], sharding: Sharding, *, use_color: bool = False, scale: float = 1.0
+) -> None:
+    """Print which part of arrays of a shape lies on which device.
+
+    Args:
+        shape: the shape, of one or two axes.
+        sharding: which part lies on which device.
+        use_color: whether the parts have colors, by the escape codes of terminals.
+        scale: how wide the picture is.
+
+    Raises:
+        ValueError: when the shape has other than one or two axes.
+    """
+    shape = tuple(shape)
+    if len(shape) not in (1, 2):
+        raise ValueError(
+            f"visualize_array_sharding: arrays of one or two axes can be drawn, but the shape is "
+            f"{shape}; draw a slice."
+        )
+    rows, columns = (1, *sharding.partitions(1)) if len(shape) == 1 else sharding.partitions(2)
+    cells: list[list[list[Any]]] = [[[] for _ in range(columns)] for _ in range(rows)]
+    places = sharding._coordinates(len(shape))
+    for device, place in zip(sharding.device_assignment, places, strict=True):
+        row, column = (0, place[0]) if len(shape) == 1 else place
+        cells[row][column].append(device)
+    platform = getattr(sharding.device_assignment[0], "platform", "device")
+    texts = [[f"{platform} {','.join(str(d.id) for d in held)}" for held in row] for row in cells]
+    sys.stdout.write(_drawn(texts, use_color, scale) + "\n")
+    sys.stdout.flush()
+
+
+def _drawn(texts: list[list[str]], use_color: bool, scale: float) -> str:
+    """A table with borders."""
+    width = max(len(text) for row in texts for text in row) + 2
+    width = max(width, round(width * scale))
+    bar = "─" * width
+    lines = [f"┌{'┬'.join([bar] * len(texts[0]))}┐"]
+    for i, row in enumerate(texts):
+        if i:
+            lines.append(f"├{'┼'.join([bar] * len(row))}┤")
+        cells = [text.center(width) for text in row]
+        if use_color:
+            colors = [41 + (i * len(row) + j) % 6 for j in range(len(row))]
+            cells = [f"\x1b[{c}m{t}\x1b[0m" for c, t in zip(colors, cells, strict=True)]
+        lines.append(f"│{'│'.join(cells)}│")
+    return "\n".join([*lines, f"└{'┴'.join([bar] * len(texts[0]))}┘"])
+
+
+def _impl(x: Any, *, callback: Callable[[Sharding], None]) -> list[Any]:
+    callback(x.sharding if isinstance(x, Array) else default_sharding())
+    return []
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Zero], **params: Any) -> tuple[Any, Any]:
+    return inspect_sharding_p.bind(*primals, **params), []
+
+
+def _vmap(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
+) -> tuple[list[Any], list[Any]]:
+    return inspect_sharding_p.bind(*operands, **params), []
+
+
+def _lowering(ctx: LoweringContext, x: Any, *, callback: Callable[[Sharding], None]) -> list[Any]:
+    ctx.inspect_sharding(x, callback)
+    return []
+
+
+inspect_sharding_p = primitive(
+    "inspect_sharding",
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(lambda x, **params: []),
+    rules.effects(lambda **params: frozenset({_LOOK})),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose.absent("it has no result; look at the sharding of the primal value"),
+    rules.lowering["stablehlo"](_lowering),
+    multiple_results=True,
+)
+"""Calls a function with the sharding of its operand. Parameter: ``callback``."""

@@ -1,0 +1,34 @@
+"""Offer the package to the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bindax_core.extend import Extension, Primitive, hookimpl
+
+
+@hookimpl
+def bindax_primitives() -> Iterable[Primitive]:
+    """Offer the primitive of checks."""
+    from bindax_experimental.checkify.check import check_p
+
+    return [check_p]
+
+
+@hookimpl
+def bindax_extensions() -> Iterable[Extension]:
+    """Offer rules for the primitives of others."""
+    from bindax_experimental.checkify.rules import extensions as checkify_rules
+    from bindax_experimental.jet.rules import extensions as jet_rules
+    from bindax_experimental.sparse.sparsify import extensions as sparse_rules
+
+    return [*checkify_rules(), *jet_rules(), *sparse_rules()]
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """Give the conformance kit calls of the primitive."""
+    from bindax_experimental.samples import conformance_samples
+
+    return conformance_samples()

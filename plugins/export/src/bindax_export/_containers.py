@@ -1,0 +1,217 @@
+"""Containers of arguments and results in files: the built-in ones, and those that have names."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import attrs
+
+from bindax_core.extend import PyTreeDef, tree_structure
+from bindax_export._errors import ExportError, FormatError
+from bindax_export._flatbuffers import Number, Reader
+
+T = TypeVar("T")
+
+_LEAF, _NONE, _TUPLE, _LIST, _DICT, _CUSTOM = range(6)
+
+
+@attrs.frozen
+class _Form:
+    """The form of a container type in files."""
+
+    type: type
+    name: str
+    write: Callable[[Any], bytes | bytearray]
+    read: Callable[[bytes], Any]
+    build: Callable[[Any, Sequence[Any]], Any]
+
+
+_by_type: dict[type, _Form] = {}
+_by_name: dict[str, _Form] = {}
+
+
+def register_pytree_node_serialization(
+    nodetype: type[T],
+    *,
+    serialized_name: str,
+    serialize_auxdata: Callable[[Any], bytes | bytearray],
+    deserialize_auxdata: Callable[[bytes], Any],
+    from_children: Callable[[Any, Sequence[Any]], Any] | None = None,
+) -> type[T]:
+    """Give a container type a name in files, so that programs with it can be serialized.
+
+    Args:
+        nodetype: the type, which is registered as a pytree node.
+        serialized_name: its name in files, the same wherever they are read.
+        serialize_auxdata: bytes for what the node holds besides its children.
+        deserialize_auxdata: the opposite.
+        from_children: makes a node of that and its children; the one that the node was registered
+            with when omitted.
+
+    Returns:
+        The type.
+
+    Raises:
+        ValueError: when the type or the name is registered already, or the type is no node.
+    """
+    if nodetype in _by_type:
+        raise ValueError(
+            f"{nodetype.__qualname__} is already serialized as {_by_type[nodetype].name!r}."
+        )
+    if serialized_name in _by_name:
+        raise ValueError(
+            f"the name {serialized_name!r} already stands for "
+            f"{_by_name[serialized_name].type.__qualname__}; choose another."
+        )
+    build = from_children or partial(_unflattened, nodetype)
+    form = _Form(nodetype, serialized_name, serialize_auxdata, deserialize_auxdata, build)
+    _by_type[nodetype] = _by_name[serialized_name] = form
+    return nodetype
+
+
+def register_namedtuple_serialization(nodetype: type[T], *, serialized_name: str) -> type[T]:
+    """Give a named tuple type a name in files.
+
+    Args:
+        nodetype: the type.
+        serialized_name: its name in files, the same wherever they are read.
+
+    Returns:
+        The type.
+
+    Raises:
+        ValueError: when it is no named tuple, or the type or the name is registered already.
+    """
+    if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
+        raise ValueError(f"{nodetype!r} is no named tuple; use register_pytree_node_serialization.")
+    fields: Any = nodetype
+
+    def build(names: Any, children: Sequence[Any]) -> Any:
+        given = dict(zip(names, children, strict=True))
+        try:
+            return fields(**given)
+        except TypeError as error:
+            raise FormatError(
+                f"its {serialized_name} has the fields {list(given)}, but "
+                f"{nodetype.__qualname__} has {list(fields._fields)}"
+            ) from error
+
+    return register_pytree_node_serialization(
+        nodetype,
+        serialized_name=serialized_name,
+        serialize_auxdata=lambda _: _names_to_bytes(fields._fields),
+        deserialize_auxdata=json.loads,
+        from_children=build,
+    )
+
+
+def _names_to_bytes(names: Sequence[Any]) -> bytes:
+    if not all(isinstance(name, str) for name in names):
+        raise ExportError(f"only keys that are strings can be serialized, but got {list(names)}.")
+    return json.dumps(list(names)).encode()
+
+
+def _unflattened(nodetype: type, data: Any, children: Sequence[Any]) -> Any:
+    leaf = tree_structure(0)
+    node = PyTreeDef.from_node_data_and_children((nodetype, data), [leaf] * len(children))
+    return node.unflatten(children)
+
+
+register_pytree_node_serialization(
+    OrderedDict,
+    serialized_name="collections.OrderedDict",
+    serialize_auxdata=_names_to_bytes,
+    deserialize_auxdata=lambda data: tuple(json.loads(data)),
+)
+
+
+def container_table(tree: PyTreeDef) -> dict[int, Any]:
+    """The table of a structure.
+
+    Raises:
+        ExportError: when a container has no form in files.
+    """
+    node, children = tree.node_data(), tree.children()
+    table: dict[int, Any] = {1: [container_table(child) for child in children]} if children else {}
+    if node is None:
+        kind = _LEAF
+    elif node[0] is type(None):
+        kind = _NONE
+    elif node[0] is tuple:
+        kind = _TUPLE
+    elif node[0] is list:
+        kind = _LIST
+    elif node[0] is dict:
+        kind = _DICT
+        for key in node[1]:
+            if not isinstance(key, str):
+                raise ExportError(
+                    f"a dict with the key {key!r} cannot be serialized; use keys that are strings."
+                )
+        if children:
+            table[2] = list(node[1])
+    else:
+        form = _by_type.get(node[0])
+        if form is None:
+            raise ExportError(
+                f"arguments or results with a {node[0].__qualname__} cannot be serialized: give "
+                f"the type a name in files, with register_pytree_node_serialization or "
+                f"register_namedtuple_serialization."
+            )
+        kind, table[3] = _CUSTOM, form.name
+        data = form.write(node[1])
+        if not isinstance(data, bytes | bytearray):
+            raise ExportError(
+                f"serialize_auxdata of {form.type.__qualname__} gave {data!r:.60}, not bytes."
+            )
+        table[4] = data
+    return {0: Number("b", kind), **table}
+
+
+def read_container(reader: Reader | None, leaves: Sequence[Any]) -> PyTreeDef:
+    """The structure of a table; its nodes are built around the leaves.
+
+    Raises:
+        ExportError: when the type of a node is not registered here.
+        FormatError: when the table is damaged.
+    """
+    if reader is None:
+        raise FormatError("it lacks the structure of its arguments or results")
+    remaining = iter(leaves)
+    try:
+        built = _build(reader, remaining)
+    except (StopIteration, RecursionError):
+        raise FormatError("its containers do not fit its arguments or results") from None
+    if next(remaining, None) is not None:
+        raise FormatError("its containers do not fit its arguments or results")
+    return tree_structure(built)
+
+
+def _build(reader: Reader, leaves: Iterator[Any]) -> Any:
+    kind = reader.number(0, "b")
+    if kind == _LEAF:
+        return next(leaves)
+    children = [_build(child, leaves) for child in reader.tables(1)]
+    if kind == _NONE:
+        return None
+    if kind == _TUPLE:
+        return tuple(children)
+    if kind == _LIST:
+        return children
+    if kind == _DICT:
+        names = reader.texts(2)
+        if len(names) != len(children):
+            raise FormatError("a dict in it has not as many keys as values")
+        return dict(zip(names, children, strict=True))
+    form = _by_name.get(reader.text(3)) if kind == _CUSTOM else None
+    if form is None:
+        raise ExportError(
+            f"the program has arguments or results in a container that the file calls "
+            f"{reader.text(3)!r}, a name that no type has here. Register the type first, with "
+            f"register_pytree_node_serialization or register_namedtuple_serialization."
+        )
+    return form.build(form.read(reader.raw(4)), children)

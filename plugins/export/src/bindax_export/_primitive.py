@@ -1,0 +1,90 @@
+"""The call of an exported program, as a primitive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bindax_core.extend import (
+    LoweringContext,
+    ShapedArray,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_export._backend import exporting_backend
+from bindax_export._shapes import evaluated_shape
+
+if TYPE_CHECKING:
+    from bindax_export._exported import Exported
+
+
+def _impl(*operands: Any, exported: Exported) -> Sequence[Any]:
+    return exported.compiled(*operands)  # type: ignore[no-any-return]
+
+
+def result_avals(exported: Exported, avals: Sequence[Any]) -> list[ShapedArray]:
+    """The types of the results for arguments of these types, which are checked."""
+    values = exported.solver.bound([aval.physical() for aval in avals])
+    return [
+        ShapedArray(evaluated_shape(aval.shape, values), aval.dtype) for aval in exported.out_avals
+    ]
+
+
+def _abstract_eval(*avals: Any, exported: Exported) -> Sequence[Any]:
+    return result_avals(exported, avals)
+
+
+def _vmap(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], *, exported: Exported
+) -> tuple[list[Any], list[int]]:
+    """One element after the other: the program is for the ranks that it was exported for."""
+    if axis_size == 0:
+        avals = [_element(typeof(x), d) for x, d in zip(operands, dims, strict=True)]
+        outs = result_avals(exported, avals)
+        types = [aval.update(shape=(0, *aval.shape)) for aval in outs]
+        return [operations_for(aval).zeros(aval) for aval in types], [0] * len(types)
+    rows = []
+    for i in range(axis_size):
+        row = [
+            x if d is None else operations_for(typeof(x)).index_axis(x, i, d)
+            for x, d in zip(operands, dims, strict=True)
+        ]
+        rows.append(call_exported_p.bind(*row, exported=exported))
+    outs = [operations_for(typeof(xs[0])).stack(list(xs), 0) for xs in zip(*rows, strict=True)]
+    return outs, [0] * len(outs)
+
+
+def _element(aval: Any, axis: int | None) -> Any:
+    shape = aval.shape
+    return aval if axis is None else aval.update(shape=shape[:axis] + shape[axis + 1 :])
+
+
+def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequence[Any]:
+    index = exported.platform_index(ctx.platform)
+    kept = exported.module_kept_var_idx
+    return exporting_backend().call_artifact(  # type: ignore[no-any-return]
+        ctx,
+        exported.mlir_module_serialized,
+        [values[i] for i in kept],
+        name=f"call_exported_{exported.fun_name}",
+        operand_avals=[ctx.avals_in[i] for i in kept],
+        parameter_avals=[exported.in_avals[i] for i in kept],
+        result_avals=list(ctx.avals_out),
+        declared_avals=list(exported.out_avals),
+        platform_index=index,
+    )
+
+
+call_exported_p = primitive(
+    "call_exported",
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp.absent("an exported program has no forward derivative; it can have a reverse one"),
+    rules.vmap(_vmap),
+    rules.transpose.absent("an exported program is not known to be linear"),
+    rules.lowering["stablehlo"](_lowering),
+    multiple_results=True,
+)
+"""A call of an exported program. Parameter: ``exported``, an ``Exported``."""

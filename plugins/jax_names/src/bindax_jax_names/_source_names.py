@@ -1,0 +1,53 @@
+"""Private names of JAX that packages import, and the public meaning that they are served with.
+
+By module: each name with ``module:attribute``, where the module is one of the alias or of bindax.
+"""
+
+from __future__ import annotations
+
+_SHIMS = "bindax_jax_names.shims"
+
+SOURCE_NAMES: dict[str, dict[str, str]] = {
+    "jax._src.ad_util": {"stop_gradient_p": f"{_SHIMS}.private:stop_gradient_p"},
+    "jax._src.api_util": {
+        "infer_argnums_and_argnames": f"{_SHIMS}.private:infer_argnums_and_argnames"
+    },
+    "jax._src.array": {"_reconstruct_array": f"{_SHIMS}.private:reconstruct_array"},
+    "jax._src.checkify": {
+        "Error": "jax.experimental.checkify:Error",
+        "JaxException": f"{_SHIMS}.private:JaxException",
+        "Out": "typing:Any",
+        "checkify": "jax.experimental.checkify:checkify",
+        "user_checks": "jax.experimental.checkify:user_checks",
+    },
+    "jax._src.compiler": {"backend_compile_and_load": f"{_SHIMS}.private:compile_program"},
+    "jax._src.core": {
+        "trace_state_clean": f"{_SHIMS}.private:trace_state_clean",
+        "Tracer": "jax.core:Tracer",
+        "ShapedArray": "jax.core:ShapedArray",
+        "get_opaque_trace_state": "jax.extend.core:get_opaque_trace_state",
+    },
+    "jax._src.dispatch": {"wait_for_tokens": "jax:effects_barrier"},
+    "jax._src.dtypes": {
+        "DType": "numpy:dtype",
+        "ExtendedDType": f"{_SHIMS}.private:ExtendedDType",
+        "extended": "jax.dtypes:extended",
+        "finfo": "jax.dtypes:finfo",
+        "supports_inf": f"{_SHIMS}.private:supports_inf",
+        "TypePromotionError": "jax.dtypes:TypePromotionError",
+        "check_and_canonicalize_user_dtype": "jax.dtypes:canonicalize_dtype",
+    },
+    "jax._src.flatten_util": {"ravel_pytree": "jax.flatten_util:ravel_pytree"},
+    "jax._src.state.types": {"AbstractRef": "jax.experimental.hijax:AbstractRef"},
+    "jax._src.traceback_util": {
+        "api_boundary": f"{_SHIMS}.private:api_boundary",
+        "include_frame": f"{_SHIMS}.private:include_frame",
+        "register_exclusion": "jax.extend.source_info_util:register_exclusion",
+        "_exclude_paths": f"{_SHIMS}.private:excluded_paths",
+    },
+    "jax._src.xla_bridge": {
+        "_backends": f"{_SHIMS}.private:started_backends",
+        "get_backend": "jax.extend.backend:get_backend",
+    },
+    "jax._src.tree_util": {"_registry": f"{_SHIMS}.private:node_registry"},
+}

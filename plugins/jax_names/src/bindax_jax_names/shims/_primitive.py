@@ -1,0 +1,73 @@
+"""``jax.extend.core.Primitive``: primitives whose rules are given one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bindax_core.extend import Primitive as _Primitive
+from bindax_core.extend import as_array, rules
+from bindax_jax_names.shims._sites import of_package, package_frame
+from bindax_jax_names.shims._tables import put_rule
+
+Function = Callable[..., Any]
+
+
+class Primitive(_Primitive):
+    """A primitive of a package that is written for JAX.
+
+    Its rules are rules of bindax, from that package: ``bindax_core.rule_coverage`` shows them.
+
+    >>> double_p = Primitive("double")
+    >>> _ = double_p.def_impl(lambda x: x * 2)
+    >>> _ = double_p.def_abstract_eval(lambda x: x)
+    >>> double_p.bind(3.0)
+    Array(6., dtype=float64, weak_type=True)
+    """
+
+    call_primitive = False
+    map_primitive = False
+    ref_primitive = False
+    _evaluation: Function | None = None
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.site = type(self.site)(*package_frame())
+
+    def def_impl(self, impl: Function) -> Function:
+        """Give the evaluation; its operands are arrays."""
+
+        def evaluate(*operands: Any, **params: Any) -> list[Any]:
+            found = impl(*operands, **params)
+            return [as_array(x) for x in (found if self.multiple_results else [found])]
+
+        self._evaluation = impl
+        put_rule(rules.impl, self, of_package(rules.impl(evaluate, on_values=True)))
+        return impl
+
+    def def_abstract_eval(self, abstract_eval: Function) -> Function:
+        """Give the types of the results from those of the operands."""
+        rule = of_package(rules.abstract_eval(abstract_eval))
+        put_rule(rules.abstract_eval, self, rule)
+        return abstract_eval
+
+    def def_effectful_abstract_eval(self, abstract_eval: Function) -> Function:
+        """Give the types of the results, and effects, which are not followed here."""
+        self.def_abstract_eval(lambda *avals, **params: abstract_eval(*avals, **params)[0])
+        return abstract_eval
+
+    def def_custom_bind(self, bind: Function) -> Function:
+        """Apply the primitive by a function of the package."""
+        self.bind = bind  # type: ignore[method-assign]
+        return bind
+
+    def impl(self, *operands: Any, **params: Any) -> Any:
+        """Evaluate."""
+        if self._evaluation is None:
+            raise NotImplementedError(f"Evaluation rule for {self.name!r} not implemented")
+        return self._evaluation(*operands, **params)
+
+    def abstract_eval(self, *avals: Any, **params: Any) -> Any:
+        """The types of the results, and the effects, of which there are none."""
+        found = rules.abstract_eval.get(self)(*avals, **params)
+        return (found if self.multiple_results else found[0]), frozenset()

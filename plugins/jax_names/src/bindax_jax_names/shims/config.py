@@ -1,0 +1,123 @@
+"""``jax.config``: JAX's settings by their names, those that bindax has and the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core import config as settings
+
+_SAME = {
+    "jax_debug_nans": "debug_nans",
+    "jax_debug_infs": "debug_infs",
+    "jax_disable_jit": "disable_jit",
+    "jax_log_compiles": "log_compiles",
+    "jax_explain_cache_misses": "explain_cache_misses",
+    "jax_default_matmul_precision": "default_matmul_precision",
+    "jax_numpy_rank_promotion": "numpy_rank_promotion",
+    "jax_numpy_dtype_promotion": "numpy_dtype_promotion",
+    "jax_compilation_cache_dir": "compilation_cache_dir",
+    "jax_check_tracer_leaks": "check_tracer_leaks",
+    "jax_default_prng_impl": "default_prng_impl",
+    "jax_transfer_guard_host_to_device": "transfer_guard_host_to_device",
+    "jax_transfer_guard_device_to_host": "transfer_guard_device_to_host",
+}
+"""Settings of JAX that bindax has under another name."""
+
+_WITHOUT_EFFECT: dict[str, Any] = {
+    "jax_threefry_partitionable": True,
+    "jax_enable_custom_prng": False,
+    "jax_traceback_filtering": "auto",
+    "jax_include_full_tracebacks_in_locations": True,
+    "jax_platforms": None,
+    "jax_platform_name": "",
+    "jax_default_device": None,
+    "jax_enable_checks": False,
+    "jax_debug_key_reuse": False,
+    "jax_legacy_prng_key": "allow",
+    "jax_softmax_custom_jvp": True,
+    "jax_use_shardy_partitioner": True,
+    "jax_experimental_unsafe_xla_runtime_errors": False,
+    "jax_array": True,
+    "jax_xla_backend": "",
+    "jax_cpu_enable_async_dispatch": True,
+    "jax_persistent_cache_min_compile_time_secs": 1.0,
+    "jax_persistent_cache_min_entry_size_bytes": 0,
+    "jax_enable_compilation_cache": True,
+    "jax_transfer_guard": "allow",
+    "jax_custom_vjp_disable_shape_check": False,
+    "jax_mutable_array_checks": True,
+    "jax_vjp3": True,
+    "jax_num_cpu_devices": -1,
+    "jax_exec_time_optimization_effort": 0.0,
+    "jax_memory_fitting_effort": 0.0,
+    "jax_pmap_shmap_merge": True,
+    "jax_bcoo_cusparse_lowering": False,
+    "jax_host_callback_legacy": False,
+}
+"""Settings of JAX that are kept and read back, with JAX's defaults, and change nothing here."""
+
+
+class JaxConfig:
+    """JAX's settings: as attributes, by ``update`` and by ``read``."""
+
+    def __init__(self) -> None:
+        self._kept = dict(_WITHOUT_EFFECT)
+
+    def read(self, name: str) -> Any:
+        """The value of a setting.
+
+        Raises:
+            AttributeError: when JAX has no such setting that the alias knows.
+        """
+        if name in _SAME:
+            return getattr(settings, _SAME[name])
+        if name == "jax_enable_x64":
+            return self.x64_enabled
+        if name in self._kept:
+            return self._kept[name]
+        raise AttributeError(f"Unrecognized config option: {name}")
+
+    def update(self, name: str, value: Any) -> None:
+        """Change a setting for the whole process.
+
+        Raises:
+            AttributeError: when JAX has no such setting that the alias knows.
+        """
+        if name in _SAME:
+            setattr(settings, _SAME[name], value)
+        elif name == "jax_enable_x64":
+            enable_x64(bool(value))
+        elif name in self._kept or name.startswith("jax_"):
+            self._kept[name] = value
+        else:
+            raise AttributeError(f"Unrecognized config option: {name}")
+
+    @property
+    def x64_enabled(self) -> bool:
+        """True if arrays have 64 bits by default."""
+        if hasattr(settings, "enable_x64"):
+            return settings.enable_x64 is True
+        return settings.default_dtype_bits == 64
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All settings, by name."""
+        return {name: self.read(name) for name in (*_SAME, *self._kept, "jax_enable_x64")}
+
+    def parse_flags_with_absl(self) -> None:
+        """Do nothing: settings are not read from the command line."""
+
+    config_with_absl = parse_flags_with_absl
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("jax_"):
+            return self.read(name)
+        raise AttributeError(f"the settings of JAX have no {name!r}.")
+
+
+def enable_x64(value: bool) -> None:
+    """Set whether arrays have 64 bits."""
+    if hasattr(settings, "enable_x64"):
+        settings.enable_x64 = value
+    else:
+        settings.default_dtype_bits = 64 if value else 32

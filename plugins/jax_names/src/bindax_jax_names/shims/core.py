@@ -1,0 +1,58 @@
+"""``jax.core``: the kernel's classes under JAX's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core import Literal as Literal
+from bindax_core import Var as Var
+from bindax_core import ensure_compile_time_eval as ensure_compile_time_eval
+from bindax_core import eval_jaxpr as eval_jaxpr
+from bindax_core import jaxpr_as_fun as jaxpr_as_fun
+from bindax_core.extend import AbstractValue as AbstractValue
+from bindax_core.extend import Atom as Atom
+from bindax_core.extend import ClosedJaxpr as ClosedJaxpr
+from bindax_core.extend import Jaxpr as Jaxpr
+from bindax_core.extend import JaxprEqn as JaxprEqn
+from bindax_core.extend import Trace as Trace
+from bindax_core.extend import Tracer as Tracer
+from bindax_core.extend import typeof as get_aval
+from bindax_jax_names.shims._primitive import Primitive as Primitive
+from bindax_jax_names.shims.top import ShapeDtypeStruct as ShapedArray
+
+__all__ = [
+    "AbstractValue",
+    "Atom",
+    "ClosedJaxpr",
+    "Jaxpr",
+    "JaxprEqn",
+    "Literal",
+    "ParamDict",
+    "Primitive",
+    "ShapedArray",
+    "Trace",
+    "Tracer",
+    "Value",
+    "Var",
+    "ensure_compile_time_eval",
+    "eval_context",
+    "eval_jaxpr",
+    "get_aval",
+    "jaxpr_as_fun",
+    "max_dim",
+    "min_dim",
+]
+
+Value = Any
+ParamDict = dict[str, Any]
+eval_context = ensure_compile_time_eval
+
+
+def max_dim(d1: int, d2: int) -> int:
+    """The larger of two sizes of axes."""
+    return max(d1, d2)
+
+
+def min_dim(d1: int, d2: int) -> int:
+    """The smaller of two sizes of axes."""
+    return min(d1, d2)

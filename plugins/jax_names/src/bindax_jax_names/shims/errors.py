@@ -1,0 +1,27 @@
+"""``jax.errors``: JAX's exception classes, where bindax raises others than those of one name."""
+
+from __future__ import annotations
+
+from bindax_core.errors import BackendError, ConcretizationTypeError
+
+__all__ = [
+    "InconclusiveDimensionOperation",
+    "JAXIndexError",
+    "JAXTypeError",
+    "JaxRuntimeError",
+    "KeyReuseError",
+    "NonConcreteBooleanIndexError",
+]
+
+JAXTypeError = TypeError
+JAXIndexError = IndexError
+JaxRuntimeError = BackendError
+NonConcreteBooleanIndexError = ConcretizationTypeError
+
+
+class InconclusiveDimensionOperation(Exception):
+    """Never raised: sizes of axes are integers here."""
+
+
+class KeyReuseError(RuntimeError):
+    """Never raised: reuse of random keys is not checked here."""

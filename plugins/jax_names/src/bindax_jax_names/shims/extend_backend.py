@@ -1,0 +1,36 @@
+"""``jax.extend.backend``, and the older ``jax.lib.xla_bridge``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_jax_names.shims.top import devices, platform_of
+
+__all__ = ["get_backend"]
+
+
+class _Backend:
+    """The client of a platform, as far as programs ask it questions."""
+
+    def __init__(self, name: str | None) -> None:
+        self._devices = devices(name)
+        self.platform = platform_of(self._devices[0])
+        self.platform_version = "bindax"
+
+    def devices(self) -> list[Any]:
+        return self._devices
+
+    local_devices = devices
+
+    def device_count(self) -> int:
+        return len(self._devices)
+
+    local_device_count = device_count
+
+    def process_index(self) -> int:
+        return 0
+
+
+def get_backend(platform: str | None = None) -> _Backend:
+    """The client of a platform."""
+    return _Backend(platform)

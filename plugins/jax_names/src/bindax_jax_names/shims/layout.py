@@ -1,0 +1,30 @@
+"""``jax.experimental.layout``: the layout of arrays in memory, which XLA chooses here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+__all__ = ["Format", "Layout", "with_layout_constraint"]
+
+
+@attrs.frozen
+class Layout:
+    """The order of axes in memory; kept, not used."""
+
+    major_to_minor: tuple[int, ...] = ()
+    tiling: Any = None
+
+
+@attrs.frozen
+class Format:
+    """A layout and a place; kept, not used."""
+
+    layout: Any = None
+    sharding: Any = None
+
+
+def with_layout_constraint(x: Any, layout: Any) -> Any:
+    """The array: its layout is XLA's choice."""
+    return x

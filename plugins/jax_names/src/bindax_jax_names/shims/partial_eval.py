@@ -1,0 +1,95 @@
+"""``jax.interpreters.partial_eval``: staging, and the removal of what is not used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from bindax_core.extend import Jaxpr, Literal, Origin, Var, full_raise, new_main
+from bindax_jax_names.shims._tables import RuleMapping
+from bindax_jax_names.shims.linear_util import WrappedFun
+from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
+from bindax_transforms.autodiff.partial_eval import PartialEvalTracer as JaxprTracer
+from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
+from bindax_transforms.staging.trace import JaxprTracer as DynamicJaxprTracer
+
+__all__ = [
+    "DynamicJaxprTracer",
+    "JaxprTracer",
+    "PartialVal",
+    "dce_jaxpr",
+    "dce_rules",
+    "trace_to_jaxpr_dynamic",
+    "trace_to_jaxpr_nounits",
+]
+
+dce_rules = RuleMapping("dce", lambda primitive, rule: rule)
+partial_eval_jaxpr_custom_rules = RuleMapping("partial_eval_jaxpr_custom", lambda p, rule: rule)
+custom_partial_eval_rules = RuleMapping("custom_partial_eval", lambda p, rule: rule)
+
+
+def trace_to_jaxpr_dynamic(
+    fun: WrappedFun, in_avals: Sequence[Any], **options: Any
+) -> tuple[Jaxpr, list[Any], list[Any]]:
+    """The program of a flat function: the jaxpr, the types of its results and its constants."""
+    closed = trace_to_jaxpr(fun.call_wrapped, list(in_avals), Origin("trace_to_jaxpr", fun.f))
+    return closed.jaxpr, closed.out_avals, closed.consts
+
+
+def dce_jaxpr(
+    jaxpr: Jaxpr, used_outputs: Sequence[bool], instantiate: bool | Sequence[bool] = False
+) -> tuple[Jaxpr, list[bool]]:
+    """The program without what the used results do not need; also which arguments it uses."""
+    outvars = [x for x, used in zip(jaxpr.outvars, used_outputs, strict=True) if used]
+    needed = {x for x in outvars if isinstance(x, Var)}
+    kept = []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.effects or needed.intersection(eqn.outvars):
+            kept.append(eqn)
+            needed.update(x for x in eqn.invars if not isinstance(x, Literal))
+    keep = [instantiate] * len(jaxpr.invars) if isinstance(instantiate, bool) else instantiate
+    used = [x in needed or k for x, k in zip(jaxpr.invars, keep, strict=True)]
+    invars = [x for x, is_used in zip(jaxpr.invars, used, strict=True) if is_used]
+    return jaxpr.replace(invars=invars, outvars=outvars, eqns=kept[::-1]), used
+
+
+class PartialVal(NamedTuple):
+    """A value that is known, or the type of one that is not."""
+
+    aval: Any
+    value: Any
+
+    @classmethod
+    def known(cls, value: Any) -> PartialVal:
+        """A value that is known."""
+        return cls(None, value)
+
+    @classmethod
+    def unknown(cls, aval: Any) -> PartialVal:
+        """The type of a value that is not known."""
+        return cls(aval, None)
+
+    def is_known(self) -> bool:
+        """Tell whether the value is known."""
+        return self.aval is None
+
+
+def trace_to_jaxpr_nounits(
+    fun: WrappedFun, pvals: Sequence[PartialVal], instantiate: bool | Sequence[bool] = False
+) -> tuple[Jaxpr, list[PartialVal], list[Any]]:
+    """Evaluate what known arguments suffice for, and stage the rest.
+
+    Returns:
+        The program of the rest, the results as far as they are known, and the program's constants.
+    """
+    builder = JaxprBuilder()
+    with new_main(PartialEvalTrace, builder, origin=Origin("partial evaluation", fun.f)) as main:
+        trace: Any = main.trace
+        args = [p.value if p.is_known() else trace.new_arg(p.aval) for p in pvals]
+        outs = [full_raise(trace, out) for out in fun.call_wrapped(*args)]
+        found = [
+            PartialVal.known(out.value) if out.is_known else PartialVal.unknown(out.aval)
+            for out in outs
+        ]
+        closed = builder.build([trace.instantiate(out) for out in outs if not out.is_known])
+    return closed.jaxpr, found, closed.consts

@@ -1,0 +1,98 @@
+"""Private names of JAX that packages import, where they have a public meaning."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import bindax
+from bindax_core.extend import Array, ShapedArray, trace_state
+from bindax_jax_names.shims._primitive import Primitive
+
+stop_gradient_p = Primitive("stop_gradient")
+"""Stands in tables of rules; programs of bindax have ``stop_gradient`` by another name."""
+
+
+def trace_state_clean() -> bool:
+    """Tell whether nothing is being traced."""
+    return len(trace_state.stack) == 1 and trace_state.dynamic is None
+
+
+def infer_argnums_and_argnames(
+    signature: inspect.Signature, argnums: Any, argnames: Any
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Positions for names and names for positions."""
+    names = list(signature.parameters)
+    if argnums is None and argnames is None:
+        return (), ()
+    if argnums is None:
+        words = (argnames,) if isinstance(argnames, str) else tuple(argnames)
+        return tuple(names.index(word) for word in words if word in names), words
+    places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    if argnames is None:
+        return places, tuple(names[i] for i in places if i < len(names))
+    return places, (argnames,) if isinstance(argnames, str) else tuple(argnames)
+
+
+def reconstruct_array(
+    make: Callable[..., Any], args: Any, state: Any, aval_state: dict[str, Any]
+) -> Any:
+    """An array from a pickle of one of JAX's."""
+    host = make(*args)
+    host.__setstate__(state)
+    weak = bool(aval_state.get("weak_type", False))
+    return Array.from_numpy(host, ShapedArray(host.shape, host.dtype, weak))
+
+
+class _Registry:
+    """The containers of bindax, as far as packages ask whether a type is one."""
+
+    def __contains__(self, kind: object) -> bool:
+        return isinstance(kind, type) and bindax.tree_util.is_tree_node(kind)
+
+
+node_registry = _Registry()
+
+
+excluded_paths: list[str] = []
+"""Files that packages hide in tracebacks; here ``register_exclusion`` does it."""
+
+
+def api_boundary(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """The function: frames of packages are hidden by ``register_exclusion``."""
+    return function
+
+
+def compile_program(backend: Any, *args: Any, **kwargs: Any) -> Any:
+    """Refuse: a program is compiled by ``jax.jit``.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError("bindax compiles with jax.jit(f).lower(*args).compile().")
+
+
+class ExtendedDType:
+    """Base of dtypes that packages define; arrays of them cannot be made here."""
+
+
+def supports_inf(dtype: Any) -> bool:
+    """Tell whether a dtype has infinities."""
+    return bool(np.isinf(np.asarray(np.inf, dtype).astype(np.float32)))
+
+
+def include_frame(frame: Any) -> bool:
+    """Tell whether a frame is of the user's program, and not of bindax or of a hidden package."""
+    name = frame.f_code.co_filename
+    return not any(word in name for word in ("bindax", *excluded_paths))
+
+
+started_backends: dict[str, Any] = {}
+"""Clients of JAX, of which none is started here."""
+
+
+class JaxException(Exception):
+    """The type that annotates kinds of checks, which are values in bindax."""

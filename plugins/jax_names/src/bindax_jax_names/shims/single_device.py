@@ -1,0 +1,52 @@
+"""Names of ``jax`` for devices that bindax has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bindax
+from bindax_jax_names.shims.sharding import reshard as reshard
+
+__all__ = ["Device", "Ref", "host_count", "host_id", "new_ref", "process_indices", "reshard"]
+
+
+class _DeviceType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return type(instance) in {type(device) for device in bindax.devices()}
+
+
+class Device(metaclass=_DeviceType):
+    """The type of devices, to ask for with ``isinstance``."""
+
+
+def process_indices(backend: str | None = None) -> list[int]:
+    """The indices of the processes."""
+    return list(range(bindax.process_count()))
+
+
+host_count = bindax.process_count
+host_id = bindax.process_index
+
+
+@contextmanager
+def transfer_guard_device_to_device(*levels: str) -> Iterator[None]:
+    """Do nothing inside the block: there is one device."""
+    yield
+
+
+class Ref:
+    """The type of mutable arrays, of which there are none."""
+
+
+def new_ref(init_val: Any, **options: Any) -> Any:
+    """Refuse: arrays of bindax do not change.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError(
+        "jax.new_ref: bindax has no mutable arrays. Return the changed array instead, or carry it "
+        "through jax.lax.scan."
+    )

@@ -1,0 +1,158 @@
+"""Names of ``jax`` itself: the transformations with JAX's arguments for several devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import bindax
+from bindax_core import ShapeDtypeStruct as _ShapedArray
+from bindax_jax_names.shims._arguments import ignoring
+from bindax_jax_names.shims.config import JaxConfig
+
+__all__ = [
+    "ShapeDtypeStruct",
+    "check_tracer_leaks",
+    "checkpoint",
+    "config",
+    "default_backend",
+    "devices",
+    "grad",
+    "jit",
+    "linear_transpose",
+    "make_jaxpr",
+    "pmap",
+    "remat",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]
+
+config = JaxConfig()
+check_tracer_leaks = bindax.check_tracer_leaks
+_PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
+
+
+class _TypeOfArrays(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _ShapedArray)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return subclass is cls or issubclass(subclass, _ShapedArray)
+
+    def __call__(
+        cls,
+        shape: Sequence[int],
+        dtype: Any,
+        *,
+        sharding: Any = None,
+        weak_type: bool = False,
+        **more: Any,
+    ) -> Any:
+        if dtype is None:
+            raise ValueError("ShapeDtypeStruct: dtype must not be None.")
+        return _ShapedArray(tuple(shape), dtype, weak_type)
+
+
+class ShapeDtypeStruct(metaclass=_TypeOfArrays):
+    """The type of an array, with JAX's arguments; made as ``bindax.ShapeDtypeStruct``."""
+
+
+def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """``bindax.jit``, where the backend may be named by the platform of its devices."""
+    if fun is None:
+        return partial(jit, **options)
+    if options.get("backend") in _PLATFORMS:
+        del options["backend"]
+    return bindax.jit(fun, **options)
+
+
+def pmap(
+    fun: Callable[..., Any],
+    axis_name: Any = None,
+    *,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    static_broadcasted_argnums: int | Sequence[int] = (),
+    devices: Any = None,
+    backend: Any = None,
+    axis_size: int | None = None,
+    donate_argnums: Any = (),
+    global_arg_shapes: Any = None,
+) -> Callable[..., Any]:
+    """Map over a leading axis of the size of the number of devices: here, compiled ``vmap``.
+
+    Raises:
+        ValueError: when called with a leading axis longer than the number of devices.
+    """
+    static = static_broadcasted_argnums
+    fixed = (static,) if isinstance(static, int) else tuple(static)
+    count = len(bindax.devices()) if devices is None else len(devices)
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        at = {i % len(args) for i in fixed}
+        given = [x for i, x in enumerate(args) if i not in at]
+        axes = in_axes
+        if isinstance(in_axes, tuple | list):
+            axes = tuple(axis for i, axis in enumerate(in_axes) if i not in at)
+
+        def apply(*dynamic: Any) -> Any:
+            rest = iter(dynamic[:-1])
+            full = [args[i] if i in at else next(rest) for i in range(len(args))]
+            return fun(*full, **dynamic[-1])
+
+        each = axes if isinstance(axes, tuple) else (axes,) * len(given)
+        leaves = [
+            x
+            for arg, axis in zip(given, each, strict=True)
+            if isinstance(axis, int)
+            for x in bindax.tree.leaves(arg)
+        ]
+        sizes = {bindax.numpy.shape(x)[0] for x in [*leaves, *bindax.tree.leaves(kwargs)]}
+        if sizes and max(sizes) > count:
+            raise ValueError(
+                f"pmap: the leading axis has size {max(sizes)}, but there are {count} devices; use "
+                f"vmap, or shard_map over the devices there are."
+            )
+        batched = bindax.vmap(
+            apply,
+            in_axes=(*each, 0),
+            out_axes=out_axes,
+            axis_name=axis_name,
+            axis_size=axis_size,
+        )
+        return bindax.jit(batched)(*given, kwargs)
+
+    return mapped
+
+
+def devices(backend: str | None = None) -> list[Any]:
+    """The devices; a platform that they are of may be named."""
+    found = bindax.devices(None if backend in _PLATFORMS else backend)
+    if backend in _PLATFORMS and not any(platform_of(d) == backend for d in found):
+        raise RuntimeError(
+            f"Unknown backend {backend}: the devices here are "
+            f"{sorted({platform_of(d) for d in found})}."
+        )
+    return found
+
+
+def platform_of(device: Any) -> str:
+    """The platform of a device as JAX names it; the host's own memory counts as ``"cpu"``."""
+    return str(getattr(device, "platform", "cpu"))
+
+
+def default_backend() -> str:
+    """The platform of the first device, as JAX names it."""
+    return platform_of(bindax.devices()[0])
+
+
+vmap = ignoring(bindax.vmap, "spmd_axis_name", "sum_match")
+grad = ignoring(bindax.grad, "reduce_axes")
+value_and_grad = ignoring(bindax.value_and_grad, "reduce_axes")
+linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
+vjp = ignoring(bindax.vjp, "reduce_axes")
+checkpoint = ignoring(bindax.checkpoint, "concrete")
+remat = checkpoint
+make_jaxpr = ignoring(bindax.make_jaxpr, "axis_env")

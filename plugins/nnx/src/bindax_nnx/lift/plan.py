@@ -1,0 +1,156 @@
+"""The structure of an object, kept with it and brought up to date when something changed.
+
+While no attribute of any object changed, a plan holds, and a call reads the values of the variables
+and nothing else. Where attributes of the plan's own objects were given other static values or
+other variables, these are exchanged in the plan. Anything else, such as an attribute that is new,
+makes a new plan from a new walk.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import Any
+
+from bindax_core.extend import Array
+from bindax_core.tree_util import is_tree_node
+from bindax_nnx._context import clock
+from bindax_nnx._tokens import VariableToken
+from bindax_nnx.graph import Walk, static_token
+from bindax_nnx.lift.structure import Structure, structure_of, structure_of_tokens
+from bindax_nnx.object import Object
+from bindax_nnx.variables import Variable
+
+
+class Plan:
+    """The graphs in the arguments of a call.
+
+    Attributes:
+        roots: the graphs.
+        structure: their structure.
+        references: their nodes and variables.
+        variables: the variables among them.
+    """
+
+    __slots__ = (
+        "_containers",
+        "_indices",
+        "_mark",
+        "_nodes",
+        "_tokens",
+        "_variables_mark",
+        "references",
+        "roots",
+        "structure",
+        "variables",
+    )
+
+    def __init__(self, roots: tuple[Any, ...]) -> None:
+        walk = Walk()
+        for root in roots:
+            walk.value(root)
+        self._mark: Any = clock.now if walk.is_lasting else None
+        self._variables_mark: Any = clock.variables
+        self.roots = roots
+        self.structure: Structure = structure_of(walk)
+        self.references = walk.references
+        self.variables: list[Variable[Any]] = walk.variables
+        self._containers = walk.containers
+        self._indices = walk.indices
+        self._nodes = [
+            (x, x._nnx_mark, dict(x.__dict__)) for x in walk.references if isinstance(x, Object)
+        ]
+        self._tokens = [x._token for x in walk.variables]
+
+    def holds(self) -> bool:
+        """Tell whether the graphs are what the plan says, after following small changes."""
+        now = clock.now
+        if self._mark is not now:
+            if self._mark is None or not self._follow():
+                return False
+            self._mark = now
+        if self._variables_mark is not clock.variables:
+            if not all(map(_is_as_it_was, self.variables, self._tokens)):
+                return False
+            self._variables_mark = clock.variables
+        return not self._containers or all(_unchanged(x, items) for x, items in self._containers)
+
+    def _follow(self) -> bool:
+        """Exchange what attributes hold now; False where more changed than that."""
+        changed = [
+            (i, node, before)
+            for i, (node, mark, before) in enumerate(self._nodes)
+            if node._nnx_mark is not mark
+        ]
+        if not changed:
+            return True
+        tokens = list(self.structure.tokens)
+        for i, node, before in changed:
+            after = node.__dict__
+            if before.keys() != after.keys():
+                return False
+            for name, value in after.items():
+                old = before[name]
+                if value is not old:
+                    place = self.structure.places()[self._indices[id(node)], name]
+                    token = self._exchanged(old, value, tokens[place])
+                    if token is None:
+                        return False
+                    tokens[place] = token[0]
+            self._nodes[i] = node, node._nnx_mark, dict(after)
+        try:
+            self.structure = structure_of_tokens(tuple(tokens), len(self.variables))
+        except TypeError:  # one cannot be hashed; the walk says which
+            return False
+        return True
+
+    def _exchanged(self, old: Any, value: Any, written: Any) -> tuple[Any] | None:
+        """The token of a value in the place of another one; None where the walk has to decide."""
+        if isinstance(value, Variable):
+            index = self._indices.get(id(old))
+            if (
+                type(written) is not VariableToken
+                or index is None
+                or id(value) in self._indices
+                or type(value._value) is not Array
+                or self.structure.has_sharing
+            ):
+                return None
+            number = next(i for i, x in enumerate(self.variables) if x is old)
+            self.variables[number] = self.references[index] = value
+            self._tokens[number] = value.token
+            del self._indices[id(old)]
+            self._indices[id(value)] = index
+            return (value.token,)
+        return None if static_token(old) is None else static_token(value)
+
+
+def _is_as_it_was(variable: Variable[Any], token: Any) -> bool:
+    if variable._token is not token:
+        return False
+    kind = type(variable._value)
+    return kind is Array or not is_tree_node(kind)
+
+
+def _unchanged(container: Any, items: tuple[Any, ...]) -> bool:
+    now: Any = container if type(container) is list else (*container, *container.values())
+    return len(now) == len(items) and all(map(is_, now, items))
+
+
+_PLANS = 8
+"""The number of plans that an object keeps, for the other objects that it is called with."""
+
+
+def plan_of(roots: tuple[Any, ...]) -> Plan:
+    """The known structure of some objects, found anew where they changed."""
+    first = roots[0]
+    plans = first._nnx_plan
+    key = tuple(map(id, roots))  # the plan keeps them alive
+    plan: Plan | None = None if plans is None else plans.get(key)
+    if plan is not None and plan.holds():
+        return plan
+    plan = Plan(roots)
+    if plans is None or (key not in plans and len(plans) >= _PLANS):
+        plans = {}
+        object.__setattr__(first, "_nnx_plan", plans)
+    plans[key] = plan
+    return plan

@@ -1,0 +1,47 @@
+"""Samples of ``shard_map``, in which every collective occurs: the kit checks its rules with it.
+
+All parts are computed on one device, so that the samples run everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import bindax_lax_basic as lax
+import bindax_parallel as parallel
+from bindax_core.sharding import AbstractMesh
+from bindax_core.sharding import PartitionSpec as P
+from bindax_testing import Sample, array, sample
+
+_MESH = AbstractMesh((2,), ("i",))
+_GRID = AbstractMesh((2, 2), ("i", "j"))
+_PAIRS = [(0, 1)]
+
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "psum": lambda x: parallel.psum(x * x, "i"),
+    "pmax": lambda x: parallel.pmax(x, "i"),
+    "pmin": lambda x: parallel.pmin(x, "i"),
+    "all_gather": lambda x: parallel.all_gather(x, "i", axis=1),
+    "psum_scatter": lambda x: parallel.psum_scatter(x, "i", tiled=True),
+    "all_to_all": lambda x: parallel.all_to_all(x, "i", 0, 1, tiled=True),
+    "ppermute": lambda x: parallel.ppermute(x, "i", _PAIRS),
+    "axis_index": lambda x: x * lax.convert_element_type(parallel.axis_index("i"), x.dtype),
+}
+
+
+def samples() -> Iterator[Sample]:
+    """Each collective along an axis of two devices, and programs on a grid."""
+    for name, part in _PARTS.items():
+        mapped = parallel.shard_map(part, mesh=_MESH, in_specs=P("i"), out_specs=P("i"))
+        yield sample(mapped, array((4, 2), "float64"), label=f"shard_map-{name}")
+    specs = (P("i", "j"), P(None, "j"))
+    product = parallel.shard_map(
+        lambda x, w: parallel.psum(x * w, ("i", "j")), mesh=_GRID, in_specs=specs, out_specs=P()
+    )
+    operands = array((2, 4), "float64"), array((1, 4), "float64")
+    yield sample(product, *operands, label="shard_map-grid")
+    total = parallel.shard_map(
+        lambda x, w: (x + w, parallel.pmean(x, "i")), mesh=_GRID, in_specs=specs, out_specs=specs
+    )
+    yield sample(total, array((2, 4), "float32"), array((1, 4), "float32"), label="shard_map-two")

@@ -1,0 +1,1 @@
+"""``shard_map``: one program for each device, on its part of each array."""

@@ -1,0 +1,76 @@
+"""Evaluation on one device: parts become axes in front, and the axes of the mesh named ``vmap``s.
+
+What this computes is what ``shard_map`` means; several devices compute the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import ClosedJaxpr, eval_jaxpr, typeof
+from bindax_parallel.shard_map.specs import Sizes, Spec, named_in
+from bindax_transforms import find_named_axis, vmap
+
+
+def evaluate(
+    jaxpr: ClosedJaxpr,
+    axes: Sizes,
+    in_specs: Sequence[Spec],
+    out_specs: Sequence[Spec],
+    operands: Sequence[Any],
+) -> list[Any]:
+    """Apply the program of each device to its parts, and put the results together."""
+
+    def on_one_device(*parts: Any) -> list[Any]:
+        indices = [find_named_axis(name, "shard_map").index for name in axes]
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *indices, *parts)
+
+    function: Callable[..., list[Any]] = on_one_device
+    for name in reversed(axes):
+        in_axes = tuple(0 if name in named_in(spec) else None for spec in in_specs)
+        function = vmap(function, in_axes=in_axes, axis_name=name, axis_size=axes[name])
+    parts = [divide(x, spec, axes) for x, spec in zip(operands, in_specs, strict=True)]
+    outs = function(*parts)
+    return [join(x, spec, axes) for x, spec in zip(outs, out_specs, strict=True)]
+
+
+def divide(x: Any, spec: Spec, axes: Sizes) -> Any:
+    """The parts of an array, with an axis in front for each mesh axis that divides it."""
+    named = named_in(spec)
+    if not named:
+        return x
+    shape: list[int] = []
+    place: dict[Any, int] = {}
+    rest: list[int] = []
+    for size, names in zip(typeof(x).shape, spec, strict=True):
+        for name in names:
+            place[name] = len(shape)
+            shape.append(axes[name])
+        rest.append(len(shape))
+        shape.append(size // prod(axes[name] for name in names))
+    order = [place[name] for name in axes if name in named] + rest
+    return lax.transpose(lax.reshape(x, shape), order)
+
+
+def join(x: Any, spec: Spec, axes: Sizes) -> Any:
+    """The array of which the parts are given, with an axis in front for each mesh axis.
+
+    Along a mesh axis that does not divide the array all parts are the same: the first is taken.
+    """
+    named = named_in(spec)
+    for i, name in reversed(list(enumerate(axes))):
+        if name not in named:
+            x = lax.index_in_dim(x, 0, i, False)
+    if not named:
+        return x
+    front = [name for name in axes if name in named]
+    shape = typeof(x).shape
+    order: list[int] = []
+    whole: list[int] = []
+    for i, names in enumerate(spec):
+        order += [*(front.index(name) for name in names), len(front) + i]
+        whole.append(shape[len(front) + i] * prod(axes[name] for name in names))
+    return lax.reshape(lax.transpose(x, order), whole)

@@ -1,0 +1,87 @@
+"""Lowering of ``shard_map``: a region in which the program is that of one device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import ClosedJaxpr, LoweringContext, Origin, Region, ShapedArray
+from bindax_core.sharding import Mesh
+from bindax_parallel.shard_map.blocks import evaluate
+from bindax_parallel.shard_map.specs import INDEX, Spec, whole_aval
+from bindax_transforms import trace_to_jaxpr
+
+_NUMBER = ShapedArray((), np.uint32)
+
+
+def shard_map_lowering(
+    ctx: LoweringContext,
+    *values: Any,
+    jaxpr: ClosedJaxpr,
+    mesh: Any,
+    axis_names: frozenset[Any],
+    in_specs: Sequence[Spec],
+    out_specs: Sequence[Spec],
+    **params: Any,
+) -> list[Any]:
+    """Lower to ``sdy.manual_computation``; without devices, to operations on whole arrays."""
+    sizes = dict(mesh.shape_tuple)
+    manual = {name: size for name, size in sizes.items() if name in axis_names}
+    if not isinstance(mesh, Mesh):
+
+        def on_one_device(*operands: Any) -> list[Any]:
+            return evaluate(jaxpr, manual, in_specs, out_specs, operands)
+
+        program = trace_to_jaxpr(on_one_device, ctx.avals_in, Origin("shard_map"))
+        return ctx.inline(program, list(values))
+    avals = jaxpr.in_avals[len(manual) :]
+
+    def body(inner: LoweringContext, *parts: Any) -> Sequence[Any]:
+        return inner.inline(jaxpr, [*_indices(inner, sizes, list(manual)), *parts])
+
+    symbol = ctx.mesh(mesh)
+    open_axes = len(manual) < len(sizes)
+    quoted = ", ".join(f'"{name}"' for name in manual)
+    results = [
+        whole_aval(spec, aval, manual)
+        for spec, aval in zip(out_specs, jaxpr.out_avals, strict=True)
+    ]
+    return ctx.op(
+        "sdy.manual_computation",
+        values,
+        results,
+        {
+            "in_shardings": _shardings(symbol, in_specs, open_axes),
+            "out_shardings": _shardings(symbol, out_specs, open_axes),
+            "manual_axes": f"#sdy<manual_axes{{{quoted}}}>",
+        },
+        [Region(avals, body)],
+    )
+
+
+def _shardings(symbol: str, specs: Sequence[Spec], open_axes: bool) -> str:
+    """The shardings of operands or results; other mesh axes may divide them further."""
+    more = ["?"] if open_axes else []
+    texts = []
+    for spec in specs:
+        dims = ["{" + ", ".join([*(f'"{n}"' for n in names), *more]) + "}" for names in spec]
+        texts.append(f"<@{symbol}, [{', '.join(dims)}]>")
+    return f"#sdy.sharding_per_value<[{', '.join(texts)}]>"
+
+
+def _indices(ctx: LoweringContext, sizes: dict[Any, int], names: Sequence[Any]) -> list[Any]:
+    """The device's index along each axis, from its number."""
+    (number,) = ctx.op("stablehlo.partition_id", [], [_NUMBER])
+    found = []
+    order = list(sizes)
+    for name in names:
+        stride = prod(sizes[other] for other in order[order.index(name) + 1 :])
+        count = ctx.constant(np.uint32(stride))
+        (quotient,) = ctx.op("stablehlo.divide", [number, count], [_NUMBER])
+        size = ctx.constant(np.uint32(sizes[name]))
+        (place,) = ctx.op("stablehlo.remainder", [quotient, size], [_NUMBER])
+        found += ctx.op("stablehlo.convert", [place], [INDEX])
+    return found

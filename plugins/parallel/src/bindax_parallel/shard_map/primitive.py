@@ -1,0 +1,358 @@
+"""``shard_map`` as a primitive: on whole arrays, with the program of one device as parameter.
+
+The program takes the device's index along each axis of the mesh, then the device's parts. Its rules
+are those of a call of a program; in addition they keep account of how each operand, result and
+residual is divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import (
+    ClosedJaxpr,
+    JaxprEqn,
+    Origin,
+    Primitive,
+    Printer,
+    Var,
+    Zero,
+    as_array,
+    compiling_backend,
+    eval_jaxpr,
+    executable_of,
+    format_application,
+    full_lower,
+    is_undef_primal,
+    primitive,
+    rules,
+    typeof,
+)
+from bindax_core.sharding import Mesh
+from bindax_parallel.reductions import psum
+from bindax_parallel.shard_map.blocks import evaluate
+from bindax_parallel.shard_map.lowering import shard_map_lowering
+from bindax_parallel.shard_map.residuals import unzip
+from bindax_parallel.shard_map.specs import (
+    INDEX,
+    Params,
+    Sizes,
+    Spec,
+    chosen,
+    differing_axes,
+    manual_axes,
+    not_named_in,
+    whole_aval,
+    with_axis,
+)
+from bindax_parallel.shard_map.varying import without_needless_sums
+from bindax_transforms import (
+    NamedAxis,
+    dce_jaxpr,
+    find_named_axis,
+    jvp_jaxpr,
+    name_axes,
+    trace_to_jaxpr,
+    transpose_jaxpr,
+    vmap_jaxpr,
+)
+
+
+def stage(
+    function: Callable[..., Sequence[Any]], avals: Sequence[Any], params: Params, origin: Origin
+) -> ClosedJaxpr:
+    """The program of one device, from a function of its parts in which the axes have names."""
+    axes, mesh = manual_axes(params), params["mesh"].shape_tuple
+
+    def with_names(*args: Any) -> Sequence[Any]:
+        indices, parts = args[: len(axes)], args[len(axes) :]
+        pairs = zip(axes.items(), indices, strict=True)
+        with name_axes([NamedAxis(name, size, index, mesh) for (name, size), index in pairs]):
+            return function(*parts)
+
+    return trace_to_jaxpr(with_names, [INDEX] * len(axes) + list(avals), origin)
+
+
+def bind_program(
+    closed: ClosedJaxpr, operands: Sequence[Any], params: Params, in_specs: Any, out_specs: Any
+) -> list[Any]:
+    """Bind with another program, whose constants become operands that every device has."""
+    count = len(manual_axes(params))
+    jaxpr, consts = closed.jaxpr, list(closed.consts)
+    if consts:
+        indices, parts = jaxpr.invars[:count], jaxpr.invars[count:]
+        invars = [*indices, *jaxpr.constvars, *parts]
+        closed = ClosedJaxpr(jaxpr.replace(constvars=(), invars=invars))
+    whole = [((),) * typeof(x).ndim for x in consts]
+    changed = {"jaxpr": closed, "in_specs": (*whole, *in_specs), "out_specs": tuple(out_specs)}
+    return shard_map_p.bind(*consts, *operands, **{**params, **changed})  # type: ignore[no-any-return]
+
+
+# -------------------------------------------------------------------------------- evaluation
+
+
+def _impl(*operands: Any, **params: Any) -> list[Any]:
+    arrays = [as_array(x) for x in operands]
+    backend = compiling_backend(arrays) if isinstance(params["mesh"], Mesh) else None
+    if backend is None:
+        specs = params["in_specs"], params["out_specs"]
+        return evaluate(params["jaxpr"], manual_axes(params), *specs, arrays)
+    avals = tuple(typeof(x) for x in arrays)
+    program = _program(avals, params)
+    return list(executable_of(program, backend, name="shard_map")(*arrays))
+
+
+def _program(avals: tuple[Any, ...], params: Params) -> ClosedJaxpr:
+    """The program that applies the primitive, for the compiler; kept with the parameter."""
+    cache = params["jaxpr"].cache
+    key = ("alone", avals, *(params[k] for k in sorted(params) if k != "jaxpr"))
+    if key not in cache:
+        origin = Origin("shard_map")
+        cache[key] = trace_to_jaxpr(lambda *xs: shard_map_p.bind(*xs, **params), avals, origin)
+    return cache[key]  # type: ignore[no-any-return]
+
+
+def _abstract_eval(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
+    axes = manual_axes(params)
+    given = zip(params["in_specs"], jaxpr.in_avals[len(axes) :], strict=True)
+    expected = [whole_aval(spec, aval, axes).strip_weak_type() for spec, aval in given]
+    if [aval.strip_weak_type() for aval in avals] != expected:
+        raise TypeError(
+            f"shard_map of a program that takes ({', '.join(a.str_short() for a in expected)}) was "
+            f"applied to ({', '.join(a.str_short() for a in avals)})."
+        )
+    results = zip(params["out_specs"], jaxpr.out_avals, strict=True)
+    return [whole_aval(spec, aval, axes) for spec, aval in results]
+
+
+# ------------------------------------------------------------------------------- derivatives
+
+
+def derived(
+    transformed: Callable[[ClosedJaxpr], tuple[ClosedJaxpr, Any]],
+    key: Any,
+    avals: Sequence[Any],
+    params: Params,
+) -> tuple[ClosedJaxpr, Any]:
+    """The program of one device that a transformation makes of that of ``params``, and more.
+
+    It is staged where the axes have names: rules that users wrote run then, and name them.
+
+    Args:
+        transformed: makes a program that takes the indices first, and what else is to be known.
+        key: names the transformation, which is remembered.
+        avals: the types of the program's other arguments.
+        params: the parameters of the call.
+    """
+    closed: ClosedJaxpr = params["jaxpr"]
+    axes = manual_axes(params)
+    key = (*key, params["mesh"].shape_tuple, params["axis_names"])
+    if key not in closed.cache:
+        found: list[Any] = []
+
+        def program(*parts: Any) -> list[Any]:
+            indices = [find_named_axis(name, "shard_map").index for name in axes]
+            # A copy: what it remembers closes over the indices of this trace.
+            made, more = transformed(ClosedJaxpr(closed.jaxpr, closed.consts))
+            found.append(more)
+            return eval_jaxpr(made.jaxpr, made.consts, *indices, *parts)
+
+        closed.cache[key] = stage(program, avals, params, Origin("shard_map")), found[0]
+    return closed.cache[key]  # type: ignore[no-any-return]
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    nonzeros = [type(t) is not Zero for t in tangents]
+    count = len(manual_axes(params))
+    flags = [*[False] * count, *nonzeros]
+    avals = params["jaxpr"].in_avals[count:]
+    avals = [*avals, *(aval.tangent_aval() for aval in chosen(avals, nonzeros))]
+    jaxpr, nonzeros_out = derived(
+        lambda closed: jvp_jaxpr(closed, flags), ("jvp", tuple(nonzeros)), avals, params
+    )
+    in_specs, out_specs = params["in_specs"], params["out_specs"]
+    outs = bind_program(
+        jaxpr,
+        [*primals, *(t for t in tangents if type(t) is not Zero)],
+        params,
+        (*in_specs, *chosen(in_specs, nonzeros)),
+        (*out_specs, *chosen(out_specs, nonzeros_out)),
+    )
+    primals_out = outs[: len(nonzeros_out)]
+    found = iter(outs[len(nonzeros_out) :])
+    tangents_out = [
+        next(found) if nonzero else Zero(typeof(x).tangent_aval())
+        for nonzero, x in zip(nonzeros_out, primals_out, strict=True)
+    ]
+    return primals_out, tangents_out
+
+
+def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
+    in_unknowns = [not t.is_known for t in tracers]
+    parts, known_params, unknown_params = unzip(params, in_unknowns)
+    known = [full_lower(t.value) for t in tracers if t.is_known]
+    outs = shard_map_p.bind(*known, **known_params)
+    count = len(manual_axes(params))
+    num_known = sum(not flag for flag in parts.out_unknowns)
+    computed = iter(outs[num_known:])
+    residuals = [
+        next(computed) if source is None else known[source - count]
+        for source in parts.forwarded
+        if source is None or source >= count
+    ]
+    unknown = [t for t in tracers if not t.is_known]
+    avals = _abstract_eval(
+        *[typeof(x) for x in residuals], *[t.aval for t in unknown], **unknown_params
+    )
+    unknown_outs = [trace.unknown(aval) for aval in avals]
+    trace.add_eqn(shard_map_p, [*residuals, *unknown], unknown_outs, unknown_params)
+    return list(parts.merge_results(outs[:num_known], unknown_outs))
+
+
+def _partial_eval_jaxpr(
+    in_unknowns: Sequence[bool], eqn: JaxprEqn
+) -> tuple[JaxprEqn, JaxprEqn, list[bool], list[Any]]:
+    parts, known_params, unknown_params = unzip(eqn.params, in_unknowns)
+    count = len(manual_axes(eqn.params))
+    known_ins = chosen(eqn.invars, [not flag for flag in in_unknowns])
+    known_outs = chosen(eqn.outvars, [not flag for flag in parts.out_unknowns])
+    axes = manual_axes(eqn.params)
+    new_specs = known_params["out_specs"][len(known_outs) :]
+    new_avals = known_params["jaxpr"].out_avals[len(known_outs) :]
+    computed = [Var(whole_aval(s, a, axes)) for s, a in zip(new_specs, new_avals, strict=True)]
+    source_of = iter(computed)
+    residuals = [
+        next(source_of) if source is None else known_ins[source - count]
+        for source in parts.forwarded
+        if source is None or source >= count
+    ]
+    known_eqn = eqn.replace(invars=known_ins, outvars=[*known_outs, *computed], params=known_params)
+    unknown_eqn = eqn.replace(
+        invars=[*residuals, *chosen(eqn.invars, in_unknowns)],
+        outvars=chosen(eqn.outvars, parts.out_unknowns),
+        params=unknown_params,
+    )
+    return known_eqn, unknown_eqn, parts.out_unknowns, residuals
+
+
+def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
+    axes = manual_axes(params)
+    linear = [is_undef_primal(x) for x in operands]
+    nonzero_cts = [type(ct) is not Zero for ct in cotangents]
+    others = [not flag for flag in linear]
+    ct_specs = chosen(params["out_specs"], nonzero_cts)
+    linear_specs = chosen(params["in_specs"], linear)
+    avals = chosen(params["jaxpr"].in_avals[len(axes) :], others)
+    avals += [a.tangent_aval() for a in chosen(params["jaxpr"].out_avals, nonzero_cts)]
+
+    def transformed(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
+        flags = [*[False] * len(axes), *linear]
+        made, nonzero_out = transpose_jaxpr(closed, flags, nonzero_cts)
+        return _summed(made, chosen(linear_specs, nonzero_out), axes), nonzero_out
+
+    key = ("transpose", tuple(linear), tuple(nonzero_cts), params["in_specs"])
+    jaxpr, nonzero_out = derived(transformed, key, avals, params)
+    out_specs = chosen(linear_specs, nonzero_out)
+    in_specs = (*chosen(params["in_specs"], others), *ct_specs)
+    jaxpr = without_needless_sums(jaxpr, differing_axes(axes, in_specs))
+    given = [
+        _share(ct, not_named_in(spec, axes), axes)
+        for ct, spec in zip(chosen(cotangents, nonzero_cts), ct_specs, strict=True)
+    ]
+    known = chosen(operands, others)
+    found = iter(bind_program(jaxpr, [*known, *given], params, in_specs, out_specs))
+    nonzero = iter(nonzero_out)
+    return [
+        None if not flag else next(found) if next(nonzero) else Zero(x.aval.tangent_aval())
+        for flag, x in zip(linear, operands, strict=True)
+    ]
+
+
+def _share(ct: Any, names: Sequence[Any], axes: Sizes) -> Any:
+    """One device's share of the cotangent of a result that is the same on several."""
+    count = prod(axes[name] for name in names)
+    return ct if count == 1 else lax.div(ct, lax.full_like(ct, count))
+
+
+def _summed(jaxpr: ClosedJaxpr, specs: Sequence[Spec], axes: Sizes) -> ClosedJaxpr:
+    """The program with its results summed over the devices that have the same part."""
+    unnamed = [tuple(not_named_in(spec, axes)) for spec in specs]
+
+    def program(*args: Any) -> list[Any]:
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        pairs = zip(outs, unnamed, strict=True)
+        return [psum(x, names) if names else x for x, names in pairs]
+
+    return trace_to_jaxpr(program, jaxpr.in_avals, Origin("shard_map"))
+
+
+# ------------------------------------------------------------------------------ other rules
+
+
+def _vmap(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
+) -> tuple[list[Any], list[int | None]]:
+    count = len(manual_axes(params))
+    in_dims = [*[None] * count, *dims]
+    avals = [
+        aval if d is None else aval.update(shape=(*aval.shape[:d], axis_size, *aval.shape[d:]))
+        for aval, d in zip(params["jaxpr"].in_avals[count:], dims, strict=True)
+    ]
+    key = ("vmap", axis_size, getattr(axis_size, "name", None), tuple(dims))
+    jaxpr, out_dims = derived(
+        lambda closed: vmap_jaxpr(closed, axis_size, in_dims), key, avals, params
+    )
+    in_specs = [with_axis(spec, d) for spec, d in zip(params["in_specs"], dims, strict=True)]
+    pairs = zip(params["out_specs"], out_dims, strict=True)
+    outs = bind_program(jaxpr, operands, params, in_specs, [with_axis(s, d) for s, d in pairs])
+    return outs, out_dims
+
+
+def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
+    closed: ClosedJaxpr = eqn.params["jaxpr"]
+    count = len(manual_axes(eqn.params))
+    key = ("dce", tuple(used_outputs), count)
+    if key not in closed.cache:
+        jaxpr, used = dce_jaxpr(closed.jaxpr, used_outputs)
+        kept = [*jaxpr.invars[:count], *chosen(jaxpr.invars[count:], used[count:])]
+        closed.cache[key] = ClosedJaxpr(jaxpr.replace(invars=kept)), used[count:]
+    pruned, used = closed.cache[key]
+    params = {
+        **eqn.params,
+        "jaxpr": pruned,
+        "in_specs": tuple(chosen(eqn.params["in_specs"], used)),
+        "out_specs": tuple(chosen(eqn.params["out_specs"], used_outputs)),
+    }
+    return eqn.replace(
+        invars=chosen(eqn.invars, used),
+        outvars=chosen(eqn.outvars, used_outputs),
+        params=params,
+    )
+
+
+def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
+    shown = {k: v for k, v in eqn.params.items() if k not in ("axis_names", "check_vma")}
+    return format_application(eqn, shown, printer)
+
+
+shard_map_p: Primitive = primitive(
+    "shard_map",
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose(_transpose, symbolic_zeros=True),
+    rules.partial_eval(_partial_eval),
+    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    rules.dce(_dce),
+    rules.pretty_print(_pretty_print),
+    rules.lowering["stablehlo"](shard_map_lowering),
+    multiple_results=True,
+)
+"""The program of each device, on its parts of arrays. Parameters: ``jaxpr``, a program without
+constants of the device's index along each axis and of its parts; ``mesh``; ``axis_names``, those of
+the axes that are divided by hand; ``in_specs`` and ``out_specs``, for each operand and result the
+names that divide each of its axes."""

@@ -1,0 +1,92 @@
+"""The program of one device in two parts: what is known first, and what follows.
+
+What the first part leaves for the second may be different on each device: it passes as an array
+with one more axis, which those axes of the mesh divide along which it may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bindax_lax_basic as lax
+from bindax_core.extend import ClosedJaxpr, Origin, eval_jaxpr
+from bindax_parallel.shard_map.specs import INDEX, Params, Spec, chosen, differing_axes, manual_axes
+from bindax_parallel.shard_map.varying import varying_axes
+from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
+
+
+def unzip(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Params]:
+    """The two parts of the program, and the parameters of the two calls."""
+    axes = manual_axes(params)
+    count = len(axes)
+    parts = partial_eval_jaxpr(params["jaxpr"], [*[False] * count, *in_unknowns])
+    known_specs = chosen(params["in_specs"], [not flag for flag in in_unknowns])
+    num_known = sum(not flag for flag in parts.out_unknowns)
+    differing = varying_axes(parts.known, differing_axes(axes, known_specs))[num_known:]
+    new = [
+        (tuple(name for name in axes if name in along), *((),) * aval.ndim)
+        for along, aval in zip(differing, parts.known.out_avals[num_known:], strict=True)
+    ]
+    known = _with_front_axes(parts.known, num_known)
+    known_out = chosen(params["out_specs"], [not flag for flag in parts.out_unknowns])
+    known_params = {
+        **params,
+        "jaxpr": known,
+        "in_specs": tuple(known_specs),
+        "out_specs": (*known_out, *new),
+    }
+    fresh = iter(new)
+    specs: list[Spec] = []
+    for source in parts.forwarded:
+        if source is None:
+            specs.append(next(fresh))
+        elif source >= count:
+            specs.append(known_specs[source - count])
+    unknown_params = {
+        **params,
+        "jaxpr": _second_part(parts, count),
+        "in_specs": (*specs, *chosen(params["in_specs"], in_unknowns)),
+        "out_specs": tuple(chosen(params["out_specs"], parts.out_unknowns)),
+    }
+    return parts, known_params, unknown_params
+
+
+def _with_front_axes(known: ClosedJaxpr, num_known: int) -> ClosedJaxpr:
+    """The first part, with one more axis in front of each residual."""
+    if "front_axes" not in known.cache:
+
+        def program(*args: Any) -> list[Any]:
+            outs = eval_jaxpr(known.jaxpr, known.consts, *args)
+            return [*outs[:num_known], *(lax.expand_dims(x, (0,)) for x in outs[num_known:])]
+
+        known.cache["front_axes"] = trace_to_jaxpr(program, known.in_avals, Origin("shard_map"))
+    return known.cache["front_axes"]  # type: ignore[no-any-return]
+
+
+def _second_part(parts: Any, count: int) -> ClosedJaxpr:
+    """The second part, from the indices, the residuals with their front axes, and the rest."""
+    unknown = parts.unknown
+    key = ("second_part", count)
+    if key not in unknown.cache:
+        sources = list(parts.forwarded)
+        avals = [
+            aval if source is not None else aval.update(shape=(1, *aval.shape))
+            for aval, source in zip(parts.residual_avals, sources, strict=True)
+            if source is None or source >= count
+        ]
+        avals += unknown.in_avals[len(sources) :]
+
+        def program(*args: Any) -> list[Any]:
+            indices, rest = args[:count], iter(args[count:])
+            residuals = []
+            for source in sources:
+                if source is not None and source < count:
+                    residuals.append(indices[source])
+                else:
+                    x = next(rest)
+                    residuals.append(lax.squeeze(x, (0,)) if source is None else x)
+            return eval_jaxpr(unknown.jaxpr, unknown.consts, *residuals, *rest)
+
+        unknown.cache[key] = trace_to_jaxpr(program, [INDEX] * count + avals, Origin("shard_map"))
+    return unknown.cache[key]  # type: ignore[no-any-return]

@@ -1,0 +1,105 @@
+"""``shard_map`` beside JAX on eight devices: values, derivatives, collectives, messages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shard_map_programs
+
+import bindax
+import bindax.numpy as bnp
+from bindax import lax
+from bindax_core.sharding import AbstractMesh
+from bindax_core.sharding import PartitionSpec as P
+from bindax_parallel import shard_map
+
+HERE = Path(__file__).parent
+PROGRAMS = shard_map_programs.PROGRAMS
+MESH = AbstractMesh((2, 2), ("x", "y"))
+X = np.arange(16, dtype=np.float32).reshape(4, 4) / 8
+
+
+@pytest.fixture(scope="module")
+def answers() -> Any:
+    with np.load(HERE / "shard_map_answers.npz") as stored:
+        return dict(stored)
+
+
+def library(make_mesh: Callable[..., Any]) -> Any:
+    def mapped(f: Any, sizes: Any, names: Any, ins: Any, outs: Any, check: bool = True) -> Any:
+        mesh = make_mesh(sizes, names)
+        return shard_map(f, mesh=mesh, in_specs=ins, out_specs=outs, check_vma=check)
+
+    return types.SimpleNamespace(
+        jnp=bnp, lax=lax, P=P, shard_map=mapped, vary=lambda x: x, vmap=bindax.vmap
+    )
+
+
+def check(name: str, answers: Any, lib: Any, jit: bool) -> tuple[Any, Any, tuple[Any, ...]]:
+    function, args = PROGRAMS[name](lib)
+    loss = shard_map_programs.loss(lib, function)
+    gradient = bindax.grad(loss, argnums=tuple(range(len(args))))
+    if jit:
+        function, gradient = bindax.jit(function), bindax.jit(gradient)
+    np.testing.assert_allclose(function(*args), answers[f"{name}/value"], rtol=2e-5, atol=1e-5)
+    for i, got in enumerate(gradient(*args)):
+        wanted = answers[f"{name}/gradient/{i}"]
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
+    return function, gradient, args
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all_parts_on_one_device_give_what_jax_gives_on_eight(name: str, answers: Any) -> None:
+    check(name, answers, library(AbstractMesh), jit=False)
+
+
+def check_random(seed: int, answers: Any, lib: Any, jit: bool) -> None:
+    function, args = shard_map_programs.random_program(seed)(lib)
+    loss = bindax.value_and_grad(shard_map_programs.loss(lib, function), argnums=(0, 1))
+    value, cts = (bindax.jit(loss) if jit else loss)(*args)
+    got = [float(value), *(float((ct * ct).sum()) for ct in cts)]
+    np.testing.assert_allclose(got, answers[f"random/{seed}"], rtol=1e-4, err_msg=f"seed {seed}")
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("seed", range(shard_map_programs.RANDOM))
+def test_random_programs(seed: int, answers: Any) -> None:
+    check_random(seed, answers, library(AbstractMesh), jit=False)
+
+
+def test_eight_devices_give_what_jax_gives() -> None:
+    code = "import test_shard_map; test_shard_map.check_devices()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def check_devices() -> None:
+    """Run every program on eight devices: by ``jit``, and in part operation by operation."""
+    bindax.config.num_cpu_devices = 8
+    with np.load(HERE / "shard_map_answers.npz") as stored:
+        answers = dict(stored)
+    more = {}
+    for name in PROGRAMS:
+        function, gradient, args = check(name, answers, library(bindax.make_mesh), jit=True)
+        found = [
+            count
+            for f in (function, gradient)
+            for count in shard_map_programs.collectives(f.lower(*args).compile().as_text())
+        ]
+        wanted = answers[f"{name}/collectives"].tolist()
+        if any(a > b for a, b in zip(found, wanted, strict=True)):
+            more[name] = found, wanted
+    assert not more, more
+    for seed in range(0, shard_map_programs.RANDOM, 40):
+        check_random(seed, answers, library(bindax.make_mesh), jit=True)
+    function, args = PROGRAMS["network"](library(bindax.make_mesh))
+    np.testing.assert_allclose(function(*args), answers["network/value"], rtol=1e-5)

@@ -1,0 +1,128 @@
+"""Shardings inside of programs: a primitive that lays a value out on devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from bindax_core.extend import (
+    Array,
+    ClosedJaxpr,
+    LoweringContext,
+    Origin,
+    Zero,
+    as_array,
+    executable_of,
+    find_backend,
+    flatten_prefix,
+    place_on,
+    primitive,
+    rules,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+)
+from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, named
+from bindax_transforms.staging.trace import trace_to_jaxpr
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """Say which parts of the arrays of a tree lie on which devices; their values stay the same.
+
+    Inside of ``jit`` it directs the compiler, which moves data where that is needed; outside it
+    moves the arrays. Tangents, cotangents and the arrays of a ``vmap`` are laid out alike.
+
+    Args:
+        x: an array, or a tree of arrays.
+        shardings: a ``Sharding``, or a ``PartitionSpec`` on the mesh that is set, or a tree of
+            those that begins as ``x`` does. None leaves arrays as they are.
+
+    Raises:
+        ValueError: when a sharding has more axes than the array, or a spec is given and no mesh
+            is set.
+
+    >>> import numpy as np
+    >>> from bindax_core.sharding import NamedSharding, P, make_mesh
+    >>> sharding = NamedSharding(make_mesh((1,), ("x",)), P("x"))
+    >>> with_sharding_constraint(np.ones(2), sharding)
+    Array([1., 1.], dtype=float64)
+    """
+    leaves, tree = tree_flatten(x)
+    given = flatten_prefix(shardings, tree, "shardings", full_name="x")
+    outs = [
+        leaf if target is None else constrained(leaf, target, "with_sharding_constraint: shardings")
+        for leaf, target in zip(leaves, given, strict=True)
+    ]
+    return tree_unflatten(tree, outs)
+
+
+def constrained(x: Any, target: Any, what: str) -> Any:
+    """An array with a sharding; ``what`` names the argument that gives it."""
+    return sharding_constraint_p.bind(x, sharding=named(target, what))
+
+
+def _impl(x: Any, *, sharding: Sharding) -> list[Any]:
+    owner = getattr(x.place, "backend", None) if isinstance(x, Array) else None
+    backend = owner or find_backend()
+    place = place_on(backend, sharding)
+    if place is backend:  # which has one device
+        return [as_array(x)]
+    if isinstance(x, Array) and x.place is place:
+        return [x]
+    program = _program(sharding, typeof(x))
+    run = executable_of(program, backend, name="with_sharding_constraint", operands=[x])
+    return list(run(x))
+
+
+@lru_cache(maxsize=1024)
+def _program(sharding: Sharding, aval: Any) -> ClosedJaxpr:
+    """The identity that leaves its result in a sharding; the executable is kept with it."""
+    moved = partial(sharding_constraint_p.bind, sharding=sharding)
+    return trace_to_jaxpr(lambda x: [moved(x)], [aval], Origin("with_sharding_constraint"))
+
+
+def _abstract_eval(x: Any, *, sharding: Sharding) -> Any:
+    if isinstance(sharding, NamedSharding) and len(sharding.spec) > len(x.shape):
+        sharding.check(x.shape, "with_sharding_constraint: the array")
+    return x
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    out = sharding_constraint_p.bind(x, **params)
+    return out, Zero.like(out) if type(t) is Zero else sharding_constraint_p.bind(t, **params)
+
+
+def _vmap(
+    axis_size: int, operands: Sequence[Any], dims: Sequence[Any], *, sharding: Sharding
+) -> tuple[Any, Any]:
+    (x,), (dim,) = operands, dims
+    if isinstance(sharding, NamedSharding):
+        # The compiler decides on the new axis, as on all that nothing is said of.
+        spec = sharding.spec.inserted(dim, PartitionSpec.UNCONSTRAINED)
+        sharding = NamedSharding(sharding.mesh, spec)
+    return sharding_constraint_p.bind(x, sharding=sharding), dim
+
+
+def _transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
+    return [sharding_constraint_p.bind(ct, **params)]
+
+
+def _lowering(ctx: LoweringContext, x: Any, *, sharding: Sharding) -> Any:
+    if not isinstance(sharding, NamedSharding) or sharding.mesh.size == 1:
+        return x
+    attributes = {"sharding": ctx.sharding(sharding, len(ctx.avals_in[0].shape))}
+    return ctx.op("sdy.sharding_constraint", [x], attributes=attributes)[0]
+
+
+sharding_constraint_p = primitive(
+    "sharding_constraint",
+    rules.impl(_impl, on_values=True),
+    rules.abstract_eval(_abstract_eval),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose(_transpose),
+    rules.lowering["stablehlo"](_lowering),
+)
+"""A value with a sharding. Parameter ``sharding``: which part lies on which device."""

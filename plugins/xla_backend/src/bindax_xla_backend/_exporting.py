@@ -1,0 +1,367 @@
+"""Programs for files: lowered for several platforms and all sizes, and read back for one."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray
+from bindax_xla_backend import _artifacts, _jaxlib, _mlir
+from bindax_xla_backend._errors import LoweringError, excerpt
+from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
+from bindax_xla_backend._program import _used_variables, _verify
+from bindax_xla_backend._symbolic import (
+    SIZE,
+    Dimensions,
+    Number,
+    SymbolicContext,
+    _dimension_size,
+    is_symbolic,
+)
+from bindax_xla_backend._types import symbol_name
+
+INDEX = ShapedArray((), np.int32)
+"""The type of the position of the platform among those that a program is for."""
+
+
+@attrs.frozen
+class Artifact:
+    """A program as a portable file.
+
+    Attributes:
+        module: the StableHLO portable artifact.
+        kept: the positions of the operands that the program takes.
+        custom_calls: the names of the functions outside of XLA that it calls.
+        is_symbolic: whether sizes are computed from the shapes of its operands.
+    """
+
+    module: bytes
+    kept: tuple[int, ...]
+    custom_calls: frozenset[str]
+    is_symbolic: bool
+
+
+def export_program(
+    jaxpr: ClosedJaxpr,
+    *,
+    name: str,
+    platforms: Sequence[str],
+    dimensions: Dimensions,
+    keep_unused: bool = False,
+) -> Artifact:
+    """Lower a program whose sizes may be expressions to a portable artifact.
+
+    Args:
+        jaxpr: the program; arrays that it closes over become part of the artifact.
+        name: its name.
+        platforms: what it is for, such as ``["cpu", "cuda"]``. With several it takes the position
+            of the platform as first operand.
+        dimensions: what is known of its sizes.
+        keep_unused: whether operands that it does not use are operands of the artifact.
+
+    Raises:
+        LoweringError: when it calls Python functions, or an operation cannot have such sizes.
+        MissingRuleError: when a primitive cannot be lowered.
+    """
+    used = None if keep_unused else _used_variables(jaxpr.jaxpr)
+    invars = jaxpr.jaxpr.invars
+    symbolic = any(map(is_symbolic, _all_avals(jaxpr)))
+    # The variables are computed from the shapes, so a program with them keeps all operands.
+    kept = tuple(i for i, v in enumerate(invars) if symbolic or used is None or v in used)
+    with _mlir.Context.borrow() as context:
+        texts = set()
+        if len(platforms) > 1:
+            for platform in platforms:
+                builder = _module(context, jaxpr, name, [platform], dimensions, kept, symbolic)
+                texts.add(_mlir.to_text(builder.module, debug_info=False))
+        shared = len(texts) == 1
+        builder = _module(context, jaxpr, name, platforms, dimensions, kept, symbolic, shared)
+        _verify(builder.module, name)
+        if builder.callbacks:
+            raise LoweringError(
+                f"{name} calls the Python function {builder.callbacks[0].name}, which a file "
+                f"cannot hold; leave callbacks out, or give the primitive a lowering."
+            )
+        if builder.meshes:
+            raise LoweringError(
+                f"{name} says how arrays are divided among devices; programs for one device are "
+                f"exported. Leave shard_map and sharding constraints out."
+            )
+        calls = frozenset(custom_call_targets(builder.module))
+        return Artifact(_artifacts.serialize_artifact(builder.module), kept, calls, symbolic)
+
+
+def _all_avals(jaxpr: ClosedJaxpr) -> list[Any]:
+    return [*jaxpr.in_avals, *(v.aval for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)]
+
+
+def _module(
+    context: _mlir.Context,
+    jaxpr: ClosedJaxpr,
+    name: str,
+    platforms: Sequence[str],
+    dimensions: Dimensions,
+    kept: Sequence[int],
+    symbolic: bool,
+    shared: bool = False,
+) -> ModuleBuilder:
+    """A module for some platforms; ``shared`` when the program is the same for all."""
+    builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platforms[0])
+    if symbolic:
+        builder.module.operation.attributes["jax.uses_shape_polymorphism"] = context.attribute(
+            "true"
+        )
+    for key in ("mhlo.num_partitions", "mhlo.num_replicas"):
+        builder.module.operation.attributes[key] = context.attribute("1 : i32")
+    several = len(platforms) > 1
+    operands = [jaxpr.in_avals[i] for i in kept]
+    attributes = ["{}"] * len(operands)
+    if several:
+        attributes.insert(0, '{jax.global_constant = "_platform_index"}')
+    avals = [INDEX, *operands] if several else operands
+    block = context.function(
+        builder.module,
+        "main",
+        (builder.types(avals), builder.types(jaxpr.out_avals)),
+        {"sym_visibility": '"public"', "arg_attrs": f"[{', '.join(attributes)}]"},
+        context.unknown_location,
+    )
+    arguments = list(block.arguments)
+    index = arguments.pop(0) if several else None
+    values: list[Any] = [None] * len(jaxpr.in_avals)
+    for i, argument in zip(kept, arguments, strict=True):
+        values[i] = argument
+    ctx = _context(builder, block, dimensions, values, symbolic)
+    if index is None or shared:
+        results = ctx.inline(jaxpr, values)
+    else:
+        results = _by_platform(ctx, jaxpr, values, index, platforms)
+    ctx.finish("func.return", results)
+    return builder
+
+
+def _context(
+    builder: ModuleBuilder, block: Any, dimensions: Dimensions, values: list[Any], symbolic: bool
+) -> LoweringContext:
+    if not symbolic:
+        return LoweringContext(builder, block)
+    ctx = SymbolicContext(builder, block, dimensions, {})
+
+    def size_of(position: int, axis: int) -> Number:
+        return Number(ctx, _dimension_size(ctx, values[position], axis))
+
+    variables = {name: number.value for name, number in dimensions.solve(size_of).items()}
+    ctx._variables = variables
+    for left, direction, right, message in dimensions.checks(size_of):
+        _assert(ctx, _value(ctx, left), direction, _value(ctx, right), message)
+    return ctx
+
+
+def _value(ctx: SymbolicContext, number: Any) -> Value:
+    return number.value if isinstance(number, Number) else ctx.constant(np.int64(number))
+
+
+def _assert(ctx: SymbolicContext, left: Value, direction: str, right: Value, message: str) -> None:
+    compare = {
+        "comparison_direction": f"#stablehlo<comparison_direction {direction}>",
+        "compare_type": "#stablehlo<comparison_type SIGNED>",
+    }
+    truth = ShapedArray((), np.bool_)
+    (holds,) = ctx.op("stablehlo.compare", [left, right], [truth], compare)
+    sizes = []
+    for value in (left, right):
+        sizes += ctx.op("stablehlo.convert", [value], [INDEX])
+    attributes = {
+        "call_target_name": '"shape_assertion"',
+        "api_version": "2 : i32",
+        "has_side_effect": "true",
+        "error_message": _mlir.quoted(message),
+    }
+    ctx.op("stablehlo.custom_call", [holds, *sizes], [], attributes)
+
+
+def _by_platform(
+    ctx: LoweringContext,
+    jaxpr: ClosedJaxpr,
+    values: Sequence[Value],
+    index: Value,
+    platforms: Sequence[str],
+) -> list[Value]:
+    builder = ctx._builder
+
+    def region(platform: str) -> Region:
+        def build(inner: LoweringContext) -> Sequence[Value]:
+            builder.platform = inner.platform = platform
+            builder.rules.clear()
+            builder._functions.clear()
+            return inner.inline(jaxpr, values)
+
+        return Region([], build)
+
+    ctx.avals_out = tuple(jaxpr.out_avals)
+    regions = [region(platform) for platform in platforms]
+    return ctx.op("stablehlo.case", [index], jaxpr.out_avals, regions=regions)
+
+
+def custom_call_targets(module: Any) -> list[str]:
+    """The names of the functions that the custom calls of a module name."""
+    text = _mlir.to_text(module, debug_info=False)
+    pretty = re.findall(r"custom_call @(\"(?:[^\"\\]|\\.)*\"|[\w$.]+)", text)
+    generic = re.findall(r'call_target_name = "([^"]*)"', text)
+    return [name.strip('"') for name in pretty] + generic
+
+
+# ---------------------------------------------------------------------------- reading it back
+
+
+def artifact_text(artifact: bytes) -> str:
+    """The StableHLO module of an artifact."""
+    with _mlir.Context.borrow() as context:
+        return _mlir.to_text(_read(artifact, context), debug_info=False)
+
+
+def _read(artifact: bytes, context: _mlir.Context) -> Any:
+    try:
+        return _artifacts.deserialize_artifact(artifact, context.raw)
+    except (_jaxlib.RuntimeFailure, _mlir.InvalidIR, ValueError) as error:
+        raise BackendError(
+            f"the program is no StableHLO artifact that this version of jaxlib "
+            f"({_jaxlib.VERSION}) reads: {excerpt(str(error))}. It is damaged, or was written by a "
+            f"newer version: export it again, or update jaxlib."
+        ) from error
+
+
+def call_artifact(
+    ctx: LoweringContext,
+    artifact: bytes,
+    values: Sequence[Value],
+    *,
+    name: str,
+    operand_avals: Sequence[ShapedArray],
+    parameter_avals: Sequence[ShapedArray],
+    result_avals: Sequence[ShapedArray],
+    declared_avals: Sequence[ShapedArray],
+    platform_index: int | None,
+) -> list[Value]:
+    """Call the program of an artifact from a program that is being lowered.
+
+    Args:
+        ctx: the context of the lowering rule.
+        artifact: the program.
+        values: its operands.
+        name: its name.
+        operand_avals: the types of the operands.
+        parameter_avals: the types of its parameters, whose sizes may be expressions.
+        result_avals: the types of the results for these operands.
+        declared_avals: the types of its results, whose sizes may be expressions.
+        platform_index: the position of the platform, if it is for several.
+    """
+    context, builder = ctx._builder.context, ctx._builder
+    indices = [] if platform_index is None else [ctx.constant(np.int32(platform_index))]
+    if any(map(is_symbolic, [*operand_avals, *result_avals])):
+        module = _read(artifact, context)
+        given = [
+            ctx.op("stablehlo.convert", [x], [to])[0] if types_differ(of, to) else x
+            for x, of, to in zip(values, operand_avals, parameter_avals, strict=True)
+        ]
+        symbol = _merge(builder, module, name)
+        attributes = {"callee": f"@{_mlir.quoted(symbol)}"}
+        outs = LoweringContext.op(ctx, "func.call", [*indices, *given], declared_avals, attributes)
+        return [
+            ctx.op("stablehlo.convert", [x], [to])[0] if types_differ(of, to) else x
+            for x, of, to in zip(outs, declared_avals, result_avals, strict=True)
+        ]
+    fixed = [INDEX] * len(indices) + list(operand_avals)
+    refined = _refined(artifact, tuple(fixed), tuple(result_avals), platform_index)
+    symbol = _merge(builder, context.parse_module(refined), name)
+    attributes = {"callee": f"@{_mlir.quoted(symbol)}"}
+    return ctx.op("func.call", list(values), result_avals, attributes)
+
+
+def types_differ(a: Any, b: Any) -> bool:
+    """Tell whether two types are different tensor types."""
+    plain = [[None if _is_expression(n) else n for n in aval.shape] for aval in (a, b)]
+    return plain[0] != plain[1]
+
+
+def _is_expression(size: Any) -> bool:
+    return not isinstance(size, int)
+
+
+@functools.lru_cache(maxsize=64)
+def _refined(
+    artifact: bytes,
+    avals: tuple[ShapedArray, ...],
+    results: tuple[ShapedArray, ...],
+    platform_index: int | None,
+) -> bytes:
+    """The program for operands of these types, as bytecode; its sizes are numbers."""
+    with _mlir.Context.borrow() as context:
+        module = _read(artifact, context)
+        builder = ModuleBuilder(context, "refined", "")
+        builder.module = module
+        old = _mlir.rename_function(module, "main", "exported_main")
+        inputs, outputs = _mlir.function_types(old)
+        visible = avals if platform_index is None else avals[1:]
+        block = context.function(
+            module,
+            "main",
+            (builder.types(visible), builder.types(results)),
+            {"sym_visibility": '"public"'},
+            context.unknown_location,
+        )
+        ctx = LoweringContext(builder, block)
+        arguments = list(block.arguments)
+        if platform_index is not None:
+            arguments.insert(0, ctx.constant(np.int32(platform_index)))
+        given = [_cast(ctx, x, kind) for x, kind in zip(arguments, inputs, strict=True)]
+        attributes = {"callee": context.attribute('@"exported_main"')}
+        outs = list(ctx._create("func.call", given, outputs, attributes).results)
+        types = builder.types(results)
+        ctx.finish("func.return", [_cast(ctx, x, to) for x, to in zip(outs, types, strict=True)])
+        bytecode = _mlir.to_bytecode(module)
+    try:
+        return _artifacts.refine_shapes(bytecode)
+    except _jaxlib.RuntimeFailure as error:
+        raise BackendError(
+            f"the sizes of an exported program could not be computed for operands of the types "
+            f"({', '.join(aval.str_short() for aval in avals)}): {excerpt(str(error))}"
+        ) from error
+
+
+def _cast(ctx: LoweringContext, x: Value, kind: Any) -> Value:
+    return x if x.type == kind else ctx._create("stablehlo.convert", [x], [kind]).results[0]
+
+
+def _merge(builder: ModuleBuilder, module: Any, name: str) -> str:
+    """Move the functions of a module into the one that is being built; give the main one's name."""
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    names = {}
+    for function in functions:
+        old = _mlir.symbol_of(function)
+        new = builder._new_symbol(symbol_name(name if old == "main" else f"{name}_{old}"))
+        names[old] = new
+    # Renamed in two steps, because a new name can be the old name of another function.
+    for i, old in enumerate(names):
+        _mlir.rename_function(module, old, f"moving.{i}")
+    for i, new in enumerate(names.values()):
+        _mlir.rename_function(module, f"moving.{i}", new)
+    for function in functions:
+        builder.module.body.append(function)
+    return names["main"]
+
+
+__all__ = [
+    "INDEX",
+    "SIZE",
+    "Artifact",
+    "artifact_text",
+    "call_artifact",
+    "custom_call_targets",
+    "export_program",
+]

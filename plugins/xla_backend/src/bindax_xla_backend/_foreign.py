@@ -1,0 +1,49 @@
+"""Kernels of other languages: what XLA knows of them, by name and platform."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_xla_backend import _jaxlib
+from bindax_xla_backend._jaxlib import xla_client
+
+_PLATFORMS = {"cuda": "CUDA", "rocm": "ROCM"}
+"""The names of platforms in the registries of XLA, where they differ."""
+
+
+def register_target(name: str, function: Any, platform: str, api_version: int) -> None:
+    """Give a kernel its name, for the life of the process.
+
+    Args:
+        name: the name.
+        function: a capsule, or a dict of capsules by stage.
+        platform: ``"cpu"``, or the name of another platform.
+        api_version: 1 for the typed interface, 0 for the older one.
+    """
+    xla_client.register_custom_call_target(
+        name, function, platform=_PLATFORMS.get(platform, platform), api_version=api_version
+    )
+
+
+def register_type(name: str, registration: Any, platform: str) -> None:
+    """Register a type of state that a kernel keeps."""
+    xla_client.register_custom_type(name, registration, platform=_PLATFORMS.get(platform, platform))
+
+
+def batch_partitionable(name: str) -> None:
+    """Let the partitioner split calls of a kernel along leading axes."""
+    xla_client.register_custom_call_as_batch_partitionable(name)
+
+
+def has_target(name: str, platform: str) -> bool:
+    """Tell whether XLA knows a kernel, whoever registered it."""
+    if platform != "cpu":
+        return True  # a plugin keeps its own list, and shows it to nobody
+    if name.startswith("lapack_"):
+        _jaxlib.enable_lapack()
+    return name in xla_client.custom_call_targets(xla_client.xla_platform_names[platform])
+
+
+def include_dir() -> str:
+    """The directory of the headers for kernels."""
+    return _jaxlib.INCLUDE_DIRECTORY

@@ -1,0 +1,106 @@
+"""From a lowered program to one that XLA has loaded, and where that takes and leaves arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bindax_core.sharding import NamedSharding, PartitionSpec
+from bindax_xla_backend import _cache, _jaxlib, _mlir, _partitions
+from bindax_xla_backend._errors import CompilationError, excerpt
+from bindax_xla_backend._layout import ProgramPlaces
+from bindax_xla_backend._program import LoweredProgram
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._backend import XlaBackend
+
+
+def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping[str, Any]) -> Any:
+    """Compile a program for its devices, or take it from a cache; opaque.
+
+    Raises:
+        CompilationError: when XLA rejects it.
+    """
+    client, options = backend.client(), _options(program)
+    options.env_option_overrides = list(compiler_options.items())
+    devices = _devices(backend, program)
+    if program.callbacks or program.inspectors:
+        # It calls Python functions of this process, so it can be used by nobody else.
+        return _compile(client, devices, program, options)
+    key = _cache.program_key(
+        program.text(),
+        options.SerializeAsString(),
+        f"jaxlib {_jaxlib.VERSION} {backend.platform} {len(backend.devices())} {devices}",
+    )
+
+    def load_or_compile() -> Any:
+        directory = _cache.compilation_cache_dir()
+        if directory is None:
+            return _compile(client, devices, program, options)
+        stored = _cache.read_entry(directory, key)
+        if stored is not None:
+            try:
+                return _jaxlib.load_executable(client, devices, stored, options)
+            except _jaxlib.RuntimeFailure:
+                pass  # written by something that is not quite this version: compile it anew
+        loaded = _compile(client, devices, program, options)
+        _cache.write_entry(directory, key, _jaxlib.serialize_executable(loaded))
+        return loaded
+
+    return backend.compiled.get(key, len(program.bytecode), load_or_compile)
+
+
+def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> ProgramPlaces:
+    """Where a loaded program takes its parameters, and leaves its results."""
+    layout, kept, results = program.layout, program.kept, program.out_avals
+    if layout is None:
+        return ProgramPlaces([backend] * len(kept), [backend] * len(results), backend)
+    operands = [program.in_avals[i] for i in kept]
+    chosen: list[list[Any]]
+    everywhere: Any
+    if layout.mesh is None:
+        single = layout.single
+        chosen, everywhere = [[single] * len(kept), [single] * len(results)], single
+    else:
+        ranks = [[array.ndim for array in program.constants] + [x.ndim for x in operands]]
+        ranks += [[aval.ndim for aval in results]]
+        chosen = _partitions.chosen_shardings(loaded, layout.mesh, ranks)
+        chosen[0] = chosen[0][len(program.constants) :]
+        everywhere = NamedSharding(layout.mesh, PartitionSpec())
+    bound = [layout.operands[i] for i in kept]
+    return ProgramPlaces(
+        [
+            backend.place(free, committed=False) if own is None else backend.place(own)
+            for own, free in zip(bound, chosen[0], strict=True)
+        ],
+        [backend.place(sharding, committed=layout.committed) for sharding in chosen[1]],
+        backend.place(everywhere, committed=False),
+    )
+
+
+def _devices(backend: XlaBackend, program: LoweredProgram) -> tuple[Any, ...]:
+    return (backend.device(),) if program.layout is None else program.layout.devices
+
+
+def _options(program: LoweredProgram) -> Any:
+    layout = program.layout
+    if layout is None:
+        return _jaxlib.compile_options()
+    free = [False] * len(program.constants)
+    free += [layout.operands[i] is None for i in program.kept]
+    results = len(program.out_avals)
+    return _partitions.compile_options(layout.devices, free, results, program.names_meshes)
+
+
+def _compile(client: Any, devices: Any, program: LoweredProgram, options: Any) -> Any:
+    try:
+        if not program.callbacks:
+            return _jaxlib.compile_program(client, devices, program.bytecode, options)
+        with _mlir.Context.borrow() as context:
+            module = context.parse_module(program.bytecode)
+            return _jaxlib.compile_module(client, devices, module, options, program.callbacks)
+    except _jaxlib.RuntimeFailure as error:
+        raise CompilationError(
+            f"XLA could not compile {program.name}: {excerpt(str(error))}\n"
+            f"lower(...).as_text() shows the program that was given to it."
+        ) from error

@@ -1,0 +1,152 @@
+"""Places: where buffers are that are not simply on the first device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bindax_core.extend import BackendError, ShapedArray, float0
+from bindax_core.sharding import Sharding
+from bindax_xla_backend import _jaxlib, _partitions
+from bindax_xla_backend._types import element_type, storage_dtype
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._backend import XlaBackend
+
+
+class DevicePlace:
+    """The devices that buffers are on, and their parts there; see ``bindax_core.extend.Place``.
+
+    Attributes:
+        backend: the backend of the devices.
+        sharding: which part lies on which device.
+        committed: whether programs must run on these devices.
+        name: the name of the backend.
+        host_accessible: whether operations on the arrays may be evaluated on the host.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_raw",
+        "backend",
+        "committed",
+        "host_accessible",
+        "name",
+        "sharding",
+    )
+
+    def __init__(self, backend: XlaBackend, sharding: Sharding, committed: bool) -> None:
+        self.backend = backend
+        self.sharding = sharding
+        self.committed = committed
+        self.name = backend.name
+        # The memory of the first device is the host's: nothing is lost by looking at it there.
+        on_host = sharding.device_assignment == (backend.device(),)
+        self.host_accessible = on_host and backend.host_accessible
+        self._raw: dict[int, _jaxlib.RawSharding] = {}
+
+    def __repr__(self) -> str:
+        return f"DevicePlace({self.sharding!r}, committed={self.committed})"
+
+    def raw(self, ndim: int) -> _jaxlib.RawSharding:
+        """The sharding of buffers with ``ndim`` axes, as jaxlib takes it."""
+        found = self._raw.get(ndim)
+        if found is None:
+            parts = _partitions.hlo_sharding(self.sharding, ndim)
+            found = _jaxlib.RawSharding(self.sharding.device_assignment, parts)
+            self._raw[ndim] = found
+        return found
+
+    def put(self, array: np.ndarray[Any, Any], aval: ShapedArray, *, copy: bool = True) -> Any:
+        """A buffer with the values of an array, each part on its devices.
+
+        Raises:
+            ValueError: when the array cannot be divided so.
+        """
+        self.sharding.check(aval.shape, "the array")
+        element_type(aval.dtype)  # XLA's own error for a dtype that it lacks names no dtype
+        if aval.dtype == float0:
+            array = np.zeros(aval.shape, storage_dtype(aval.dtype))
+        indices = self.sharding.addressable_devices_indices_map(aval.shape)
+        # One copy of each part, however many devices get it, which XLA may keep for itself.
+        own: dict[str, Any] = {}
+        for index in indices.values():
+            own.setdefault(str(index), array[index])
+        own = {key: np.array(part, order="C") for key, part in own.items()}
+        parts = [own[str(index)] for index in indices.values()]
+        return _partitions.put_parts(parts, _stored(aval), self.raw(aval.ndim))
+
+    def assemble(self, aval: ShapedArray, buffers: Sequence[Any]) -> Any:
+        """One buffer of those of the devices of this process, in the order of the devices."""
+        return _partitions.put_parts(buffers, _stored(aval), self.raw(aval.ndim))
+
+    def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
+        """The devices of this process, each with the buffer of its part."""
+        local = [device for device in self.sharding.device_assignment if device.is_local]
+        if self.sharding.num_devices == 1:
+            return [(local[0], buffer)]
+        return list(zip(local, _partitions.single_buffers(buffer), strict=True))
+
+    def copy(self, buffer: Any, aval: ShapedArray) -> Any:
+        """A buffer in the same place with memory of its own."""
+        self.backend.check_alive(buffer, aval)
+        return _partitions.copied(buffer, self.raw(aval.ndim))
+
+    def receive(self, buffer: Any, aval: ShapedArray, sharding: Sharding) -> Any:
+        """A copy here of a buffer of the same parts on other devices; None if it has others."""
+        own = self.sharding
+        if own.num_devices != sharding.num_devices or (
+            own.num_devices > 1
+            and not (own._coordinates(aval.ndim) == sharding._coordinates(aval.ndim)).all()
+        ):
+            return None
+        return self.copy(buffer, aval)
+
+    def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
+        """The values of a buffer, put together, as a read-only NumPy array.
+
+        Raises:
+            BackendError: when parts of it are on devices of other processes alone.
+        """
+        backend, sharding = self.backend, self.sharding
+        if sharding.num_devices == 1:
+            return backend.to_host(buffer, aval)
+        backend.check_alive(buffer, aval)
+        shards = self.shards(buffer)
+        if sharding.is_fully_replicated:
+            return backend.to_host(shards[0][1], aval)
+        if not sharding.is_fully_addressable:
+            raise BackendError(
+                f"an array of type {aval.str_short()} has parts on devices of other processes, so "
+                f"this process cannot read all of it: {sharding!r}. Look at addressable_shards, or "
+                f"gather it with multihost_utils.process_allgather."
+            )
+        part = aval.update(shape=sharding.shard_shape(aval.shape))
+        indices = sharding.addressable_devices_indices_map(aval.shape)
+        whole = np.empty(aval.shape, aval.dtype)
+        for device, shard in shards:
+            whole[indices[device]] = backend.to_host(shard, part)
+        whole.flags.writeable = False
+        return whole
+
+    def block_until_ready(self, buffer: Any) -> None:
+        """Wait until a buffer is computed."""
+        self.backend.block_until_ready(buffer)
+
+    def delete(self, buffer: Any) -> None:
+        """Give the memory of a buffer back."""
+        self.backend.delete(buffer)
+
+    def is_deleted(self, buffer: Any) -> bool:
+        """Tell whether a buffer was deleted or donated."""
+        return self.backend.is_deleted(buffer)
+
+    def devices_of(self, buffer: Any) -> list[Any]:
+        """The devices that a buffer is on."""
+        return list(self.sharding.device_assignment)
+
+
+def _stored(aval: ShapedArray) -> ShapedArray:
+    return aval.update(dtype=storage_dtype(aval.dtype)) if aval.dtype == float0 else aval

@@ -1,0 +1,119 @@
+"""Backends for the platforms of PJRT plugins, each isolated from the failures of others."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import BackendError, ShapedArray, config, float0
+from bindax_xla_backend._backend import XlaBackend
+from bindax_xla_backend._pjrt import PATHS_VARIABLE, PjrtPlugin, discover
+
+_log = logging.getLogger("bindax")
+_ABOVE_CPU, _STEP = 200, 10
+
+
+class PluginBackend(XlaBackend):
+    """Compiles with XLA for the devices of a PJRT plugin.
+
+    Attributes:
+        name: the platform, such as ``"cuda"``.
+        priority: above the CPU when it works; -1 when it does not, so that nobody gets it unasked.
+        platform: the same as the name.
+        host_accessible: False: NumPy cannot read its buffers where they are.
+        failure: what went wrong when it was started, or None.
+    """
+
+    host_accessible = False
+
+    def __init__(self, platform: str, plugin: PjrtPlugin | None, priority: int) -> None:
+        super().__init__()
+        self.name = self.platform = platform
+        self.priority = priority
+        self.failure: Exception | None = None
+        self._plugin = plugin
+
+    def make_client(self) -> Any:
+        """Start the plugin.
+
+        Raises:
+            BackendError: when it fails; the reason is its cause.
+        """
+        if self.failure is None:
+            try:
+                from bindax_xla_backend._plugin_client import make_plugin_client
+
+                return make_plugin_client(self.platform, str(self._library()))
+            except Exception as error:
+                self.failure = error
+        raise BackendError(self._message()) from self.failure
+
+    def _library(self) -> Any:
+        if self._plugin is None:
+            others = ", ".join(map(repr, sorted(discover()))) or "none"
+            raise FileNotFoundError(f"no PJRT plugin for it is installed; there are {others}")
+        if self._plugin.library is None:
+            raise FileNotFoundError(f"no file of {self._plugin.origin} has the function GetPjrtApi")
+        return self._plugin.library
+
+    def _message(self) -> str:
+        where = "" if self._plugin is None else f", which {self._plugin.origin} brings,"
+        kind, problem = type(self.failure).__name__, str(self.failure).rstrip(".")
+        return (
+            f"the platform {self.platform!r}{where} cannot be used: {kind}: "
+            f"{problem}. Repair or remove its package; for CUDA install jax-cuda12-pjrt or "
+            f"jax-cuda13-pjrt in the version of jaxlib, or name a library with {PATHS_VARIABLE}. "
+            f"config.platforms = 'cpu' leaves it alone."
+        )
+
+    def start(self) -> None:
+        """Start it, and step aside where that fails; the failure is logged."""
+        try:
+            self.client()
+        except BackendError as error:
+            self.priority = -1
+            _log.warning("%s The CPU is used.", error)
+
+    def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
+        """The values of a buffer as a NumPy array of its own memory."""
+        from bindax_xla_backend import _jaxlib
+
+        if aval.dtype == float0 or _jaxlib.is_deleted(buffer):
+            return super().to_host(buffer, aval)
+        self.block_until_ready(buffer)
+        return _jaxlib.copy_to_host(buffer)
+
+
+def plugin_backends(cpu: XlaBackend) -> list[XlaBackend]:
+    """The backends of the plugins that are wanted, and the CPU in its place among them.
+
+    With ``config.platforms`` they are those, the first before the others, and what fails is an
+    error when it is used. Otherwise they are all that are installed, and one that fails is logged.
+    """
+    wanted = _wanted()
+    if wanted is None:
+        found = [
+            PluginBackend(platform, plugin, _ABOVE_CPU) for platform, plugin in discover().items()
+        ]
+        for backend in found:
+            backend.start()
+        return [cpu, *found]
+    plugins = discover() if set(wanted) - {"cpu"} else {}
+    made: list[XlaBackend] = []
+    for i, platform in enumerate(wanted):
+        priority = _ABOVE_CPU - _STEP * i
+        if platform == "cpu":
+            cpu.priority = priority
+        else:
+            made.append(PluginBackend(platform, plugins.get(platform), priority))
+    return [cpu, *made]
+
+
+def _wanted() -> Sequence[str] | None:
+    text = config.platforms
+    if text is None:
+        return None
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))

@@ -1,0 +1,300 @@
+"""Programs whose sizes are expressions, in StableHLO: operations that take sizes as operands.
+
+Lowering rules are the same as for fixed sizes. Where an operation's sizes are in its attributes or
+its result type, the context adds the operation of StableHLO that takes them as operands, and
+computes them from the shapes of the arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from bindax_core.extend import ClosedJaxpr, Dimension, Literal, Region, ShapedArray
+from bindax_xla_backend._errors import LoweringError
+from bindax_xla_backend._lowering import _NO_ATTRIBUTES, LoweringContext, ModuleBuilder, Value
+
+SIZE = ShapedArray((), np.int64)
+"""The type in which sizes are computed."""
+
+
+class Dimensions(Protocol):
+    """The front end's knowledge of the sizes of a program."""
+
+    def solve(self, size_of: Callable[[int, int], Any]) -> Mapping[str, Any]:
+        """The variables, from the sizes of the arguments by position and axis."""
+
+    def parse(self, text: str) -> Sequence[Any]:
+        """Sizes separated by commas."""
+
+    def checks(self, size_of: Callable[[int, int], Any]) -> Iterable[tuple[Any, str, Any, str]]:
+        """The conditions on calls: two numbers, ``"EQ"`` or ``"GE"`` between them, and a text."""
+
+
+class Number:
+    """A size as a value of a program, with arithmetic."""
+
+    __slots__ = ("ctx", "value")
+
+    def __init__(self, ctx: SymbolicContext, value: Value) -> None:
+        self.ctx = ctx
+        self.value = value
+
+    def _of(self, other: Any) -> Value:
+        return other.value if isinstance(other, Number) else self.ctx.constant(np.int64(other))
+
+    def _op(self, name: str, left: Value, right: Value) -> Number:
+        return Number(self.ctx, self.ctx.op(f"stablehlo.{name}", [left, right], [SIZE])[0])
+
+    def __add__(self, other: Any) -> Number:
+        return self._op("add", self.value, self._of(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Number:
+        return self._op("subtract", self.value, self._of(other))
+
+    def __rsub__(self, other: Any) -> Number:
+        return self._op("subtract", self._of(other), self.value)
+
+    def __mul__(self, other: Any) -> Number:
+        return self._op("multiply", self.value, self._of(other))
+
+    __rmul__ = __mul__
+
+    def __mod__(self, other: Any) -> Number:
+        # StableHLO's remainder has the sign of the dividend; divisors here are positive.
+        divisor = self._of(other)
+        once = self._op("remainder", self.value, divisor)
+        shifted = self._op("add", once.value, divisor)
+        return self._op("remainder", shifted.value, divisor)
+
+    def __rmod__(self, other: Any) -> Number:
+        return Number(self.ctx, self._of(other)) % self
+
+    def __floordiv__(self, other: Any) -> Number:
+        rest = self % other
+        return self._op("divide", (self - rest).value, self._of(other))
+
+    def __rfloordiv__(self, other: Any) -> Number:
+        return Number(self.ctx, self._of(other)) // self
+
+    def maximum(self, other: Any) -> Number:
+        """The larger of two sizes."""
+        return self._op("maximum", self.value, self._of(other))
+
+    def minimum(self, other: Any) -> Number:
+        """The smaller of two sizes."""
+        return self._op("minimum", self.value, self._of(other))
+
+
+class SymbolicContext(LoweringContext):
+    """A lowering context for programs some of whose sizes are expressions."""
+
+    __slots__ = ("_dimensions", "_variables")
+
+    def __init__(
+        self,
+        builder: ModuleBuilder,
+        block: Any,
+        dimensions: Dimensions,
+        variables: Mapping[str, Value],
+    ) -> None:
+        super().__init__(builder, block)
+        self._dimensions = dimensions
+        self._variables = variables
+
+    def _nested(self, block: Any) -> LoweringContext:
+        return SymbolicContext(self._builder, block, self._dimensions, self._variables)
+
+    def constant(self, value: Any) -> Value:
+        if isinstance(value, Dimension):
+            return self.size(value)
+        return super().constant(value)
+
+    def call(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str) -> list[Value]:
+        """The operations of the program in place: functions do not see the sizes around them."""
+        return self.inline(closed_jaxpr, values)
+
+    def _literal(self, literal: Literal) -> Value:
+        if not isinstance(literal.val, Dimension):
+            return super()._literal(literal)
+        size = self.size(literal.val)
+        if literal.aval.dtype == SIZE.dtype:
+            return size
+        (converted,) = super().op("stablehlo.convert", [size], [literal.aval])
+        return converted
+
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        result_avals: Sequence[ShapedArray] | None = None,
+        attributes: Mapping[str, str] = _NO_ATTRIBUTES,
+        regions: Sequence[Region] = (),
+    ) -> list[Value]:
+        avals = self.avals_out if result_avals is None else result_avals
+        symbolic = any(is_symbolic(aval) for aval in avals)
+        build = _DYNAMIC.get(name)
+        if build is not None and (symbolic or any(map(self._has_symbol, attributes.values()))):
+            return build(self, list(operands), avals, attributes)
+        if symbolic and name == "stablehlo.custom_call":
+            operands, attributes = _with_shapes(self, operands, avals, attributes)
+        try:
+            return super().op(name, operands, avals, attributes, regions)
+        except LoweringError as error:
+            if any(self._has_symbol(text) for text in attributes.values()):
+                raise LoweringError(
+                    f"{name} cannot have the symbolic sizes {dict(attributes)}; export the "
+                    f"program for fixed sizes there."
+                ) from error
+            raise
+
+    def size(self, size: Any) -> Value:
+        """A size as a scalar value."""
+        if not isinstance(size, Dimension):
+            return self.constant(np.int64(size))
+        found = self._constants.get(size)
+        if found is None:
+            numbers = {name: Number(self, value) for name, value in self._variables.items()}
+            number = size.evaluate(numbers, _maximum, _minimum)  # type: ignore[attr-defined]
+            found = self._constants[size] = number.value
+        return found
+
+    def sizes(self, sizes: Sequence[Any]) -> Value:
+        """Sizes as a vector value."""
+        if not any(isinstance(size, Dimension) for size in sizes):
+            return self.constant(np.array([int(size) for size in sizes], np.int64))
+        one = SIZE.update(shape=(1,))
+        parts = [
+            super(SymbolicContext, self).op("stablehlo.reshape", [self.size(n)], [one])[0]
+            for n in sizes
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        whole = SIZE.update(shape=(len(parts),))
+        (vector,) = super().op("stablehlo.concatenate", parts, [whole], {"dimension": "0 : i64"})
+        return vector
+
+    def parsed_sizes(self, text: str) -> list[Any]:
+        """The sizes in the text of an attribute, such as ``array<i64: 0, b>``."""
+        inner = re.sub(r"^array<i64:?|^dense<|>( : tensor<[^>]*>)?$|[\[\]]", "", text)
+        return list(self._dimensions.parse(inner))
+
+    def _has_symbol(self, text: str) -> bool:
+        try:
+            return any(isinstance(size, Dimension) for size in self.parsed_sizes(text))
+        except ValueError:
+            return False
+
+
+def is_symbolic(aval: Any) -> bool:
+    """Tell whether a size of a type is an expression."""
+    return any(isinstance(size, Dimension) for size in aval.shape)
+
+
+def _maximum(a: Any, b: Any) -> Any:
+    return a.maximum(b) if isinstance(a, Number) else b.maximum(a)
+
+
+def _minimum(a: Any, b: Any) -> Any:
+    return a.minimum(b) if isinstance(a, Number) else b.minimum(a)
+
+
+def _resized(name: str) -> Callable[..., list[Value]]:
+    """An operation that takes the shape of its result as last operand."""
+
+    def build(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list[Value]:
+        shape = ctx.sizes(avals[0].shape)
+        return LoweringContext.op(ctx, name, [*operands, shape], avals, attributes)
+
+    return build
+
+
+def _with_sizes(name: str, *keys: str) -> Callable[..., list[Value]]:
+    """An operation that takes what are attributes for fixed sizes as last operands."""
+
+    def build(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list[Value]:
+        sizes = [ctx.sizes(ctx.parsed_sizes(attributes[key])) for key in keys]
+        rest = {key: text for key, text in attributes.items() if key not in keys}
+        return LoweringContext.op(ctx, name, [*operands, *sizes], avals, rest)
+
+    return build
+
+
+def _dynamic_slice(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list[Value]:
+    x, *starts = operands
+    sizes = ctx.parsed_sizes(attributes["slice_sizes"])
+    one, vector = SIZE.update(shape=(1,)), SIZE.update(shape=(len(sizes),))
+    add = LoweringContext.op
+    parts = []
+    for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+        whole = _dimension_size(ctx, x, axis)
+        (last,) = add(ctx, "stablehlo.subtract", [whole, ctx.size(size)], [SIZE])
+        (given,) = add(ctx, "stablehlo.convert", [start], [SIZE])
+        bounds = [ctx.constant(np.int64(0)), given, last]
+        (inside,) = add(ctx, "stablehlo.clamp", bounds, [SIZE])
+        parts += add(ctx, "stablehlo.reshape", [inside], [one])
+    if len(parts) == 1:
+        first = parts[0]
+    else:
+        (first,) = add(ctx, "stablehlo.concatenate", parts, [vector], {"dimension": "0 : i64"})
+    (limit,) = add(ctx, "stablehlo.add", [first, ctx.sizes(sizes)], [vector])
+    strides = ctx.constant(np.ones(len(sizes), np.int64))
+    return add(ctx, "stablehlo.real_dynamic_slice", [x, first, limit, strides], avals)
+
+
+def _dimension_size(ctx: Any, x: Value, axis: int) -> Value:
+    narrow = ShapedArray((), np.int32)
+    attributes = {"dimension": f"{axis} : i64"}
+    (size,) = LoweringContext.op(ctx, "stablehlo.get_dimension_size", [x], [narrow], attributes)
+    return LoweringContext.op(ctx, "stablehlo.convert", [size], [SIZE])[0]
+
+
+def _convolution(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list[Value]:
+    padding = ctx.parsed_sizes(attributes["padding"])
+    if not any(isinstance(size, Dimension) for size in padding):
+        return LoweringContext.op(ctx, "stablehlo.convolution", operands, avals, attributes)
+    pairs = SIZE.update(shape=(len(padding) // 2, 2))
+    (widths,) = LoweringContext.op(ctx, "stablehlo.reshape", [ctx.sizes(padding)], [pairs])
+    rest = {key: text for key, text in attributes.items() if key != "padding"}
+    return LoweringContext.op(ctx, "stablehlo.dynamic_conv", [*operands, widths], avals, rest)
+
+
+def _with_shapes(
+    ctx: Any, operands: Sequence[Value], avals: Sequence[ShapedArray], attributes: Mapping[str, str]
+) -> tuple[list[Value], dict[str, str]]:
+    """A custom call that is told the shapes of its results by operands."""
+    count = len(operands)
+    shapes = [ctx.sizes(aval.shape) for aval in avals]
+    positions = list(range(count, count + len(shapes)))
+    extended = {
+        **attributes,
+        "indices_of_shape_operands": f"dense<{positions}> : tensor<{len(shapes)}xi64>",
+    }
+    layouts = attributes.get("operand_layouts")
+    if layouts is not None:
+        flat = ["dense<[0]> : tensor<1xindex>"] * len(shapes)
+        inner = layouts.strip()[1:-1]
+        extended["operand_layouts"] = f"[{', '.join([*filter(None, [inner]), *flat])}]"
+    return [*operands, *shapes], extended
+
+
+_DYNAMIC: dict[str, Callable[..., list[Value]]] = {
+    "stablehlo.broadcast_in_dim": _resized("stablehlo.dynamic_broadcast_in_dim"),
+    "stablehlo.reshape": _resized("stablehlo.dynamic_reshape"),
+    "stablehlo.iota": _resized("stablehlo.dynamic_iota"),
+    "stablehlo.slice": _with_sizes(
+        "stablehlo.real_dynamic_slice", "start_indices", "limit_indices", "strides"
+    ),
+    "stablehlo.pad": _with_sizes(
+        "stablehlo.dynamic_pad", "edge_padding_low", "edge_padding_high", "interior_padding"
+    ),
+    "stablehlo.gather": _with_sizes("stablehlo.dynamic_gather", "slice_sizes"),
+    "stablehlo.dynamic_slice": _dynamic_slice,
+    "stablehlo.convolution": _convolution,
+}
+"""The forms of operations with sizes as operands, by the operations with sizes as attributes."""

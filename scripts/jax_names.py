@@ -1,0 +1,63 @@
+"""Write the public module paths and names of the JAX that is installed.
+
+``uv run python scripts/jax_names.py`` writes ``plugins/jax_names/src/bindax_jax_names/names.txt``,
+one line for each module: its path, a colon, its names. The alias knows from it which names JAX has,
+so that a name that bindax lacks and one that nobody has get different messages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import types
+import warnings
+from pathlib import Path
+
+TARGET = Path(__file__).parent.parent / "plugins/jax_names/src/bindax_jax_names/names.txt"
+# Lists of a compiler's operations; packages that name them write for that compiler.
+WITHOUT_NAMES = ("jax.extend.mlir.", "jax.experimental.mosaic.", "jax.experimental.pallas.")
+
+
+def paths() -> list[str]:
+    """The public modules of the installed JAX."""
+    import jax
+
+    found = ["jax"]
+    for module in pkgutil.walk_packages(jax.__path__, "jax.", onerror=lambda name: None):
+        parts = module.name.split(".")
+        if not any(part.startswith("_") for part in parts) and parts[1] != "tools":
+            found.append(module.name)
+    return found
+
+
+def names(path: str, modules: set[str]) -> list[str]:
+    """The public names of a module; none of one that needs what is not installed."""
+    if path.startswith(WITHOUT_NAMES):
+        return []
+    try:
+        module = importlib.import_module(path)
+    except ImportError:
+        return []
+    found = []
+    for name in dir(module):
+        value = getattr(module, name, None)
+        is_foreign = isinstance(value, types.ModuleType) and f"{path}.{name}" not in modules
+        if not name.startswith("_") and not is_foreign and name != "annotations":
+            found.append(name)
+    return found
+
+
+def main() -> None:
+    """Write the table."""
+    warnings.simplefilter("ignore")
+    import jax
+
+    modules = paths()
+    lines = [f"# JAX {jax.__version__}; written by scripts/jax_names.py"]
+    lines += [f"{path}: {' '.join(names(path, set(modules)))}".rstrip() for path in modules]
+    TARGET.write_text("\n".join(lines) + "\n")
+    print(f"{TARGET.name}: {len(modules)} modules")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Devices in a mesh, and which part of an array lies on which device.
+
+>>> import bindax
+>>> from bindax.sharding import NamedSharding, PartitionSpec as P
+>>> mesh = bindax.make_mesh((1,), ("data",))
+>>> x = bindax.device_put(bindax.numpy.ones(2), NamedSharding(mesh, P("data")))
+>>> x.is_fully_addressable, x.addressable_shards[0].index
+(True, (slice(None, None, None),))
+"""
+
+from bindax_core.sharding import AbstractMesh as AbstractMesh
+from bindax_core.sharding import AxisType as AxisType
+from bindax_core.sharding import Mesh as Mesh
+from bindax_core.sharding import NamedSharding as NamedSharding
+from bindax_core.sharding import PartitionSpec as PartitionSpec
+from bindax_core.sharding import Sharding as Sharding
+from bindax_core.sharding import SingleDeviceSharding as SingleDeviceSharding
+from bindax_core.sharding import get_mesh as get_mesh
+from bindax_core.sharding import set_mesh as set_mesh
+from bindax_core.sharding import use_mesh as use_mesh
+
+__all__ = [
+    "AbstractMesh",
+    "AxisType",
+    "Mesh",
+    "NamedSharding",
+    "PartitionSpec",
+    "Sharding",
+    "SingleDeviceSharding",
+    "get_mesh",
+    "set_mesh",
+    "use_mesh",
+]
