@@ -85,6 +85,7 @@ if _typing.TYPE_CHECKING:
     from bindax import dlpack as dlpack
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
+    from bindax import export as export
     from bindax import extend as extend
     from bindax import ffi as ffi
     from bindax import flatten_util as flatten_util
@@ -146,6 +147,7 @@ _MODULES = (
     "dlpack",
     "dtypes",
     "experimental",
+    "export",
     "extend",
     "ffi",
     "flatten_util",

@@ -19,16 +19,17 @@ class Program(NamedTuple):
     shapes: tuple[str, ...]
 
 
-def library(numpy: Any, nn: Any, lax: Any, grad: Any) -> Any:
+def library(module: Any) -> Any:
     """The names that programs use."""
-    return SimpleNamespace(numpy=numpy, nn=nn, lax=lax, grad=grad)
+    names = ("numpy", "nn", "lax", "random", "grad")
+    return SimpleNamespace(**{name: getattr(module, name) for name in names})
 
 
 def operands(program: Program) -> list[Any]:
     """Arrays for a call of a program."""
     rng = np.random.default_rng(0)
     shapes = [
-        tuple(SIZES[size] if size in SIZES else int(size) for size in text.split(","))
+        tuple(SIZES[n] if n in SIZES else int(n) for n in text.rstrip(",").split(","))
         for text in program.shapes
     ]
     return [rng.normal(size=shape).astype(np.float32) for shape in shapes]
@@ -125,6 +126,10 @@ def long_scan(m: Any) -> Any:
     return f
 
 
+def noise(m: Any) -> Any:
+    return lambda x: x + m.random.uniform(m.random.key(0), x.shape)
+
+
 PROGRAMS = {
     "mlp": Program(mlp, ("b,4", "4,8", "8,3")),
     "attention": Program(attention, ("b,t,4", "b,s,4", "b,s,5")),
@@ -139,4 +144,5 @@ PROGRAMS = {
     "reductions": Program(reductions, ("b,4",)),
     "creation": Program(creation, ("b,4", "t,4")),
     "long_scan": Program(long_scan, ("b,4",)),
+    "noise": Program(noise, ("b,4",)),
 }

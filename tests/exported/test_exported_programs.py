@@ -6,14 +6,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import more_programs
 import numpy as np
 import pytest
 from exported_programs import PROGRAMS, Program, library, operands
 
 import bindax
-from bindax import export, lax, nn
+from bindax import export, lax
 
-BINDAX = library(bindax.numpy, nn, lax, bindax.grad)
+pytest.importorskip("jaxlib")
+
+BINDAX = library(bindax)
 REFERENCES = np.load(Path(__file__).with_name("references.npz"))
 
 
@@ -126,3 +129,35 @@ def test_constraints_of_a_program_that_jax_wrote(jax: Any) -> None:
     assert read.call(np.ones(4, np.float32)).shape == (4,)
     with pytest.raises(bindax.errors.BackendError, match="n >= 3"):
         read.call(np.ones(2, np.float32))
+
+
+def test_programs_over_devices_are_refused() -> None:
+    mesh, spec = bindax.make_mesh((1,), ("i",)), bindax.P("i")
+    mapped = bindax.shard_map(lambda x: x * 2, mesh=mesh, in_specs=spec, out_specs=spec)
+    with pytest.raises(bindax.errors.BackendError, match="says how arrays are divided among dev"):
+        export.export(bindax.jit(mapped))(np.ones(4, np.float32))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", more_programs.programs(bindax))
+def test_small_programs_both_ways(name: str, jax: Any) -> None:
+    function, shapes = more_programs.programs(bindax)[name]
+    theirs, _ = more_programs.programs(jax.root)[name]
+    arrays = operands(Program(lambda m: None, shapes))
+    wanted = jax.root.tree.leaves(jax.root.jit(theirs)(*arrays))
+    ours = exported(Program(lambda m: function, shapes))
+    scope = jax.export.SymbolicScope()
+    types = [
+        jax.root.ShapeDtypeStruct(jax.export.symbolic_shape(text, scope=scope), np.float32)
+        for text in shapes
+    ]
+    written = jax.export.export(jax.root.jit(theirs))(*types)
+    for outs in (
+        bindax.tree.leaves(ours.call(*arrays)),
+        jax.root.tree.leaves(jax.export.deserialize(ours.serialize()).call(*arrays)),
+        bindax.tree.leaves(export.deserialize(written.serialize()).call(*arrays)),
+    ):
+        assert len(outs) == len(wanted)
+        for x, y in zip(outs, wanted, strict=True):
+            assert (x.shape, x.dtype) == (y.shape, y.dtype)
+            np.testing.assert_allclose(x, y, rtol=2e-4, atol=2e-4)

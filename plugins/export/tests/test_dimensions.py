@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import bindax_lax_basic as lax
-from bindax_core import ShapeDtypeStruct
+from bindax_core import ShapeDtypeStruct, config
+from bindax_core.extend import typeof
 from bindax_export import (
     InconclusiveDimensionOperation,
     SymbolicScope,
@@ -187,3 +188,10 @@ def test_a_program_is_traced_without_a_compiler() -> None:
     )
     with pytest.raises(TypeError, match="a program with symbolic sizes is not compiled"):
         traced.lower()
+
+
+def test_sizes_are_typed_as_python_integers() -> None:
+    (b,) = symbolic_shape("b")
+    with config.override(enable_x64=False):
+        assert typeof(b) == typeof(3)
+    assert typeof(b) == typeof(3)

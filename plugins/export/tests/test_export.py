@@ -28,6 +28,8 @@ from bindax_export import (
 )
 from bindax_transforms import grad, jit, vmap
 
+pytest.importorskip("jaxlib")
+
 F32 = np.float32
 X = np.arange(1, 4, dtype=F32)
 

@@ -119,6 +119,20 @@ def test_arguments_for_several_devices():
     )
 
 
+def test_jax_decides_where_bindax_decides_otherwise():
+    run(
+        "import jax, jax.numpy as jnp\n"
+        "x = jnp.arange(3.0)\n"
+        "assert x[5] == 2 and x[-7] == 0 and (x[None][:, 9] == 2).all()\n"
+        "for f in (jnp.abs, jax.jit(jnp.abs)):\n"
+        "    assert jax.grad(f)(0.0) == 1 and jax.grad(f)(-2.0) == -1\n"
+        "    assert jax.vmap(jax.grad(f))(x).tolist() == [1, 1, 1]\n"
+        "import bindax\n"
+        "with bindax.config.override(conventions='bindax'):\n"
+        "    assert jax.grad(jnp.abs)(0.0) == 0\n"
+    )
+
+
 def test_arrays_of_pickles_and_classes_that_are_not_there():
     out = run(
         "import pickle, numpy as np, jax\n"

@@ -111,6 +111,9 @@ class Config:
             still kept somewhere (``BINDAX_CHECK_TRACER_LEAKS``). Slow; costs nothing when off.
         default_prng_impl: the generator of random keys that name none
             (``BINDAX_DEFAULT_PRNG_IMPL``).
+        conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
+            index out of bounds is taken to the nearest end, and the derivative of the absolute
+            value at zero is 1 (``BINDAX_CONVENTIONS``).
         num_cpu_devices: how many devices the CPU is divided into, to try programs for several
             devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
         default_device: the device of programs whose operands are on none in particular; None for
@@ -134,6 +137,7 @@ class Config:
         "compilation_cache_bytes",
         "compilation_cache_dir",
         "compiled_programs",
+        "conventions",
         "debug_infs",
         "debug_nans",
         "default_device",
@@ -183,6 +187,7 @@ class Config:
     transfer_guard_device_to_host: str
     check_tracer_leaks: bool
     default_prng_impl: str
+    conventions: Literal["bindax", "jax"]
     num_cpu_devices: int
     default_device: Any
     mesh: Any
@@ -199,6 +204,7 @@ class Config:
         "default_matmul_precision",
         "numpy_rank_promotion",
         "numpy_dtype_promotion",
+        "conventions",
         "default_device",
         "mesh",
         "default_prng_impl",
@@ -225,6 +231,7 @@ class Config:
         **dict.fromkeys(_GUARDS, _LEVELS),
         "numpy_rank_promotion": ("allow", "warn", "raise"),
         "numpy_dtype_promotion": ("standard", "strict"),
+        "conventions": ("bindax", "jax"),
     }
 
     _COUNTS = ("compiled_programs", "compilation_cache_bytes", "num_cpu_devices")
@@ -246,6 +253,7 @@ class Config:
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
         self.num_cpu_devices = _number("BINDAX_NUM_CPU_DEVICES", _devices_of_xla_flags())
+        self.conventions = os.environ.get("BINDAX_CONVENTIONS", "bindax")  # type: ignore[assignment]
         self.default_device = self.mesh = None
         self.default_prng_impl = os.environ.get("BINDAX_DEFAULT_PRNG_IMPL", "threefry2x32")
         both = os.environ.get("BINDAX_TRANSFER_GUARD", "allow")

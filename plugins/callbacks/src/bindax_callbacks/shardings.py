@@ -73,9 +73,9 @@ def visualize_array_sharding(arr: Any, *, use_color: bool = False, scale: float 
     >>> import numpy as np
     >>> from bindax_core import device_put
     >>> visualize_array_sharding(device_put(np.ones((2, 2))))
-    ┌───────┐
-    │ cpu 0 │
-    └───────┘
+    ┌...┐
+    │ ... 0 │
+    └...┘
     """
     shape = typeof(arr).shape
     inspect_array_sharding(

@@ -23,7 +23,7 @@ from bindax_export._errors import ExportError
 from bindax_export._exported import Exported, cotangent_avals
 from bindax_export._format import maximum_supported_calling_convention_version
 from bindax_export._shapes import ShapeSolver
-from bindax_transforms import jit, vjp
+from bindax_transforms import jit, physical_jaxpr, vjp
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
@@ -112,7 +112,9 @@ def _exported(
     _refuse(closed, name)
     in_avals = tuple(aval.strip_weak_type() for aval in closed.in_avals)
     solver = ShapeSolver(in_avals, name, traced.in_tree)
-    artifact = exporting_backend().export(closed, name=name, platforms=platforms, dimensions=solver)
+    artifact = exporting_backend().export(
+        physical_jaxpr(closed), name=name, platforms=platforms, dimensions=solver
+    )
     allowed = STABLE_TARGETS | {check.is_custom_call() for check in checks}
     unknown = sorted(artifact.custom_calls - allowed)
     if unknown:

@@ -87,6 +87,11 @@ def export_program(
                 f"{name} calls the Python function {builder.callbacks[0].name}, which a file "
                 f"cannot hold; leave callbacks out, or give the primitive a lowering."
             )
+        if builder.meshes:
+            raise LoweringError(
+                f"{name} says how arrays are divided among devices; programs for one device are "
+                f"exported. Leave shard_map and sharding constraints out."
+            )
         calls = frozenset(custom_call_targets(builder.module))
         return Artifact(_artifacts.serialize_artifact(builder.module), kept, calls, symbolic)
 
