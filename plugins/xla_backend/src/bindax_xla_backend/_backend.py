@@ -25,7 +25,8 @@ from bindax_xla_backend._errors import (
     ArgumentError,
     ExecutionError,
     PlacementError,
-    excerpt,
+    execution_error,
+    joined,
 )
 from bindax_xla_backend._types import element_type, storage_dtype
 
@@ -85,6 +86,13 @@ class XlaBackend:
         from bindax_xla_backend import _profiler
 
         return _profiler
+
+    @property
+    def distributed(self) -> Any:
+        """How this process joins others, whose devices it then uses too; None where it cannot."""
+        from bindax_xla_backend import _processes
+
+        return _processes
 
     def compile(
         self,
@@ -350,6 +358,8 @@ class XlaBackend:
         """A new PJRT client for the platform."""
         from bindax_xla_backend import _jaxlib
 
+        if joined.connection is not None:
+            return joined.connection.make_cpu_client(config.num_cpu_devices)
         return _jaxlib.make_cpu_client(config.num_cpu_devices)
 
     def _settle(self) -> None:
@@ -383,6 +393,5 @@ class XlaBackend:
 
 
 def _failed(error: Exception) -> ExecutionError:
-    return ExecutionError(
-        f"the computation of an array failed, in the program that gave it: {excerpt(str(error))}"
-    )
+    what = "the computation of an array failed, in the program that gave it"
+    return execution_error(what, error)

@@ -23,7 +23,7 @@ from bindax_xla_backend._errors import (
     ArgumentError,
     ExecutionError,
     PlacementError,
-    excerpt,
+    execution_error,
 )
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
@@ -263,9 +263,7 @@ class Executable:
                     f"the compiled program {self.name} failed, because the host callback "
                     f"{callback.name} raised {type(cause).__name__}: {cause}"
                 ) from cause
-        raise ExecutionError(
-            f"the compiled program {self.name} failed: {excerpt(str(error))}"
-        ) from error
+        raise execution_error(f"the compiled program {self.name} failed", error) from error
 
 
 def _refuse(*operands: Any) -> NoReturn:
