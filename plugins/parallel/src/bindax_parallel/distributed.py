@@ -1,7 +1,7 @@
 """Several processes that compute together, each with devices of its own.
 
-Every process calls ``initialize`` first, and then runs the same program. ``bindax.devices()`` are the
-devices of all.
+Every process calls ``initialize`` first, and then runs the same program. ``bindax.devices()`` are
+the devices of all.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def _whole(name: str, given: Any, least: int) -> int:
         number = least - 1
     if number < least:
         raise ValueError(
-            f"initialize: {name} must be a whole number from {least} on, but it is {given!r}. It is "
-            f"not found out from a cluster."
+            f"initialize: {name} must be a whole number from {least} on, but it is {given!r}. "
+            f"Clusters are not asked for it."
         )
     return number
 

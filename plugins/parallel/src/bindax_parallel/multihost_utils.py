@@ -134,7 +134,7 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
         fail_message: what the error says first.
 
     Raises:
-        AssertionError: when the structure, a shape, a dtype or a value differs from that of process 0.
+        AssertionError: when structures, shapes, dtypes or values differ from those of process 0.
 
     >>> import numpy as np
     >>> from bindax_parallel.multihost_utils import assert_equal
@@ -247,7 +247,7 @@ def _exchanged(x: np.ndarray[Any, Any], combine: Callable[[Any], Any]) -> np.nda
     """What is made of the arrays of all processes: their rows, or the sum of them."""
     if process_count() == 1:
         return x[None] if combine is _rows else x
-    first = {}
+    first: dict[int, Any] = {}
     for device in devices():
         first.setdefault(device.process_index, device)
     mesh = Mesh(np.array([first[i] for i in sorted(first)], dtype=object), (_AXIS,))

@@ -13,6 +13,7 @@ to the service, and each process has a door of its own to them, which stays open
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -171,13 +172,12 @@ class Control:
         if said.get("hello") == "service":
             await self._pass_in(reader, writer)
             return
-        index, count = said.get("hello"), said.get("count")
-        problem = self._problem(index, count)
+        index = said.get("hello", 0)
+        problem = self._problem(index, said.get("count"))
         if problem:
             _say(writer, refused=problem)
             writer.close()
             return
-        assert isinstance(index, int)
         self._peers[index] = writer
         if len(self._peers) == self.count - 1:
             for peer in self._peers.values():
@@ -248,22 +248,23 @@ class Control:
                 _say(peer, gone={index: (what, is_lost)})
 
     async def _end_waits(self) -> None:
-        """End the process when a thread goes on waiting for one that is lost; it cannot be woken."""
+        """End the process when a thread goes on waiting for a lost one; it cannot be woken."""
         before: dict[int, Any] = {}
         while True:
             before = _waiting()
             await asyncio.sleep(self._silence)
             for thread, place in _waiting().items():
                 if before.get(thread) == place:
-                    frame = sys._current_frames()[thread]
-                    print("".join(traceback.format_stack(frame)), file=sys.stderr)
-                    print(
-                        f"bindax: {self.describe()}, but this process goes on waiting for it, so "
-                        f"it is ended. Start all processes again from the last checkpoint.",
-                        file=sys.stderr,
-                        flush=True,
-                    )
-                    os._exit(1)
+                    self._end(traceback.format_stack(sys._current_frames()[thread]))
+
+    def _end(self, stack: list[str]) -> None:
+        sys.stderr.write("".join(stack))
+        sys.stderr.write(
+            f"bindax: {self.describe()}, but this process goes on waiting for it, so it is ended. "
+            f"Start all processes again from the last checkpoint.\n"
+        )
+        sys.stderr.flush()
+        os._exit(1)
 
     def describe(self) -> str:
         """The processes that are gone, with what happened to them; empty when all are there."""
@@ -275,10 +276,8 @@ class Control:
         """Wait until a process is gone, for a while."""
 
         async def wait() -> None:
-            try:
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), timeout)
-            except TimeoutError:
-                pass
 
         if not self.gone:
             self._run(wait())

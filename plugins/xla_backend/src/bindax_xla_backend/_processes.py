@@ -138,8 +138,9 @@ def initialize(
     except OSError as error:
         control.stop()
         raise BackendError(
-            f"initialize: process 0 cannot listen at {bind[0]}:{bind[1]}: {error.strerror or error}. "
-            f"Choose an address of this machine with a free port, the same for all processes."
+            f"initialize: process 0 cannot listen at {bind[0]}:{bind[1]}: "
+            f"{error.strerror or error}. Choose an address of this machine with a free "
+            f"port, the same for all processes."
         ) from error
     except BaseException:
         control.stop()
