@@ -26,6 +26,7 @@ MODULES = (
     "staging",
     "calls",
     "compiled",
+    "devices",
     "control_flow",
     "memory",
     "trees",

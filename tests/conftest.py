@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from bindax_core import config
+from bindax_core.extend import register_backend, unregister_backend
 
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the repository."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def eight_devices() -> Iterator[Any]:
+    """A backend with eight devices beside the usual one: a process can hold several clients."""
+    pytest.importorskip("jaxlib")
+    from bindax_xla_backend.extend import XlaBackend
+
+    class Eight(XlaBackend):
+        name = "xla-of-eight"
+        priority = -1
+
+    backend = Eight()
+    with config.override(num_cpu_devices=8):
+        backend.client()
+    register_backend(backend)
+    yield backend
+    unregister_backend(backend)

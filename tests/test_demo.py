@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import bindax
 from bindax._cli import main
-from bindax.demo import classifier, digits
+from bindax.demo import classifier, digits, models
 
 BACKENDS = ["numpy", *(["xla"] if find_spec("jaxlib") else [])]
 
@@ -49,6 +49,27 @@ def test_without_matplotlib_the_demo_reports_and_names_the_extra(
     assert "test accuracy" in output
     assert "pip install 'bindax[demo]'" in " ".join(output.split())
     assert not picture.exists()
+
+
+def test_example_models_are_listed_and_run(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = dict(line.split(maxsplit=1) for line in run_demo("list").output.splitlines())
+    assert set(listed) == {"digits", "ensemble", "poem", "shapes", "waves"} == {*models.available()}
+    assert "LSTM" in listed["waves"]
+    output = run_demo("ensemble").output
+    assert "deviation near the data" in output + capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none"], "there is no model 'none'; there are digits, ensemble, poem, shapes, waves."),
+        (["waves", "--seed", "3"], "--seed belongs to the demo without a name."),
+    ],
+)
+def test_bad_arguments_of_the_demo_say_what_there_is(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, ["demo", *arguments])
+    assert result.exit_code == 2
+    assert message in result.output
 
 
 def test_same_seed_gives_same_accuracy_and_other_seed_another_order(tmp_path: Path) -> None:

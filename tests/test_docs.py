@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bindax_core import config
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -51,11 +53,22 @@ PAGES_WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text(encodin
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_CODE, ids=lambda page: page.stem)
-def test_code_on_page_prints_what_the_page_shows(page: Path) -> None:
-    text = as_doctest(page.read_text(encoding="utf-8"))
+def test_code_on_page_prints_what_the_page_shows(
+    page: Path, request: pytest.FixtureRequest
+) -> None:
+    written = page.read_text(encoding="utf-8")
+    text = as_doctest(written)
     for package, reason in OPTIONAL.items():
-        if package in page.read_text(encoding="utf-8"):
+        if package in written:
             pytest.importorskip(package, reason=reason)
+    if "$ export BINDAX_NUM_CPU_DEVICES=8" not in written:
+        _run(page, text)
+        return
+    with config.override(backend=request.getfixturevalue("eight_devices").name):
+        _run(page, text)
+
+
+def _run(page: Path, text: str) -> None:
     test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     assert test.examples, f"{page.name} has no code"
     output: list[str] = []

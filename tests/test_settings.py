@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import lax
-from bindax.errors import NonFiniteError, UnexpectedTracerError
+from bindax.errors import NonFiniteError, TransferError, UnexpectedTracerError
 from bindax_core import Array
 
 HERE = Path(__file__).name
@@ -416,3 +417,108 @@ def test_products_take_the_default_precision() -> None:
     assert float(rounded[0, 0]) != pytest.approx(2 / 9, rel=1e-5)
     with bindax.default_matmul_precision("exact"), pytest.raises(ValueError, match="got 'exact'"):
         x @ x
+
+
+@pytest.mark.parametrize("level", ["disallow", "disallow_explicit"])
+def test_transfers_that_are_not_allowed(level: str) -> None:
+    pytest.importorskip("jaxlib")
+    double = bindax.jit(lambda x: x * 2)
+    there = bindax.device_put(np.ones(2, np.float32))
+    with bindax.transfer_guard(level):
+        assert double(there).tolist() == [2.0, 2.0]
+        for operand in (np.ones(2, np.float32), 1.5, jnp.ones(2, np.float32)):
+            text = f"implicit transfer of float.* to a device, which .*host_to_device = '{level}'"
+            with pytest.raises(TransferError, match=text):
+                double(operand)
+        if level == "disallow":
+            assert double(bindax.device_put(np.ones(1))).tolist() == [2.0]
+        else:
+            with pytest.raises(TransferError, match="explicit transfer of float64"):
+                bindax.device_put(np.ones(1))
+        # The memory of CPU devices is the host's, and NumPy computes without any.
+        assert bindax.device_get(there).tolist() == [1.0, 1.0]
+        assert (jnp.ones(2) + 1).tolist() == [2.0, 2.0]
+
+
+def test_transfers_that_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("jaxlib")
+    double = bindax.jit(lambda x: x * 2)
+    with bindax.transfer_guard_host_to_device("log"):
+        double(np.ones(3))
+        double(bindax.device_put(np.ones(4)))
+    with bindax.transfer_guard_device_to_host("log"):
+        double(np.ones(5))
+    assert [record.getMessage() for record in caplog.records] == [
+        "implicit transfer of float64[3] to a device"
+    ]
+    with pytest.raises(ValueError, match="transfer_guard_host_to_device must be one of 'allow'"):
+        bindax.config.transfer_guard_host_to_device = "forbid"
+
+
+def test_memory_of_a_device_that_the_host_does_not_read() -> None:
+    class Backend:
+        host_accessible = False
+
+        def to_host(self, buffer: Any, aval: Any) -> Any:
+            return np.zeros(aval.shape, aval.dtype)
+
+    far = Array.from_buffer(bindax.ShapedArray((2,), np.float32), object(), Backend())
+    with bindax.transfer_guard_device_to_host("disallow"):
+        with pytest.raises(TransferError, match=r"to the host, .* Ask for it with device_get"):
+            far.numpy()
+        assert bindax.device_get(far).tolist() == [0.0, 0.0]
+
+
+kept: list[Any] = []
+
+
+def leaking(x: Any) -> Any:
+    kept.append(x)
+    return x * 2.0
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        bindax.jit,
+        bindax.grad,
+        bindax.make_jaxpr,
+        bindax.vmap,
+        bindax.checkpoint,
+        lambda f: bindax.grad(bindax.jit(f)),
+        lambda f: lambda x: lax.scan(lambda c, _: (f(c), None), x, None, length=2),
+    ],
+)
+def test_leaks_are_found_when_a_trace_ends(transform: Any) -> None:
+    x = np.ones(2, np.float32) if transform is bindax.vmap else np.float32(1.0)
+    with bindax.check_tracer_leaks():
+        transform(lambda x: x * 2.0)(x)
+        with pytest.raises(UnexpectedTracerError, match=r"a traced value outlived .*test_settings"):
+            transform(leaking)(x)
+    kept.clear()
+
+
+def test_the_generator_of_keys() -> None:
+    with bindax.default_prng_impl("rbg"):
+        assert str(bindax.random.key(0).dtype) == "key<rbg>"
+        assert bindax.random.PRNGKey(0).shape == (4,)
+    assert str(bindax.random.key(0).dtype) == "key<fry>"
+    with bindax.default_prng_impl("none"), pytest.raises(ValueError, match="generator 'none'"):
+        bindax.random.key(0)
+
+
+def test_guards_from_the_environment() -> None:
+    code = (
+        "import bindax; c = bindax.config; print(c.transfer_guard_host_to_device, "
+        "c.transfer_guard_device_to_host, c.check_tracer_leaks, c.default_prng_impl)"
+    )
+    names = {
+        "BINDAX_TRANSFER_GUARD": "log",
+        "BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST": "disallow",
+        "BINDAX_CHECK_TRACER_LEAKS": "1",
+        "BINDAX_DEFAULT_PRNG_IMPL": "rbg",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **names}, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["log", "disallow", "True", "rbg"]

@@ -23,6 +23,7 @@ from bindax_core import Jaxpr as Jaxpr
 from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
+from bindax_core import check_tracer_leaks as check_tracer_leaks
 from bindax_core import checking_leaks as checking_leaks
 from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
@@ -32,6 +33,7 @@ from bindax_core import debug_nans as debug_nans
 from bindax_core import default_backend as default_backend
 from bindax_core import default_device as default_device
 from bindax_core import default_matmul_precision as default_matmul_precision
+from bindax_core import default_prng_impl as default_prng_impl
 from bindax_core import device_count as device_count
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put
@@ -67,6 +69,9 @@ from bindax_core import process_count as process_count
 from bindax_core import process_index as process_index
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import rule_coverage as rule_coverage
+from bindax_core import transfer_guard as transfer_guard
+from bindax_core import transfer_guard_device_to_host as transfer_guard_device_to_host
+from bindax_core import transfer_guard_host_to_device as transfer_guard_host_to_device
 from bindax_core import transformation_names as transformation_names
 from bindax_core import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core import typeof as typeof
@@ -81,6 +86,7 @@ if _typing.TYPE_CHECKING:
     from bindax import dlpack as dlpack
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
+    from bindax import export as export
     from bindax import extend as extend
     from bindax import ffi as ffi
     from bindax import flatten_util as flatten_util
@@ -104,6 +110,7 @@ if _typing.TYPE_CHECKING:
     from bindax_core.sharding import make_mesh as make_mesh
     from bindax_core.sharding import set_mesh as set_mesh
     from bindax_parallel import shard_map as shard_map
+    from bindax_random import debug_key_reuse as debug_key_reuse
     from bindax_transforms import JittedFunction as JittedFunction
     from bindax_transforms import checkpoint as checkpoint
     from bindax_transforms import checkpoint_policies as checkpoint_policies
@@ -142,6 +149,7 @@ _MODULES = (
     "dlpack",
     "dtypes",
     "experimental",
+    "export",
     "extend",
     "ffi",
     "flatten_util",
@@ -164,6 +172,7 @@ _ELSEWHERE = {
     "shard_map": "bindax_parallel",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
+    "debug_key_reuse": "bindax_random",
     "pure_callback": "bindax_callbacks",
     "remat": "bindax.ad_checkpoint",
 }

@@ -9,6 +9,7 @@
 x = 3.0
 """
 
+from bindax_callbacks.debug import breakpoint as breakpoint
 from bindax_callbacks.debug import callback as callback
 from bindax_callbacks.debug import log as log
 from bindax_callbacks.debug import print as print
@@ -17,6 +18,7 @@ from bindax_callbacks.shardings import visualize_array_sharding as visualize_arr
 from bindax_callbacks.shardings import visualize_sharding as visualize_sharding
 
 __all__ = [
+    "breakpoint",
     "callback",
     "inspect_array_sharding",
     "log",

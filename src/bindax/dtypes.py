@@ -14,6 +14,8 @@ from bindax_numpy import iinfo as iinfo
 from bindax_numpy import issubdtype as issubdtype
 from bindax_numpy import promote_types as promote_types
 from bindax_numpy import result_type as result_type
+from bindax_numpy.dtypes import itemsize_bits as itemsize_bits
+from bindax_numpy.dtypes import scalar_type_of as scalar_type_of
 from bindax_random import prng_key as prng_key
 
 __all__ = [
@@ -24,7 +26,9 @@ __all__ = [
     "float0",
     "iinfo",
     "issubdtype",
+    "itemsize_bits",
     "prng_key",
     "promote_types",
     "result_type",
+    "scalar_type_of",
 ]

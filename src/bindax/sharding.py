@@ -18,3 +18,16 @@ from bindax_core.sharding import SingleDeviceSharding as SingleDeviceSharding
 from bindax_core.sharding import get_mesh as get_mesh
 from bindax_core.sharding import set_mesh as set_mesh
 from bindax_core.sharding import use_mesh as use_mesh
+
+__all__ = [
+    "AbstractMesh",
+    "AxisType",
+    "Mesh",
+    "NamedSharding",
+    "PartitionSpec",
+    "Sharding",
+    "SingleDeviceSharding",
+    "get_mesh",
+    "set_mesh",
+    "use_mesh",
+]

@@ -28,7 +28,7 @@ def main():
     x = jnp.linspace(-1, 1, 12).reshape(2, 6)
     found = {}
     for name, policy in policies.items():
-        step = jax.jit(jax.grad(lambda w: loss(w, x, policy)))
+        step = jax.jit(jax.grad(lambda w, policy=policy: loss(w, x, policy)))
         w = ws
         for _ in range(3):
             w = w - 0.1 * step(w)

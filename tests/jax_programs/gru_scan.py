@@ -26,7 +26,7 @@ def loss(params, batch):
 
 
 def main():
-    keys = dict(zip("zrho", jax.random.split(jax.random.key(2), 4)))
+    keys = dict(zip("zrho", jax.random.split(jax.random.key(2), 4), strict=True))
     params = {k: 0.3 * jax.random.normal(keys[k], (6, 7)) for k in "zrh"}
     params["out"] = 0.3 * jax.random.normal(keys["o"], (1, 6))
     phases = jnp.linspace(0, 3, 4)

@@ -1,4 +1,4 @@
-"""Write the answers of JAX to the programs here: ``python tests/jax_programs/make_references.py``."""
+"""Write the answers of JAX to the programs of the folders that are named, by default this one."""
 
 import os
 import subprocess
@@ -9,5 +9,6 @@ HERE = Path(__file__).parent
 
 if __name__ == "__main__":
     environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, HERE / "run.py", HERE, HERE / "answers.json", *sys.argv[1:]]
-    subprocess.run(command, check=True, env=environment)
+    for folder in map(Path, sys.argv[1:] or [HERE]):
+        command = [sys.executable, HERE / "run.py", folder, folder / "answers.json"]
+        subprocess.run(command, check=True, env=environment)

@@ -8,7 +8,7 @@ def init(key, sizes):
     keys = jax.random.split(key, len(sizes) - 1)
     return [
         {"w": jax.random.normal(k, (m, n)) * jnp.sqrt(2.0 / m), "b": jnp.zeros(n)}
-        for k, m, n in zip(keys, sizes[:-1], sizes[1:])
+        for k, m, n in zip(keys, sizes[:-1], sizes[1:], strict=True)
     ]
 
 

@@ -17,7 +17,7 @@ def init(key):
         "down": (32, WIDTH),
     }
     keys = random.split(key, len(shapes))
-    return {n: 0.2 * random.normal(k, s) for k, (n, s) in zip(keys, shapes.items())}
+    return {n: 0.2 * random.normal(k, s) for k, (n, s) in zip(keys, shapes.items(), strict=True)}
 
 
 def normalize(x):

@@ -45,12 +45,8 @@ class State(NamedTuple):
 
 def main():
     keys = jax.random.split(jax.random.key(7), 2)
-    model = Stack(
-        *(
-            Linear(jax.random.normal(k, (3, 3)), jnp.zeros(3), f"layer{i}")
-            for i, k in enumerate(keys)
-        )
-    )
+    weights = jax.vmap(lambda k: jax.random.normal(k, (3, 3)))(keys)
+    model = Stack(*(Linear(w, jnp.zeros(3), f"layer{i}") for i, w in enumerate(weights)))
     x = jnp.array([0.1, -0.4, 0.7])
     loss = jax.jit(lambda model: (model(x) ** 2).sum())
     grads = jax.grad(loss)(model)

@@ -60,6 +60,11 @@ def test_listed(environment: Any) -> None:
     assert {record["status"] for record in loaded} == {"loaded"}
 
 
+def test_the_installed_demo_has_the_example_models(environment: Any) -> None:
+    out = environment.run("-m", "bindax", "demo", "list")
+    assert "transformer" in out
+
+
 def test_table_for_people(environment: Any) -> None:
     text = environment.run("-m", "bindax", "plugins")
 

@@ -36,10 +36,12 @@ from bindax_core.runtime._array import Array as Array
 from bindax_core.runtime._array_type import AnyArray as AnyArray
 from bindax_core.runtime._backend import effects_barrier as effects_barrier
 from bindax_core.runtime._config import config as config
+from bindax_core.runtime._contexts import check_tracer_leaks as check_tracer_leaks
 from bindax_core.runtime._contexts import checking_leaks as checking_leaks
 from bindax_core.runtime._contexts import debug_infs as debug_infs
 from bindax_core.runtime._contexts import debug_nans as debug_nans
 from bindax_core.runtime._contexts import default_matmul_precision as default_matmul_precision
+from bindax_core.runtime._contexts import default_prng_impl as default_prng_impl
 from bindax_core.runtime._contexts import disable_jit as disable_jit
 from bindax_core.runtime._contexts import disable_x64 as disable_x64
 from bindax_core.runtime._contexts import enable_x64 as enable_x64
@@ -51,6 +53,13 @@ from bindax_core.runtime._contexts import named_call as named_call
 from bindax_core.runtime._contexts import named_scope as named_scope
 from bindax_core.runtime._contexts import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core.runtime._contexts import numpy_rank_promotion as numpy_rank_promotion
+from bindax_core.runtime._contexts import transfer_guard as transfer_guard
+from bindax_core.runtime._contexts import (
+    transfer_guard_device_to_host as transfer_guard_device_to_host,
+)
+from bindax_core.runtime._contexts import (
+    transfer_guard_host_to_device as transfer_guard_host_to_device,
+)
 from bindax_core.runtime._global_arrays import make_array_from_callback as make_array_from_callback
 from bindax_core.runtime._global_arrays import (
     make_array_from_process_local_data as make_array_from_process_local_data,
@@ -58,6 +67,7 @@ from bindax_core.runtime._global_arrays import (
 from bindax_core.runtime._global_arrays import (
     make_array_from_single_device_arrays as make_array_from_single_device_arrays,
 )
+from bindax_core.runtime._guards import watch_traces as _watch_traces
 from bindax_core.runtime._nonfinite import watch_results as _watch_results
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transfer import block_until_ready as block_until_ready
@@ -80,6 +90,7 @@ ShapeDtypeStruct = ShapedArray
 _register_internal(__file__)
 runtime.plugins = _installed.installed
 config.observe("check_rules", _installed.check_rules)
+config.observe("check_tracer_leaks", _watch_traces)
 config.observe("debug_nans", _watch_results)
 config.observe("debug_infs", _watch_results)
 

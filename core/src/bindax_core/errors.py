@@ -6,6 +6,7 @@ same situations, so that ``except`` clauses move with a program.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 
@@ -128,6 +129,14 @@ class BackendError(BindaxError, RuntimeError):
     """A backend could not be found, or could not compile or run a program."""
 
 
+class TransferError(BindaxError, RuntimeError):
+    """Bytes would move between host and device, which a setting does not allow."""
+
+
+class PlacementError(BackendError, ValueError):
+    """Arrays, or the meshes of a program, are on devices that do not fit together."""
+
+
 class DeletedArrayError(BindaxError, RuntimeError):
     """An array was used whose bytes were deleted, or donated to a compiled function."""
 
@@ -145,10 +154,13 @@ def name_function(error: BaseException, function: Any) -> None:
 
     Messages of Python, of NumPy and about operands alone say what was wrong, and not where.
     """
-    text, name = str(error), function.__name__
+    # A function that a transformation returned is called by the name of the transformation.
+    text, name = str(error), function.__qualname__.partition(".")[0]
     foreign = type(error).__module__ == "builtins" or isinstance(error, AbstractionError)
-    ours = function.__module__.startswith("bindax") and function.__qualname__ == name
-    if foreign and ours and error.args == (text,) and name not in text:
+    method = "." in function.__qualname__ and "<locals>" not in function.__qualname__
+    ours = function.__module__.startswith("bindax") and not method
+    named = re.search(rf"\b{re.escape(name)}\b", text)
+    if foreign and ours and error.args == (text,) and not named:
         error.args = (f"{name}: {text}",)
 
 

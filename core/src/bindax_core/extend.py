@@ -60,6 +60,7 @@ from bindax_core.kernel._source_info import SourceInfo as SourceInfo
 from bindax_core.kernel._source_info import api_boundary as api_boundary
 from bindax_core.kernel._source_info import describe_function as describe_function
 from bindax_core.kernel._source_info import hide_internal_frames as hide_internal_frames
+from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
 from bindax_core.kernel._source_info import user_source_info as user_source_info
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
@@ -96,7 +97,6 @@ from bindax_core.runtime._backend import LoweringContext as LoweringContext
 from bindax_core.runtime._backend import Region as Region
 from bindax_core.runtime._backend import bound_shardings as bound_shardings
 from bindax_core.runtime._backend import compiling_backend as compiling_backend
-from bindax_core.runtime._backend import default_sharding as default_sharding
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
 from bindax_core.runtime._backend import lower_program as lower_program
@@ -104,6 +104,7 @@ from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
+from bindax_core.runtime._guards import note_transfer as note_transfer
 from bindax_core.runtime._number_types import admitted_array as admitted_array
 from bindax_core.runtime._number_types import admitted_dtype as admitted_dtype
 from bindax_core.runtime._number_types import admitted_type as admitted_type
@@ -120,6 +121,7 @@ from bindax_core.runtime._overlaid import has_extended_dtypes as has_extended_dt
 from bindax_core.runtime._placement import HostDevice as HostDevice
 from bindax_core.runtime._placement import Place as Place
 from bindax_core.runtime._placement import PlacedElsewhereError as PlacedElsewhereError
+from bindax_core.runtime._placement import default_sharding as default_sharding
 from bindax_core.runtime._placement import place_on as place_on
 from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept

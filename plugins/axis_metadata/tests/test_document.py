@@ -43,7 +43,7 @@ def test_boxes_become_partition_specs():
     )
     expected = {"params": {"kernel": PartitionSpec(None, "data"), "bias": PartitionSpec()}}
     assert specs == expected == meta.get_partition_spec(variables)
-    assert repr(specs["params"]["kernel"]) == "PartitionSpec(None, 'data')"
+    assert repr(specs["params"]["kernel"]) == "P(None, 'data')"
 
 
 def test_mapping_over_a_boxed_value_maps_the_value_in_the_box():

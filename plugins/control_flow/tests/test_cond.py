@@ -189,7 +189,9 @@ def test_messages() -> None:
         cond(np.ones(2), lambda: 1, lambda: 2)
     with pytest.raises(TypeError, match=r"pred of cond: a value of type builtins.str"):
         cond("yes", lambda: 1, lambda: 2)
-    with pytest.raises(TypeError, match=r"must return the same structure, but .* and .* returns"):
+    with pytest.raises(
+        TypeError, match=r"must have the same pytree structure, but .* and .* returns"
+    ):
         cond(True, lambda: (1, 2), lambda: 1)
     with pytest.raises(TypeError) as caught:
         cond(True, lambda: {"a": np.ones(2)}, lambda: {"a": np.ones(3)})

@@ -42,8 +42,7 @@ ormqr qdwh qr schur svd symmetric_product triangular_solve tridiagonal tridiagon
 """
 ABSENT_FOR = {
     "there is one device": """
-        device_put_p pcast precv psend ragged_all_to_all ragged_all_to_all_p sharding_constraint_p
-        with_sharding_constraint
+        device_put_p pcast precv psend ragged_all_to_all ragged_all_to_all_p
     """,
     "the index along a named axis is a value": "axis_index_p",
     "bindax orders effects itself": "after_all after_all_p create_token create_token_p",

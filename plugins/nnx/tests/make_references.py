@@ -1,4 +1,4 @@
-"""Write references.npz: what Flax computes. Run with the group `reference`; needs flax."""
+"""Write references.npz and guide.npz: what Flax computes. Needs the group `reference`."""
 
 import sys
 from pathlib import Path
@@ -10,6 +10,7 @@ import optax
 from flax import nnx
 
 sys.path.insert(0, str(Path(__file__).parent))
+from _guide import PROGRAMS, run
 from _layer_cases import CASES, X, call
 
 
@@ -30,6 +31,8 @@ def main() -> None:
     found["layers"], found["layers_grad"] = scan_over_layers()
     found["training"] = training()
     np.savez_compressed(Path(__file__).with_name("references.npz"), **found)
+    guide = {f"{n}/{key}": x for n in PROGRAMS for key, x in run(n, {}).items()}
+    np.savez_compressed(Path(__file__).with_name("guide.npz"), **guide)
 
 
 def scan_over_layers():

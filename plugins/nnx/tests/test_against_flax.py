@@ -1,12 +1,10 @@
 """Initial values, results and random numbers beside stored answers of Flax."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
+from _guide import IMPORTS, PROGRAMS, run
 from _layer_cases import CASES, X, call
 
 import bindax_numpy as jnp
@@ -14,6 +12,7 @@ import bindax_random as random
 from bindax import nnx, optimizers
 
 REFERENCES = np.load(Path(__file__).with_name("references.npz"))
+GUIDE = np.load(Path(__file__).with_name("guide.npz"))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -82,3 +81,13 @@ def test_training_takes_the_steps_of_flax(compiled):
     assert int(optimizer.step) == 5
     if compiled:
         assert step.cache_info() == (1, 1)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_written_for_flax_run_with_other_imports(name):
+    found = run(name, IMPORTS)
+    expected = {k.split("/", 1)[1]: GUIDE[k] for k in GUIDE.files if k.startswith(f"{name}/")}
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        assert found[key].dtype.kind == value.dtype.kind
+        np.testing.assert_allclose(found[key], value, rtol=2e-3, atol=2e-4, err_msg=key)

@@ -1,36 +1,15 @@
-"""Steps and schedules beside stored answers of optax."""
+"""Steps, schedules and losses beside stored answers of optax."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from _optimizer_cases import LOSSES, OPTIMIZERS, SCHEDULES
 
 import bindax
 import bindax_optimizers as optimizers
 
 REFERENCES = np.load(Path(__file__).with_name("references.npz"))
-OPTIMIZERS = {
-    "sgd": lambda o: o.sgd(0.1),
-    "momentum": lambda o: o.sgd(0.1, 0.9),
-    "nesterov": lambda o: o.sgd(0.1, 0.9, True),
-    "adam": lambda o: o.adam(0.1),
-    "adamw": lambda o: o.adamw(0.1, weight_decay=0.01),
-    "lion": lambda o: o.lion(0.1),
-    "rmsprop": lambda o: o.rmsprop(0.1),
-    "centered": lambda o: o.rmsprop(0.1, centered=True, momentum=0.9),
-    "adagrad": lambda o: o.adagrad(0.1),
-    "clipped": lambda o: o.chain(o.clip_by_global_norm(0.5), o.sgd(0.1)),
-    "scheduled": lambda o: o.sgd(o.linear_schedule(0.1, 0.01, 3)),
-}
-SCHEDULES = {
-    "linear": lambda o: o.linear_schedule(1.0, 0.1, 10, 2),
-    "polynomial": lambda o: o.polynomial_schedule(1.0, 0.1, 2, 10),
-    "exponential": lambda o: o.exponential_decay(1.0, 5, 0.5, 2, end_value=0.2),
-    "staircase": lambda o: o.exponential_decay(1.0, 5, 0.5, staircase=True),
-    "cosine": lambda o: o.cosine_decay_schedule(1.0, 10, 0.1),
-    "warmup": lambda o: o.warmup_cosine_decay_schedule(0.0, 1.0, 4, 12, 0.1),
-    "piecewise": lambda o: o.piecewise_constant_schedule(1.0, {3: 0.5, 7: 0.1}),
-}
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -89,6 +68,25 @@ def test_a_step_compiles_and_is_that_without_compiling():
     np.testing.assert_allclose(found["w"], expected["w"], rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_are_those_of_optax(name):
+    found = LOSSES[name](optimizers)
+    expected = REFERENCES[name]
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+    assert found.dtype == expected.dtype
+
+
+def test_losses_have_derivatives_where_logits_are_far_apart():
+    logits = np.float32([[1e4, 0.0], [0.0, 1e4]])
+
+    def loss(logits):
+        return optimizers.softmax_cross_entropy_with_integer_labels(logits, np.array([0, 0])).sum()
+
+    np.testing.assert_allclose(bindax.grad(loss)(logits), [[0, 0], [-1, 1]])
+    far = bindax.grad(lambda x: optimizers.sigmoid_binary_cross_entropy(x, 0.0).sum())
+    np.testing.assert_allclose(far(np.float32([-1e4, 1e4])), [0, 1])
+
+
 def test_masked_weight_decay():
     decay = optimizers.add_decayed_weights(0.5, {"w": True, "b": False})
     ones = {"w": np.ones(1, "f4"), "b": np.ones(1, "f4")}
@@ -109,3 +107,7 @@ def test_errors_say_what_to_do():
         optimizers.join_schedules([abs, abs], [])
     with pytest.raises(ValueError, match="transition_steps must be positive"):
         optimizers.linear_schedule(1, 0, 0)
+    with pytest.raises(TypeError, match="the labels are float32, and should be integers"):
+        optimizers.softmax_cross_entropy_with_integer_labels(np.ones((2, 3)), np.ones(2, "f4"))
+    with pytest.raises(ValueError, match=r"labels should have the shape \(2,\), but have \(3,\)"):
+        optimizers.softmax_cross_entropy_with_integer_labels(np.ones((2, 3)), np.ones(3, "i4"))

@@ -316,7 +316,7 @@ def test_positions_that_are_no_integers() -> None:
         lambda: bt.custom_jvp(plain, nondiff_argnums="x"),
         lambda: bt.custom_vjp(plain, nondiff_argnums="x"),
     ):
-        raises(TypeError, "positions of arguments, as in static_argnums, must be integers", use)
+        raises(TypeError, "the positions of arguments, must be integers", use)
 
 
 def test_static_arguments_that_are_traced() -> None:

@@ -138,15 +138,13 @@ def test_non_array_result(name: str) -> None:
 def test_mismatched_primals_and_tangents() -> None:
     with pytest.raises(TypeError, match=r"must have the same structure, but the primals are"):
         bt.jvp(lambda x: x, ({"a": 1.0},), ({"b": 1.0},))
-    with pytest.raises(
-        TypeError, match=r"tangent for primals\[0\]\['a'\] must have the type float64\[2\]"
-    ):
+    with pytest.raises(TypeError, match=r"tangent for x\['a'\] must have the type float64\[2\]"):
         bt.jvp(lambda x: x, ({"a": np.ones(2)},), ({"a": np.ones(3)},))
     with pytest.raises(TypeError, match=r"must have the type float0\[\], because the primal is in"):
         bt.jvp(lambda x: x, (1,), (1,))
     with pytest.raises(TypeError, match=r"primals and tangents as tuples or lists"):
         bt.jvp(lambda x: x, 1.0, 1.0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"primals\[0\]: a value of type builtins.str"):
+    with pytest.raises(TypeError, match=r"jvp with respect to x: a value of type builtins.str"):
         bt.jvp(lambda x: x, ("no",), (1.0,))
 
 
@@ -177,11 +175,11 @@ def test_grad_of_what_is_not_a_float_scalar() -> None:
         bt.grad(toy.sin)(np.ones(3))
     with pytest.raises(TypeError, match=r"returned tuple: .* use has_aux=True for more outputs"):
         bt.grad(lambda x: (x, x))(1.0)
-    with pytest.raises(TypeError, match=r"inputs of a float dtype, but args\[0\]\['n'\] is int64"):
+    with pytest.raises(TypeError, match=r"inputs of a float dtype, but d\['n'\] is int64"):
         bt.grad(lambda d: d["n"])({"n": 3})
     with pytest.raises(TypeError, match=r"returns a float scalar, but it returned complex128\[\]"):
         bt.grad(lambda x: x)(1j)
-    with pytest.raises(TypeError, match=r"jacfwd needs real inputs, but args\[0\] is complex128"):
+    with pytest.raises(TypeError, match=r"jacfwd needs real inputs, but \w+ is complex128"):
         bt.jacfwd(lambda x: x)(1j)
     with pytest.raises(TypeError, match=r"float dtype, but the output\['n'\] is int64\[2\]"):
         bt.jacrev(lambda x: {"n": np.arange(2), "x": x})(np.ones(2))
@@ -189,7 +187,7 @@ def test_grad_of_what_is_not_a_float_scalar() -> None:
         bt.jacrev(lambda x: x)(1j)
     with pytest.raises(TypeError, match=r"jacrev needs complex outputs with holomorphic=True, but"):
         bt.jacrev(lambda x: np.ones(2), holomorphic=True)(1j)
-    with pytest.raises(TypeError, match=r"with respect to args\[0\]: a value of type builtins.str"):
+    with pytest.raises(TypeError, match=r"with respect to \w+: a value of type builtins.str"):
         bt.grad(lambda x: x)("no")
     with pytest.raises(
         ValueError, match=r"with respect to argument 1, but the function was called"
@@ -204,7 +202,9 @@ def test_grad_of_what_is_not_a_float_scalar() -> None:
 
 
 def test_inconsistent_batch_sizes() -> None:
-    with pytest.raises(ValueError, match=r"inconsistent sizes for the mapped axes") as caught:
+    with pytest.raises(
+        ValueError, match=r"inconsistent sizes for array axes to be mapped"
+    ) as caught:
         bt.vmap(lambda x, y: x)(np.ones(2), {"k": np.ones((3, 4))})
     text = str(caught.value)
     assert "x of type float64[2] has size 2 along axis 0" in text
@@ -242,9 +242,9 @@ def masked() -> Any:
         ("", lambda x: bt.jit(lambda: toy.sin(x))()),
         ("jit of <lambda> .*: argument y is not an array: ", lambda x: bt.jit(lambda y: y)(x)),
         (r"vmap over y: ", lambda x: bt.vmap(lambda y: y)(x)),
-        (r"primals\[0\]: ", lambda x: bt.jvp(lambda y: y, (x,), (x,))),
-        (r"vjp of args\[0\]: ", lambda x: bt.vjp(lambda y: y, x)),
-        (r"grad with respect to args\[0\]: ", lambda x: bt.grad(lambda y: y)(x)),
+        ("jvp with respect to y: ", lambda x: bt.jvp(lambda y: y, (x,), (x,))),
+        ("vjp with respect to y: ", lambda x: bt.vjp(lambda y: y, x)),
+        ("grad with respect to y: ", lambda x: bt.grad(lambda y: y)(x)),
         ("jit of <lambda> .* returned at output ", lambda x: bt.jit(lambda: x)()),
     ],
 )

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from bindax_core import ShapedArray
+from bindax_core.errors import BackendError
 from bindax_transforms import jit, make_jaxpr
-from bindax_xla_backend.extend import ArgumentError
+from bindax_xla_backend.extend import ArgumentError, CompilationError
 
 pytestmark = pytest.mark.smoke
 
@@ -67,3 +68,91 @@ def test_python_scalars_take_the_type_of_the_program(ops, backend):
     assert float(run(1.0)[0]) == pytest.approx(np.sin(1.0))
     with pytest.raises(ArgumentError, match=r"is complex128\[\]"):
         run(1j)
+
+
+@pytest.fixture
+def product(ops):
+    """A function of a tree, a static number and a donated array, traced."""
+    function = jit(
+        lambda p, n, y: {"a": ops.mul(p["w"], ops.sin(y)) if n else y},
+        static_argnums=1,
+        donate_argnums=2,
+    )
+    return function.trace({"w": np.ones(3, np.float32)}, 1, np.ones(3, np.float32))
+
+
+def test_every_stage_knows_the_types(product):
+    lowered = product.lower()
+    compiled = lowered.compile()
+    for stage in (product, lowered, compiled):
+        assert (stage.fun_name, stage.donate_argnums) == ("<lambda>", (1,))
+        (p, y), kwargs = stage.args_info
+        assert (p["w"].shape, p["w"].dtype, p["w"].donated, y.donated) == (
+            (3,),
+            np.float32,
+            False,
+            True,
+        )
+        assert kwargs == {}
+        assert stage.out_info == stage.out_avals == {"a": ShapedArray((3,), np.float32)}
+        assert stage.in_avals[0][1] == ShapedArray((3,), np.float32)
+        assert str(stage.in_tree) == "PyTreeDef((({'w': *}, *), {}))"
+        assert str(stage.out_tree) == "PyTreeDef({'a': *})"
+    assert [eqn.primitive.name for eqn in product.jaxpr.eqns] == ["xla_test.sin", "xla_test.mul"]
+    assert repr(compiled) == "Compiled(<lambda>: (float32[3], float32[3]))"
+
+
+def test_what_a_compiled_program_tells(product):
+    compiled = product.lower().compile()
+    assert compiled.input_layouts == (({"w": "{0}"}, "{0}"), {})
+    assert compiled.output_layouts == {"a": "{0}"}
+    assert "SingleDevice" in str(compiled.output_shardings["a"])
+    assert "SingleDevice" in str(compiled.input_shardings[0][1])
+    assert hasattr(compiled.runtime_executable(), "execute_sharded")
+
+
+def test_dialects(product):
+    lowered = product.lower(lowering_platforms=("cpu",))
+    assert lowered.as_text() == lowered.as_text("stablehlo")
+    assert lowered.as_text("hlo").startswith("HloModule jit__lambda_")
+    assert "test_aot.py" in lowered.as_text(debug_info=True)
+    assert "func.func" in str(lowered.compiler_ir())
+    assert "HloModule" in lowered.compiler_ir("hlo").as_hlo_text()
+    assert lowered.cost_analysis()["transcendentals"] == 3.0
+    with pytest.raises(ValueError, match="no program in the dialect 'llvm'"):
+        lowered.as_text("llvm")
+    with pytest.raises(BackendError, match=r"lowers for 'cpu' alone.*export"):
+        product.lower(lowering_platforms=("tpu",))
+
+
+def test_compiler_options(ops, product):
+    x = np.ones(3, np.float32)
+    compiled = product.lower().compile({"xla_cpu_enable_fast_math": True})
+    np.testing.assert_allclose(compiled({"w": x}, x.copy())["a"], np.sin(x), rtol=1e-6)
+    fast = jit(ops.sin, compiler_options={"xla_cpu_enable_fast_math": True})
+    np.testing.assert_allclose(fast(x), np.sin(x), rtol=1e-6)
+    with pytest.raises(CompilationError, match="No such compile option: 'nonsense'"):
+        jit(ops.sin, compiler_options={"nonsense": 1})(x)
+    with pytest.raises(ValueError, match=r"with compiler_options=.*give its jit the options"):
+        jit(lambda x: fast(x))(x)
+    interpreted = jit(ops.sin, backend="numpy").lower(x)
+    with pytest.raises(BackendError, match="it interprets the program"):
+        interpreted.compile({"nonsense": 1})
+    with pytest.raises(BackendError, match="it interprets the program"):
+        interpreted.as_text("hlo")
+
+
+_W = {"w": np.ones(3, np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((_W, np.ones(4, np.float32)), r"in this call args\[1\] is float32\[4\]"),
+        ((_W, 1, np.ones(3, np.float32)), "but for static ones"),
+        ((_W, ShapedArray((3,), np.float32)), "types in place of arrays"),
+    ],
+)
+def test_calls_that_do_not_fit(product, arguments, message):
+    with pytest.raises(TypeError, match=message):
+        product.lower().compile()(*arguments)

@@ -1,13 +1,15 @@
-"""`bindax demo`: train a small network on the handwritten digits."""
+"""`bindax demo`: train a small network on the handwritten digits, or run an example model."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 
 @click.command()
+@click.argument("name", default="")
 @click.option(
     "--backend",
     type=click.Choice(["auto", "xla", "numpy"]),
@@ -30,16 +32,41 @@ import click
     show_default=True,
     help="The picture to write.",
 )
-def demo(backend: str, seed: int, epochs: int, output: Path) -> None:
-    """Train a small network on the handwritten digits.
+def demo(name: str, backend: str, seed: int, epochs: int, output: Path) -> None:
+    """Train a small network on the handwritten digits, or run the example model NAME.
 
-    Reports the test accuracy, the gradient of single examples, and the time of a training step with
-    and without compilation; draws the loss curve and some predictions.
+    Without a name it reports the test accuracy, the gradient of single examples, and the time of a
+    training step with and without compilation; it draws the loss curve and some predictions. The
+    name `list` prints the names of the example models, which print what they do.
     """
-    from bindax.demo.program import run
     from bindax.errors import BackendError
 
+    chosen = None if backend == "auto" else backend
     try:
-        run(output, None if backend == "auto" else backend, seed, epochs)
+        if name:
+            run_model(name, chosen)
+        else:
+            from bindax.demo.program import run
+
+            run(output, chosen, seed, epochs)
     except BackendError as error:
         raise click.ClickException(str(error)) from error
+
+
+def run_model(name: str, backend: str | None) -> None:
+    """Run an example model, or list all."""
+    from bindax.demo import models
+
+    context = click.get_current_context()
+    for option in ("seed", "epochs", "output"):
+        if context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{option} belongs to the demo without a name.")
+    names = models.available()
+    if name == "list":
+        width = max(map(len, names), default=0)
+        for one, line in names.items():
+            click.echo(f"{one.ljust(width)}  {line}")
+    elif name in names:
+        models.run(name, backend)
+    else:
+        raise click.UsageError(f"there is no model {name!r}; there are {', '.join(names)}.")

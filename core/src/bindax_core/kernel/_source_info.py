@@ -128,7 +128,8 @@ def api_boundary(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs) if kwargs else function(*args)  # type: ignore[call-arg]
         except Exception as error:
             hide_internal_frames(error)
-            if error.__traceback__ is None:  # it comes from the function itself
+            # It comes from the function itself, which is not called by another one of bindax.
+            if error.__traceback__ is None and not is_internal(sys._getframe(1).f_code):
                 name_function(error, function)
             raise
 

@@ -17,6 +17,7 @@ from bindax_core.kernel._aval import find_value_type, value_types
 from bindax_core.kernel._evaluation import EvalTrace
 from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer
 from bindax_core.runtime._array import Array
+from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._wrapped import content
 
 
@@ -78,6 +79,8 @@ class new_main:
         del self.state.stack[main.level :]
         if self.dynamic:
             self.state.dynamic = self.previous
+        if runtime.trace_ended is not None and kind is None:
+            runtime.trace_ended(main)
 
 
 class new_base:

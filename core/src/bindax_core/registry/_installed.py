@@ -87,6 +87,16 @@ class InstalledPlugins:
             )
         return turn(jaxpr)
 
+    def constrained(self, x: Any, sharding: Any) -> Any:
+        """See ``Plugins``; the primitive ``sharding_constraint`` does it."""
+        constraint = self.discovery.find_primitive("sharding_constraint")
+        if constraint is None:
+            raise PluginError(
+                "an array is to be divided anew among its devices, but no installed plugin offers "
+                "the primitive 'sharding_constraint': install bindax-transforms."
+            )
+        return constraint.bind(x, sharding=sharding)
+
 
 installed = InstalledPlugins()
 """The plugins of this process."""

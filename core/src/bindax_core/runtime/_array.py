@@ -12,6 +12,7 @@ from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_va
 from bindax_core.kernel._extended import as_extended, is_extended, logical_array, physical_array
 from bindax_core.runtime._array_places import ArrayPlaces
 from bindax_core.runtime._config import config
+from bindax_core.runtime._guards import note_transfer
 from bindax_core.runtime._number_types import admitted_array
 from bindax_core.runtime._operators import ArrayOperators
 from bindax_core.runtime._placement import PlacedElsewhereError
@@ -104,8 +105,8 @@ class Array(ArrayPlaces, ArrayOperators):
 
     @property
     def place(self) -> Any:
-        """Where the bytes are: a ``Place`` or a backend, None for those on the host alone."""
-        return None if self._buffer is None else self._backend
+        """Where the bytes are, or were: a ``Place`` or a backend; None for those on the host."""
+        return self._backend
 
     def numpy(self) -> NumPyArray:
         """The bytes on the host, as a read-only NumPy array."""
@@ -127,6 +128,8 @@ class Array(ArrayPlaces, ArrayOperators):
 
     def _fetch(self) -> NumPyArray:
         aval = self.aval
+        if config.transfer_guard_device_to_host != "allow" and not self._is_within_reach():
+            note_transfer("device_to_host", aval)
         if not is_extended(aval.dtype):
             return self._backend.to_host(self._buffer, aval)  # type: ignore[no-any-return]
         return logical_array(self._backend.to_host(self._buffer, aval.physical()), aval.dtype)
@@ -150,9 +153,11 @@ class Array(ArrayPlaces, ArrayOperators):
         """The bytes as a backend's buffer, put there on the first use and kept."""
         if self._backend is backend and self._buffer is not None:
             return self._buffer
-        if self.committed and self._backend.backend is backend:
+        if self.committed and self._buffer is not None and self._backend.backend is backend:
             raise PlacedElsewhereError("an array is bound to devices of the backend.")
         host, aval = self.numpy(), self.aval
+        if config.transfer_guard_host_to_device != "allow":
+            note_transfer("host_to_device", aval)
         if is_extended(aval.dtype):
             buffer = backend.put(physical_array(host), aval.physical())
         else:
@@ -168,10 +173,14 @@ class Array(ArrayPlaces, ArrayOperators):
             PlacedElsewhereError: when the array is bound to another place, or the place is one for
                 arrays that are bound to it.
         """
+        if self._buffer is None and self._host is None:
+            self.numpy()  # raises, because the array was deleted
         if self._backend is place and self._buffer is not None:
             return self._buffer
         if place.committed or self.committed:
             raise PlacedElsewhereError("an array is bound to other devices.")
+        if config.transfer_guard_host_to_device != "allow":
+            note_transfer("host_to_device", self.aval)
         physical = self.physical()
         return place.put(physical.numpy(), physical.aval)
 

@@ -1,4 +1,4 @@
-"""What an array says of where its bytes are: devices, sharding, shards."""
+"""The devices of an array, its sharding and its shards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from bindax_core.runtime._placement import sharding_of
+from bindax_core.runtime._placement import default_sharding, place_on, sharding_of
 
 if TYPE_CHECKING:
     from bindax_core.runtime._array import Array
@@ -25,14 +25,12 @@ class ArrayPlaces:
 
     @property
     def sharding(self) -> Sharding:
-        """Which part of the array lies on which device.
+        """The parts of the array on its devices.
 
         Of an array whose bytes are on the host alone, where programs would take them to.
         """
-        if self._buffer is not None:
+        if self._backend is not None:
             return sharding_of(self._backend)
-        from bindax_core.runtime._backend import default_sharding
-
         return default_sharding()
 
     @property
@@ -49,7 +47,7 @@ class ArrayPlaces:
     @property
     def committed(self) -> bool:
         """True if programs that use the array must run on its devices, because it was put there."""
-        return self._buffer is not None and bool(getattr(self._backend, "committed", False))
+        return bool(getattr(self._backend, "committed", False))
 
     @property
     def is_fully_addressable(self) -> bool:
@@ -114,6 +112,12 @@ class Shard:
         """The part as an array on its device; None on a device of another process."""
         if not self._is_local:
             return None
-        from bindax_core.runtime._transfer import part_on
+        from bindax_core.sharding._sharding import SingleDeviceSharding
 
-        return part_on(self._array, self.device)
+        x = self._array
+        shards = getattr(x.place, "shards", None)
+        if shards is None:
+            return x  # type: ignore[no-any-return]
+        place = place_on(x.place.backend, SingleDeviceSharding(self.device))
+        aval = x.aval.update(shape=x.sharding.shard_shape(x.aval.shape))
+        return type(x).from_buffer(aval, dict(shards(x._buffer))[self.device], place)  # type: ignore[no-any-return]

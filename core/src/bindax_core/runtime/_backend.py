@@ -27,7 +27,6 @@ from bindax_core.runtime._transaction import record_undo
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
-    from bindax_core.sharding._sharding import Sharding
 
 Executable = Callable[..., Sequence[Any]]
 
@@ -265,11 +264,11 @@ def find_backend(name: str | None = None) -> Backend:
     return backends[name]
 
 
-def default_sharding() -> Sharding:
-    """Where programs take arrays whose bytes are on the host alone."""
-    from bindax_core.sharding._sharding import SingleDeviceSharding
+def _devices() -> Sequence[Any]:
+    return find_backend().devices()
 
-    return SingleDeviceSharding(config.default_device or find_backend().devices()[0])
+
+runtime.devices = _devices
 
 
 def effects_barrier() -> None:

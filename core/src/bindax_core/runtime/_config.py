@@ -54,8 +54,6 @@ class Config:
         default_dtype_bits: 32 or 64; the width of created arrays that name no dtype while
             ``enable_x64`` is ``"explicit"`` (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are
             honoured either way.
-        dtype_bits: the width in force of created arrays that name no dtype, which follows from the
-            two settings above; it is not set itself.
         check_jaxprs: type-check every jaxpr that is built (``BINDAX_CHECK_JAXPRS``).
         check_rules: check the results of each rule when it is first used on operands of some
             types: against abstract evaluation, in structure, and transposes for linearity
@@ -101,6 +99,18 @@ class Config:
         numpy_dtype_promotion: ``"standard"`` promotes arrays of different dtypes, ``"strict"``
             raises unless all but Python scalars have one dtype
             (``BINDAX_NUMPY_DTYPE_PROMOTION``).
+        transfer_guard_host_to_device: what becomes of arrays that have to be brought to a device:
+            ``"allow"``, ``"log"`` or ``"disallow"`` those that nobody asked for with
+            ``device_put``; ``"log_explicit"`` or ``"disallow_explicit"`` all of them
+            (``BINDAX_TRANSFER_GUARD_HOST_TO_DEVICE``, else ``BINDAX_TRANSFER_GUARD``).
+        transfer_guard_device_to_host: the same for arrays that are brought to the host, where
+            ``device_get`` asks for it (``BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST``, else
+            ``BINDAX_TRANSFER_GUARD``). The memory of CPU devices is the host's: reading it is no
+            transfer.
+        check_tracer_leaks: raise at the end of each trace when a value that was traced in it is
+            still kept somewhere (``BINDAX_CHECK_TRACER_LEAKS``). Slow; costs nothing when off.
+        default_prng_impl: the generator of random keys that name none
+            (``BINDAX_DEFAULT_PRNG_IMPL``).
         num_cpu_devices: how many devices the CPU is divided into, to try programs for several
             devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
         default_device: the device of programs whose operands are on none in particular; None for
@@ -120,6 +130,7 @@ class Config:
         "backend",
         "check_jaxprs",
         "check_rules",
+        "check_tracer_leaks",
         "compilation_cache_bytes",
         "compilation_cache_dir",
         "compiled_programs",
@@ -128,6 +139,7 @@ class Config:
         "default_device",
         "default_dtype_bits",
         "default_matmul_precision",
+        "default_prng_impl",
         "derived_rules",
         "disable_jit",
         "dtype_bits",
@@ -142,11 +154,12 @@ class Config:
         "platforms",
         "trace_key",
         "traceback",
+        "transfer_guard_device_to_host",
+        "transfer_guard_host_to_device",
     )
 
     enable_x64: Literal["explicit"] | bool
     default_dtype_bits: Literal[32, 64]
-    dtype_bits: Literal[32, 64]
     check_jaxprs: bool
     check_rules: bool
     compiled_programs: int
@@ -166,9 +179,16 @@ class Config:
     default_matmul_precision: str | None
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
     numpy_dtype_promotion: Literal["standard", "strict"]
+    transfer_guard_host_to_device: str
+    transfer_guard_device_to_host: str
+    check_tracer_leaks: bool
+    default_prng_impl: str
     num_cpu_devices: int
     default_device: Any
     mesh: Any
+
+    dtype_bits: Literal[32, 64]
+    """The width of created arrays that name no dtype, as ``enable_x64`` and the default say."""
 
     trace_key: tuple[Any, ...]
     """The values of the settings that programs depend on, for the keys of caches."""
@@ -181,8 +201,18 @@ class Config:
         "numpy_dtype_promotion",
         "default_device",
         "mesh",
+        "default_prng_impl",
     )
-    _FLAGS = ("debug_nans", "debug_infs", "disable_jit", "log_compiles", "explain_cache_misses")
+    _FLAGS = (
+        "debug_nans",
+        "debug_infs",
+        "disable_jit",
+        "log_compiles",
+        "explain_cache_misses",
+        "check_tracer_leaks",
+    )
+    _GUARDS = ("transfer_guard_host_to_device", "transfer_guard_device_to_host")
+    _LEVELS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
     _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
         "enable_x64": ("explicit", True, False),
         "default_dtype_bits": (32, 64),
@@ -192,6 +222,7 @@ class Config:
         "derived_rules": ("notice", "error", "silent"),
         "eager": ("numpy", "compile"),
         **dict.fromkeys(_FLAGS, (False, True)),
+        **dict.fromkeys(_GUARDS, _LEVELS),
         "numpy_rank_promotion": ("allow", "warn", "raise"),
         "numpy_dtype_promotion": ("standard", "strict"),
     }
@@ -216,6 +247,10 @@ class Config:
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
         self.num_cpu_devices = _number("BINDAX_NUM_CPU_DEVICES", _devices_of_xla_flags())
         self.default_device = self.mesh = None
+        self.default_prng_impl = os.environ.get("BINDAX_DEFAULT_PRNG_IMPL", "threefry2x32")
+        both = os.environ.get("BINDAX_TRANSFER_GUARD", "allow")
+        for name in self._GUARDS:
+            setattr(self, name, os.environ.get(f"BINDAX_{name.upper()}", both))
         for name in self._FLAGS:
             setattr(self, name, _flag(f"BINDAX_{name.upper()}", False))
         for name, default in (("rank", "allow"), ("dtype", "standard")):

@@ -130,6 +130,72 @@ def numpy_dtype_promotion(new_val: str) -> Context:
     return config.override(numpy_dtype_promotion=new_val)
 
 
+def transfer_guard(new_val: str) -> Context:
+    """Choose what becomes of arrays that have to move between host and devices.
+
+    Args:
+        new_val: ``"allow"``, ``"log"`` or ``"disallow"`` transfers that nobody asked for with
+            ``device_put`` or ``device_get``; ``"log_explicit"`` or ``"disallow_explicit"`` all.
+
+    Raises:
+        TransferError: inside the block, at a transfer that is not allowed.
+
+    >>> from bindax_core import transfer_guard
+    >>> with transfer_guard("disallow"):
+    ...     pass
+    """
+    return config.override(
+        transfer_guard_host_to_device=new_val, transfer_guard_device_to_host=new_val
+    )
+
+
+def transfer_guard_host_to_device(new_val: str) -> Context:
+    """Choose what becomes of arrays that have to be brought to a device.
+
+    Args:
+        new_val: as for ``transfer_guard``.
+    """
+    return config.override(transfer_guard_host_to_device=new_val)
+
+
+def transfer_guard_device_to_host(new_val: str) -> Context:
+    """Choose what becomes of arrays that have to be brought to the host.
+
+    Args:
+        new_val: as for ``transfer_guard``.
+    """
+    return config.override(transfer_guard_device_to_host=new_val)
+
+
+def check_tracer_leaks(new_val: bool = True) -> Context:
+    """Raise at the end of each trace when a value that was traced in it is still kept somewhere.
+
+    Args:
+        new_val: the value of ``config.check_tracer_leaks`` inside the block.
+
+    Raises:
+        UnexpectedTracerError: inside the block, naming the value and where it comes from.
+
+    >>> from bindax_core import check_tracer_leaks
+    >>> from bindax_transforms import make_jaxpr
+    >>> kept = []
+    >>> with check_tracer_leaks():
+    ...     program = make_jaxpr(kept.append)(1.0)
+    Traceback (most recent call last):
+    bindax_core.errors.UnexpectedTracerError: a traced value outlived its trace: float64[] in ...
+    """
+    return config.override(check_tracer_leaks=new_val)
+
+
+def default_prng_impl(new_val: str) -> Context:
+    """Choose the generator of random keys that name none.
+
+    Args:
+        new_val: its name, such as ``"threefry2x32"``, ``"rbg"`` or ``"unsafe_rbg"``.
+    """
+    return config.override(default_prng_impl=new_val)
+
+
 @contextmanager
 def ensure_compile_time_eval() -> Iterator[None]:
     """Compute with concrete values at once, while a function around the block is traced.

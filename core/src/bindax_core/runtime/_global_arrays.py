@@ -79,10 +79,10 @@ def make_array_from_process_local_data(
     what = "make_array_from_process_local_data"
     local = as_array(local_data).numpy()
     is_local = [getattr(device, "is_local", True) for device in sharding.device_assignment]
-    coordinates = sharding._coordinates(local.ndim)[np.array(is_local)]
-    first, last = coordinates.min(0, initial=0), coordinates.max(0, initial=0)
-    first = coordinates.min(0) if len(coordinates) else first
-    counts, parts = sharding.partitions(local.ndim), last - first + 1
+    if not any(is_local):
+        raise ValueError(f"{what}: no device of the sharding belongs to this process.")
+    places = sharding._coordinates(local.ndim)[np.array(is_local)]
+    counts, first, parts = sharding.partitions(local.ndim), places.min(0), np.ptp(places, 0) + 1
     if global_shape is None:
         sizes = zip(local.shape, parts, counts, strict=True)
         shape = tuple(int(size // own * count) for size, own, count in sizes)
@@ -133,11 +133,12 @@ def make_array_from_single_device_arrays(
     sharding.check(shape, f"{what}: the array")
     by_device: dict[Any, Array] = {}
     for i, x in enumerate(arrays):
-        if not isinstance(x, Array) or len(x.sharding.device_assignment) != 1:
+        given: Any = x
+        if not isinstance(given, Array) or len(given.sharding.device_assignment) != 1:
             raise ValueError(
-                f"{what}: arrays[{i}] must be an array on one device, but it is {x!r:.80}."
+                f"{what}: arrays[{i}] must be an array on one device, but it is {given!r:.80}."
             )
-        by_device[x.device] = x
+        by_device[given.device] = given
     needed = [d for d in sharding.device_assignment if getattr(d, "is_local", True)]
     if set(by_device) != set(needed) or len(arrays) != len(needed):
         raise ValueError(

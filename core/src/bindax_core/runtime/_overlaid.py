@@ -79,10 +79,9 @@ class OverlaidProgram:
     physical: Any
     donated: Sequence[bool]
 
-    def as_text(self) -> str:
-        """The program in the compiler's language, on the arrays that represent the operands."""
-        return str(self.physical.as_text())
+    def compile(self, *options: Any) -> Overlaid:
+        """The program, ready to be called; the arguments are for the compiler."""
+        return Overlaid(self.jaxpr, self.physical.compile(*options), self.donated)
 
-    def compile(self) -> Overlaid:
-        """The program, ready to be called."""
-        return Overlaid(self.jaxpr, self.physical.compile(), self.donated)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.physical, name)  # about the arrays that represent the operands

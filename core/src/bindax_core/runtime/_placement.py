@@ -9,6 +9,8 @@ import attrs
 import numpy as np
 
 from bindax_core.errors import BackendError
+from bindax_core.runtime._config import config
+from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.sharding._sharding import Sharding
@@ -114,6 +116,13 @@ def place_on(backend: Any, sharding: Sharding, *, committed: bool = True) -> Any
         f"{asked}. Several devices need a compiler: install one, as with bindax[xla], and leave "
         f"config.backend unset."
     )
+
+
+def default_sharding() -> Sharding:
+    """Where programs take arrays whose bytes are on the host alone."""
+    from bindax_core.sharding._sharding import SingleDeviceSharding
+
+    return SingleDeviceSharding(config.default_device or runtime.devices()[0])
 
 
 def sharding_of(place: Any) -> Sharding:

@@ -6,7 +6,7 @@ discovery here when it is imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 
@@ -36,6 +36,9 @@ class Plugins(Protocol):
 
     def physical_jaxpr(self, jaxpr: Any) -> Any:
         """The program that represents one with extended dtypes."""
+
+    def constrained(self, x: Any, sharding: Any) -> Any:
+        """An array on several devices with another sharding there."""
 
 
 class NoPlugins:
@@ -72,6 +75,10 @@ class NoPlugins:
         """See ``Plugins``."""
         return jaxpr
 
+    def constrained(self, x: Any, sharding: Any) -> Any:
+        """See ``Plugins``."""
+        return x
+
 
 class Runtime:
     """The state of this process that several layers share.
@@ -82,14 +89,19 @@ class Runtime:
             rules; None while it is off.
         has_compiler_threads: whether programs may be compiled: not in a process forked after a
             compiler started threads, since the child would wait for them for ever.
+        trace_ended: called with each trace that ends, by the debug mode that looks for values that
+            leak; None while it is off.
+        devices: gives the devices of the backend that ``jit`` uses.
     """
 
-    __slots__ = ("has_compiler_threads", "plugins", "wrap_rule")
+    __slots__ = ("devices", "has_compiler_threads", "plugins", "trace_ended", "wrap_rule")
 
     def __init__(self) -> None:
         self.plugins: Plugins = NoPlugins()
         self.wrap_rule: Callable[[Any, Any, Callable[..., Any]], Callable[..., Any]] | None = None
         self.has_compiler_threads = True
+        self.trace_ended: Callable[[Any], None] | None = None
+        self.devices: Callable[[], Sequence[Any]] = list
 
 
 runtime = Runtime()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +12,14 @@ from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import backends, find_backend
 from bindax_core.runtime._config import config
+from bindax_core.runtime._guards import explicit_transfers, note_transfer
 from bindax_core.runtime._operands import as_array
-from bindax_core.runtime._placement import place_on
+from bindax_core.runtime._placement import default_sharding, place_on
 from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._wrapped import unwrapped
 from bindax_core.tree._flatten import tree_flatten, tree_leaves, tree_unflatten
 from bindax_core.tree._map import tree_map
 from bindax_core.tree._prefix import flatten_prefix
-
-if TYPE_CHECKING:
-    from bindax_core.sharding._sharding import Sharding
 
 
 def block_until_ready(x: Any) -> Any:
@@ -44,7 +42,10 @@ def device_get(x: Any) -> Any:
     >>> device_get(device_put(1.5))
     array(1.5)
     """
-    return tree_map(lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x)
+    with explicit_transfers():
+        return tree_map(
+            lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x
+        )
 
 
 def device_put(
@@ -76,69 +77,58 @@ def device_put(
     leaves, tree = tree_flatten(x)
     targets = flatten_prefix(device, tree, "device_put: device", full_name="x")
     donated = flatten_prefix(donate, tree, "device_put: donate", full_name="x")
-    outs = [
-        _put(leaf, target, may_alias is not False, bool(given))
-        for leaf, target, given in zip(leaves, targets, donated, strict=True)
-    ]
+    with explicit_transfers():
+        outs = [
+            _put(leaf, target, may_alias is not False, bool(given))
+            for leaf, target, given in zip(leaves, targets, donated, strict=True)
+        ]
     return tree_unflatten(tree, outs)
 
 
 def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     leaf = unwrapped(leaf)
     if target is None:
-        place = find_backend()
         if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and leaf.committed):
             return leaf
-    else:
-        from bindax_core.sharding._sharding import named
+        return _moved(leaf, _default_place(), donate)
+    from bindax_core.sharding._sharding import named
 
-        sharding = named(target, "device_put: device")
-        if isinstance(leaf, Tracer):
-            return _constrained(leaf, sharding)
-        sharding.check(typeof(leaf).shape, "device_put: x")
-        place = place_on(find_backend(), sharding)
+    sharding = named(target, "device_put: device")
+    several = len(sharding.device_assignment) > 1
+    if isinstance(leaf, Tracer):
+        return runtime.plugins.constrained(leaf, sharding) if several else leaf
+    sharding.check(typeof(leaf).shape, "device_put: x")
+    place = place_on(find_backend(), sharding)
+    if not isinstance(leaf, Array) or not leaf.committed:
+        return _moved(leaf, place, donate)
+    if leaf.place is place:
+        return leaf if may_alias else leaf.copy()
+    if several and leaf.sharding.device_assignment == sharding.device_assignment:
+        made = runtime.plugins.constrained(leaf, sharding)  # the devices exchange their parts
+        if donate:
+            leaf.delete()
+        return made
+    return _moved(leaf, place, donate)
+
+
+def _default_place() -> Any:
+    backend = find_backend()
+    if config.default_device is None:
+        return backend
+    return place_on(backend, default_sharding(), committed=False)
+
+
+def _moved(leaf: Any, place: Any, donate: bool) -> Array:
+    """An array of the same values in another place, by way of the host."""
     aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
-    if own is leaf and own._buffer is not None and own._backend is place and may_alias and target:
-        return own
-    if own is leaf and own.committed and _same_devices(own.sharding, place):
-        return _constrained(own, place.sharding, donate)
+    if config.transfer_guard_host_to_device != "allow":
+        note_transfer("host_to_device", aval)
     physical = own.physical()
     host = np.array(physical) if own is leaf else physical.numpy()
     made = Array.from_buffer(aval, place.put(host, physical.aval), place)
     if donate and own is leaf:
         own.delete()
     return made
-
-
-def _same_devices(sharding: Sharding, place: Any) -> bool:
-    return (
-        sharding.num_devices > 1 and sharding.device_assignment == place.sharding.device_assignment
-    )
-
-
-def _constrained(x: Any, sharding: Sharding, donate: bool = False) -> Any:
-    """An array with another sharding on its devices, which exchange their parts."""
-    if len(sharding.device_assignment) == 1:
-        return x
-    from bindax_core.registry._api import find_primitive
-
-    made = find_primitive("sharding_constraint").bind(x, sharding=sharding)
-    if donate:
-        x.delete()
-    return made
-
-
-def part_on(x: Array, device: Any) -> Array:
-    """The part of an array on one of its devices, as an array there."""
-    from bindax_core.sharding._sharding import SingleDeviceSharding
-
-    shards = getattr(x._backend, "shards", None)
-    if x._buffer is None or shards is None:
-        return x
-    place = place_on(x._backend.backend, SingleDeviceSharding(device))
-    buffer = dict(shards(x._buffer))[device]
-    shape = x.sharding.shard_shape(x.aval.shape)
-    return Array.from_buffer(x.aval.update(shape=shape), buffer, place)
 
 
 def devices(backend: str | None = None) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.runtime._config import config
+from bindax_core.runtime._runtime import runtime
 
 
 class AxisType(Enum):
@@ -121,6 +122,11 @@ class AbstractMesh:
         return not self.axis_sizes
 
     @property
+    def are_all_axes_explicit(self) -> bool:
+        """True of a mesh with axes, all of which types speak of."""
+        return bool(self.axis_types) and all(t is AxisType.Explicit for t in self.axis_types)
+
+    @property
     def abstract_mesh(self) -> AbstractMesh:
         """The mesh without its devices."""
         return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
@@ -208,9 +214,7 @@ class Mesh(AbstractMesh):
 
 
 def _mesh_of_ids(ids: np.ndarray[Any, Any], names: Any, types: Any) -> Mesh:
-    from bindax_core.runtime._transfer import devices
-
-    by_id = {device.id: device for device in devices()}
+    by_id = {device.id: device for device in runtime.devices()}
     found = np.array([by_id[i] for i in ids.flat], dtype=object)
     return Mesh(found.reshape(ids.shape), names, types)
 
@@ -237,9 +241,7 @@ def make_mesh(
     (('data', 1), ('model', 1))
     """
     if devices is None:
-        from bindax_core.runtime._transfer import devices as all_devices
-
-        devices = all_devices()
+        devices = runtime.devices()
     sizes = tuple(map(int, axis_shapes))
     needed = math.prod(sizes)
     if len(devices) < needed or needed < 1:

@@ -53,8 +53,8 @@ class Writer:
         """The text of a program."""
         if not isinstance(closed, ClosedJaxpr):
             raise JaxprTextError(
-                f"only a ClosedJaxpr can be written as text, got a {_class_name(type(closed))}. "
-                f"make_jaxpr(f)(*args) gives one."
+                f"jaxpr_to_text: only a ClosedJaxpr can be written as text, got a "
+                f"{_class_name(type(closed))}. make_jaxpr(f)(*args) gives one."
             )
         self._program(closed)
         uses = [f"uses {self._used[name].label}\n" for name in sorted(self._used)]

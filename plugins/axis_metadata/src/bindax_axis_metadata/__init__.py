@@ -19,9 +19,9 @@ from bindax_axis_metadata.conformance import check_axis_metadata as check_axis_m
 from bindax_axis_metadata.lifted import scan as scan
 from bindax_axis_metadata.lifted import vmap as vmap
 from bindax_axis_metadata.partitioned import Partitioned as Partitioned
-from bindax_axis_metadata.partitioned import PartitionSpec as PartitionSpec
 from bindax_axis_metadata.partitioned import get_partition_spec as get_partition_spec
 from bindax_axis_metadata.partitioned import with_partitioning as with_partitioning
+from bindax_core.sharding import PartitionSpec as PartitionSpec
 
 __all__ = [
     "AxisMetadata",

@@ -8,29 +8,10 @@ from typing import Any, ClassVar
 
 from bindax_axis_metadata.box import AxisMetadata, is_axis_metadata
 from bindax_core.extend import tree_map
+from bindax_core.sharding import PartitionSpec
 from bindax_core.tree_util import register_dataclass
 
 Names = tuple[str | None, ...]
-
-
-class PartitionSpec(tuple[Any, ...]):
-    """For each axis of an array the mesh axes that divide it; axes left out are not divided.
-
-    >>> PartitionSpec(None, "data")
-    PartitionSpec(None, 'data')
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, *axes: Any) -> PartitionSpec:
-        """Take one entry for each axis."""
-        return super().__new__(cls, axes)
-
-    def __repr__(self) -> str:
-        return f"PartitionSpec({', '.join(map(repr, self))})"
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return tuple(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,7 +114,7 @@ def get_partition_spec(tree: Any) -> Any:
     Arrays without a box, and boxes that know of no names, are not divided.
 
     >>> get_partition_spec({"kernel": Partitioned(1.0, (None, "data")), "bias": 2.0})
-    {'kernel': PartitionSpec(None, 'data'), 'bias': PartitionSpec()}
+    {'kernel': P(None, 'data'), 'bias': P()}
     """
     return tree_map(_spec, tree, is_leaf=is_axis_metadata)
 

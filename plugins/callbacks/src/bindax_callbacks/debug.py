@@ -7,14 +7,15 @@ import string
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
+from bindax_callbacks.breakpoint import Prompt, stops
 from bindax_callbacks.host_function import HostFunction, make_callback
 from bindax_callbacks.host_rules import effect_of, host_rules, map_elements
 from bindax_core.extend import Effect, Zero, api_boundary, primitive, rules
 from bindax_transforms import check_unordered
 
-__all__ = ["callback", "debug_callback_p", "log", "print"]
+__all__ = ["breakpoint", "callback", "debug_callback_p", "log", "print"]
 
 DEBUG = Effect("debug", repeatable=True)
 ORDERED_DEBUG = Effect("ordered debug", ordered=True, repeatable=True)
@@ -109,6 +110,59 @@ def log(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
     """
     _check_format("debug.log", fmt, args, kwargs)
     _bind("debug.log", partial(_write_log, fmt), "debug.log", (args, kwargs), ordered)
+
+
+@api_boundary
+def breakpoint(
+    *,
+    backend: str | None = None,
+    filter_frames: bool = True,
+    num_frames: int | None = None,
+    ordered: bool = False,
+    token: None = None,
+    stdin: IO[str] | None = None,
+    stdout: IO[str] | None = None,
+) -> None:
+    """Stop when the program runs, and read commands at a prompt.
+
+    The prompt stands in the function that called it, whose variables have the values of this run;
+    ``help`` lists the commands. Expressions are evaluated; ``c`` goes on, as the end of the input
+    does, and ``q`` ends the program. Under ``vmap`` it stops for each element.
+
+    Args:
+        backend: ``"cli"`` or None: the prompt in the terminal.
+        filter_frames: whether the functions of bindax are left out of the stack.
+        num_frames: how many functions the stack has at most, the innermost first.
+        ordered: whether it stops after all ordered effects that the program has before.
+        token: None; order is kept with ``ordered``.
+        stdin: where commands come from, by default the terminal.
+        stdout: where answers go, by default the terminal.
+
+    Raises:
+        ValueError: when ``backend`` is another; under ``vmap`` when ordered.
+
+    >>> import io
+    >>> from bindax_callbacks import debug
+    >>> from bindax_transforms import jit
+    >>> answers = io.StringIO()
+    >>> @jit
+    ... def f(x):
+    ...     y = 2.0 * x
+    ...     debug.breakpoint(stdin=io.StringIO("y + 1"), stdout=answers)
+    ...     return y
+    >>> float(f(3.0)), "Array(7." in answers.getvalue()
+    (6.0, True)
+    """
+    if backend not in (None, "cli"):
+        raise ValueError(f"debug.breakpoint has the backend 'cli', but got {backend!r}.")
+    if token is not None:
+        raise ValueError("debug.breakpoint takes no token; ordered=True keeps the order.")
+    traced, restored = stops(filter_frames, num_frames)
+
+    def stop(*values: Any) -> None:
+        Prompt(restored(*values), stdin, stdout).run()
+
+    _bind("debug.breakpoint", stop, "debug.breakpoint", (tuple(traced), {}), ordered)
 
 
 def _check_format(caller: str, fmt: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

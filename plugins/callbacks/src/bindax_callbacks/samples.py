@@ -11,6 +11,7 @@ import bindax_lax_basic as lax
 from bindax_callbacks import debug
 from bindax_callbacks.io_callback import io_callback
 from bindax_callbacks.pure_callback import pure_callback
+from bindax_callbacks.shardings import inspect_array_sharding
 from bindax_core import ShapeDtypeStruct
 from bindax_testing import EquivalentMutant, Sample, array, sample
 
@@ -23,6 +24,11 @@ def _ignore(*args: Any, **kwargs: Any) -> None:
 
 def _watched(x: Any) -> Any:
     debug.callback(_ignore, x, label="x")
+    return lax.mul(lax.sin(x), x)
+
+
+def _looked_at(x: Any) -> Any:
+    inspect_array_sharding(x, callback=_ignore)
     return lax.mul(lax.sin(x), x)
 
 
@@ -56,6 +62,7 @@ def _equivalent_mutants() -> Iterator[EquivalentMutant]:
         ("vmap", "forgotten batch of operand 0"),
     ):
         yield EquivalentMutant("debug_callback", kind, damage, unseen)
+        yield EquivalentMutant("inspect_sharding", kind, damage, unseen)
 
 
 def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
@@ -63,6 +70,7 @@ def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
     yield from _equivalent_mutants()
     for dtype in ("float64", "float32", "complex128"):
         yield sample(_watched, array((2, 3), dtype))
+        yield sample(_looked_at, array((2, 3), dtype))
     for method in ("sequential", "expand_dims", "broadcast_all"):
         for dtype in ("int32", "float64"):
             operand = array((2, 3), dtype)

@@ -21,8 +21,9 @@ def bindax_extensions() -> Iterable[Extension]:
     """Offer rules for the primitives of others."""
     from bindax_experimental.checkify.rules import extensions as checkify_rules
     from bindax_experimental.jet.rules import extensions as jet_rules
+    from bindax_experimental.sparse.sparsify import extensions as sparse_rules
 
-    return [*checkify_rules(), *jet_rules()]
+    return [*checkify_rules(), *jet_rules(), *sparse_rules()]
 
 
 @hookimpl

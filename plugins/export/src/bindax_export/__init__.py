@@ -14,16 +14,16 @@ from bindax_export._errors import FormatError as FormatError
 from bindax_export._errors import InconclusiveDimensionOperation as InconclusiveDimensionOperation
 from bindax_export._export import default_export_platform as default_export_platform
 from bindax_export._export import export as export
-from bindax_export._export import (
+from bindax_export._exported import Exported as Exported
+from bindax_export._format import (
     maximum_supported_calling_convention_version as maximum_supported_calling_convention_version,
 )
-from bindax_export._export import (
+from bindax_export._format import (
     minimum_supported_calling_convention_version as minimum_supported_calling_convention_version,
 )
-from bindax_export._exported import Exported as Exported
-from bindax_export._format import deserialize as deserialize
 from bindax_export._parse import symbolic_args_specs as symbolic_args_specs
 from bindax_export._parse import symbolic_shape as symbolic_shape
+from bindax_export._reading import deserialize as deserialize
 from bindax_export._scope import SymbolicScope as SymbolicScope
 
 _register_internal(__file__)

@@ -13,7 +13,7 @@ STABLE_TARGETS = frozenset(
         for letter in "sdcz"
     ]
     + [f"lapack_{letter}{routine}_ffi" for routine in ("syevd", "orgqr") for letter in "sd"]
-    + [f"lapack_{letter}{routine}_ffi" for routine in ("heevd", "ungqr", "hetrd") for letter in "cz"]
+    + [f"lapack_{letter}{name}_ffi" for name in ("heevd", "ungqr", "hetrd") for letter in "cz"]
     + ["Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "ApproxTopK"]
     + ["annotate_device_placement", "cu_threefry2x32_ffi", "shape_assertion"]
     + ["stablehlo.dynamic_reduce_window", "stablehlo.dynamic_rng_bit_generator"]

@@ -69,7 +69,7 @@ def register_pytree_node_serialization(
         )
     build = from_children or partial(_unflattened, nodetype)
     form = _Form(nodetype, serialized_name, serialize_auxdata, deserialize_auxdata, build)
-    _by_type[nodetype] = _by_name[serialized_name] = form  # type: ignore[assignment]
+    _by_type[nodetype] = _by_name[serialized_name] = form
     return nodetype
 
 

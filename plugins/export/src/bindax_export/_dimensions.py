@@ -8,37 +8,18 @@ of atoms, and an atom is a variable or an operation that is no polynomial: ``flo
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from bindax_core.extend import Array, Dimension, Tracer, is_value, trace_state
 from bindax_export._errors import InconclusiveDimensionOperation
+from bindax_export._polynomials import Atom, Monomial, Terms, exact_parts, order, product_of
 
 if TYPE_CHECKING:
     from bindax_export._scope import SymbolicScope
 
 Size = Any
 """An ``int`` or a ``SymbolicDimension``; results without variables are ``int``."""
-
-
-@attrs.frozen
-class Atom:
-    """A variable (``operands`` is its name) or an operation on sizes."""
-
-    kind: str
-    operands: tuple[Any, ...]
-
-    def __str__(self) -> str:
-        inner = ", ".join(map(str, self.operands))
-        return inner if self.kind == "variable" else f"{self.kind}({inner})"
-
-
-Monomial = tuple[tuple[Atom, int], ...]
-"""Atoms with their exponents, in the order of their names; empty for a constant."""
-
-Terms = dict[Monomial, int]
 
 
 class SymbolicDimension(Dimension):
@@ -64,7 +45,7 @@ class SymbolicDimension(Dimension):
     terms: tuple[tuple[Monomial, int], ...]
 
     def __init__(self, terms: Terms, scope: SymbolicScope) -> None:
-        self.terms = tuple(sorted(terms.items(), key=lambda term: _order(term[0])))
+        self.terms = tuple(sorted(terms.items(), key=lambda term: order(term[0])))
         self.scope = scope
         self._hash = hash(self.terms)
 
@@ -165,7 +146,7 @@ class SymbolicDimension(Dimension):
         product: Terms = {}
         for left, a in self.terms:
             for right, b in terms_of(other).items():
-                monomial = _times(left, right)
+                monomial = product_of(left, right)
                 product[monomial] = product.get(monomial, 0) + a * b
         return self._made(product, other)
 
@@ -291,8 +272,8 @@ class SymbolicDimension(Dimension):
         known = f" with the constraints {constraints}" if constraints else ""
         return InconclusiveDimensionOperation(
             f"{question} depends on the values of the dimension variables "
-            f"{', '.join(sorted(self.variables()))}{known}. Add a constraint that decides it, as in "
-            f"symbolic_shape(..., constraints=['b >= 8']), keep the program free of Python "
+            f"{', '.join(sorted(self.variables()))}{known}. Add a constraint that decides it, as "
+            f"in symbolic_shape(..., constraints=['b >= 8']), keep the program free of Python "
             f"decisions on sizes, or export it for a fixed size."
         )
 
@@ -400,7 +381,7 @@ def _divided(dividend: Size, divisor: Size) -> tuple[Size, Size]:
     scope = common_scope(dividend, divisor)
     if not isinstance(divisor, SymbolicDimension) and divisor == 0:
         raise ZeroDivisionError(f"the dimension {dividend} was divided by 0.")
-    whole, rest = _exact_parts(terms_of(dividend), terms_of(divisor))
+    whole, rest = exact_parts(terms_of(dividend), terms_of(divisor))
     quotient, remainder = from_terms(whole, scope), from_terms(rest, scope)
     if not isinstance(remainder, SymbolicDimension):
         if remainder == 0:
@@ -414,53 +395,3 @@ def _divided(dividend: Size, divisor: Size) -> tuple[Size, Size]:
     except InconclusiveDimensionOperation:
         pass
     return quotient + operation("floordiv", operands, scope), operation("mod", operands, scope)
-
-
-def _exact_parts(dividend: Terms, divisor: Terms) -> tuple[Terms, Terms]:
-    """Split a dividend into a multiple of the divisor, given by its factor, and a rest."""
-    lead, coefficient = min(divisor.items(), key=lambda term: _order(term[0]))
-    whole: Terms = {}
-    rest, left = dict(dividend), True
-    while left:
-        left = False
-        for monomial, c in sorted(rest.items(), key=lambda term: _order(term[0])):
-            factor = _over(monomial, lead)
-            if factor is None or c % coefficient:
-                continue
-            scale = c // coefficient
-            trial = dict(rest)
-            for m, d in divisor.items():
-                product = _times(m, factor)
-                trial[product] = trial.get(product, 0) - scale * d
-            trial = {m: d for m, d in trial.items() if d}
-            if len(trial) >= len(rest):  # it takes one term away and brings others
-                continue
-            whole[factor] = whole.get(factor, 0) + scale
-            rest, left = trial, bool(trial)
-            break
-    return whole, rest
-
-
-def _times(left: Monomial, right: Monomial) -> Monomial:
-    powers: dict[Atom, int] = dict(left)
-    for atom, exponent in right:
-        powers[atom] = powers.get(atom, 0) + exponent
-    return _monomial(powers.items())
-
-
-def _over(monomial: Monomial, divisor: Monomial) -> Monomial | None:
-    powers = dict(monomial)
-    for atom, exponent in divisor:
-        if powers.get(atom, 0) < exponent:
-            return None
-        powers[atom] -= exponent
-    return _monomial((a, n) for a, n in powers.items() if n)
-
-
-def _monomial(powers: Iterable[tuple[Atom, int]]) -> Monomial:
-    return tuple(sorted(powers, key=lambda power: str(power[0])))
-
-
-def _order(monomial: Monomial) -> tuple[int, str]:
-    """The order of terms: higher degrees first, then by name."""
-    return -sum(n for _, n in monomial), str([(str(a), n) for a, n in monomial])

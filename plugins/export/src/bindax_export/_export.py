@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
+import numpy as np
+
 from bindax_core.extend import (
     ClosedJaxpr,
     api_boundary,
@@ -14,17 +17,13 @@ from bindax_core.extend import (
     jaxpr_as_fun,
     zeros_like_aval,
 )
+from bindax_export._backend import exporting_backend
 from bindax_export._checks import STABLE_TARGETS, DisabledSafetyCheck
 from bindax_export._errors import ExportError
-from bindax_export._exported import Exported, cotangent_avals, exporting_backend
+from bindax_export._exported import Exported, cotangent_avals
+from bindax_export._format import maximum_supported_calling_convention_version
 from bindax_export._shapes import ShapeSolver
-from bindax_transforms import jit, vjp
-
-minimum_supported_calling_convention_version = 9
-"""The oldest calling convention of programs that can be called."""
-
-maximum_supported_calling_convention_version = 10
-"""The newest calling convention of programs that can be called; the one that is written."""
+from bindax_transforms import jit, physical_jaxpr, vjp
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
@@ -113,7 +112,9 @@ def _exported(
     _refuse(closed, name)
     in_avals = tuple(aval.strip_weak_type() for aval in closed.in_avals)
     solver = ShapeSolver(in_avals, name, traced.in_tree)
-    artifact = exporting_backend().export(closed, name=name, platforms=platforms, dimensions=solver)
+    artifact = exporting_backend().export(
+        physical_jaxpr(closed), name=name, platforms=platforms, dimensions=solver
+    )
     allowed = STABLE_TARGETS | {check.is_custom_call() for check in checks}
     unknown = sorted(artifact.custom_calls - allowed)
     if unknown:
@@ -139,11 +140,11 @@ def _exported(
 
 
 def _refuse(closed: ClosedJaxpr, name: str) -> None:
-    effects = sorted(str(effect) for effect in closed.jaxpr.effects)
+    effects = sorted(effect.name for effect in closed.jaxpr.effects)
     if effects:
         raise ExportError(
-            f"{name} has the effects {', '.join(effects)}, which act in this process; a program "
-            f"that is exported computes its results and no more. Leave them out."
+            f"{name} has effects of the kinds {', '.join(effects)}, which act in this process; "
+            f"a program that is exported computes its results and no more. Leave them out."
         )
     for aval in (*closed.in_avals, *closed.out_avals):
         if not hasattr(aval, "dtype") or is_extended(aval.dtype):
@@ -157,16 +158,27 @@ def _exported_vjp(closed: ClosedJaxpr, primal: Exported) -> Exported:
     """The reverse derivative of a program, exported in the same way."""
     function = jaxpr_as_fun(closed)
     count = len(primal.in_avals)
+    smooth = [aval.tangent_aval().dtype != float0 for aval in primal.in_avals]
 
     def fun_vjp(*operands: Any) -> tuple[Any, ...]:
         values, cotangents = operands[:count], operands[count:]
-        _, pullback = vjp(lambda *xs: tuple(function(*xs)), *values)
+
+        def of_smooth(*given: Any) -> tuple[Any, ...]:
+            found = iter(given)
+            return tuple(
+                function(*[next(found) if s else x for s, x in zip(smooth, values, strict=True)])
+            )
+
+        _, pullback = vjp(of_smooth, *[x for s, x in zip(smooth, values, strict=True) if s])
+        found = iter(pullback(tuple(cotangents)))
+        # Cotangents of integers are carried as booleans; so they are made as such.
         return tuple(
-            zeros_like_aval(aval.tangent_aval()) if aval.tangent_aval().dtype == float0 else ct
-            for ct, aval in zip(pullback(tuple(cotangents)), primal.in_avals, strict=True)
+            next(found) if s else zeros_like_aval(aval.update(dtype=np.dtype(np.bool_)))
+            for s, aval in zip(smooth, primal.in_avals, strict=True)
         )
 
     avals = [*primal.in_avals, *cotangent_avals(primal.out_avals)]
     fun_vjp.__name__ = f"vjp_{primal.fun_name}"
     traced = jit(fun_vjp).trace(*avals)
-    return _exported(traced.jaxpr, traced, primal.platforms, primal.disabled_safety_checks)
+    made = _exported(traced.jaxpr, traced, primal.platforms, primal.disabled_safety_checks)
+    return attrs.evolve(made, out_avals=tuple(cotangent_avals(primal.in_avals)))

@@ -12,16 +12,17 @@ from bindax_core.extend import (
     PyTreeDef,
     ShapedArray,
     api_boundary,
-    find_backend,
-    float0,
     tree_flatten,
-    tree_structure,
     tree_unflatten,
+    typeof,
 )
+from bindax_export._backend import exporting_backend
 from bindax_export._checks import DisabledSafetyCheck
 from bindax_export._errors import ExportError
 from bindax_export._primitive import call_exported_p
 from bindax_export._shapes import ShapeSolver
+from bindax_export._writing import serialize
+from bindax_lax_basic.extend import convert
 from bindax_transforms import custom_vjp, jit
 
 
@@ -125,8 +126,6 @@ class Exported:
             ExportError: when a container of the arguments has no registered form, or there are
                 not so many derivatives.
         """
-        from bindax_export._format import serialize
-
         return serialize(self, vjp_order)
 
     def platform_index(self, platform: str) -> int | None:
@@ -161,7 +160,7 @@ class Exported:
             return tuple(call_exported_p.bind(*operands, exported=self))
 
         def forward(*operands: Any) -> tuple[Any, Any]:
-            return call(*operands), operands
+            return made(*operands), operands  # which has a derivative of its own
 
         def backward(operands: Any, cotangents: Any) -> tuple[Any, ...]:
             return tuple(self.vjp()._differentiable(*operands, *cotangents))
@@ -189,32 +188,23 @@ class Exported:
                 f"{self.fun_name} was exported for arguments of the structure {self.in_tree}, but "
                 f"was called with {tree}."
             )
-        return tree_unflatten(self.out_tree, self._differentiable(*leaves))
+        operands = [_yielding(x, aval) for x, aval in zip(leaves, self.in_avals, strict=True)]
+        return tree_unflatten(self.out_tree, self._differentiable(*operands))
 
 
-def exporting_backend() -> Any:
-    """The backend that lowers programs to files.
+_KINDS = "biufc"
 
-    Raises:
-        ExportError: when none is installed.
-    """
-    try:
-        backend = find_backend("xla")
-    except Exception as error:
-        raise ExportError(
-            f"programs are exported with XLA, which is not there: {error} Install bindax[xla]."
-        ) from error
-    return backend
+
+def _yielding(x: Any, expected: ShapedArray) -> Any:
+    """A Python scalar, or what is typed as one, in the dtype that the program expects."""
+    aval = typeof(x)
+    if not aval.weak_type or aval.dtype == expected.dtype:
+        return x
+    kind = "f" if expected.dtype.kind == "V" else expected.dtype.kind
+    fits = kind in _KINDS and _KINDS.index(aval.dtype.kind) <= _KINDS.index(kind)
+    return convert(x, expected.dtype, False) if fits else x
 
 
 def cotangent_avals(avals: Sequence[ShapedArray]) -> list[ShapedArray]:
     """The types of the cotangents of values of some types."""
     return [aval.strip_weak_type().tangent_aval() for aval in avals]
-
-
-def flat_structure(count: int) -> PyTreeDef:
-    """The structure of ``(args, kwargs)`` for flat positional arguments."""
-    return tree_structure(((0,) * count, {}))
-
-
-__all__ = ["Exported", "cotangent_avals", "exporting_backend", "flat_structure", "float0"]

@@ -13,7 +13,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_export._errors import ExportError
+from bindax_export._backend import exporting_backend
 from bindax_export._shapes import evaluated_shape
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _impl(*operands: Any, exported: Exported) -> Sequence[Any]:
-    return exported.compiled(*operands)
+    return exported.compiled(*operands)  # type: ignore[no-any-return]
 
 
 def result_avals(exported: Exported, avals: Sequence[Any]) -> list[ShapedArray]:
@@ -41,10 +41,10 @@ def _vmap(
 ) -> tuple[list[Any], list[int]]:
     """One element after the other: the program is for the ranks that it was exported for."""
     if axis_size == 0:
-        raise ExportError(
-            f"vmap of {exported.fun_name}, an exported program, over an axis of size 0 gives no "
-            f"results to stack; leave the call out."
-        )
+        avals = [_element(typeof(x), d) for x, d in zip(operands, dims, strict=True)]
+        outs = result_avals(exported, avals)
+        types = [aval.update(shape=(0, *aval.shape)) for aval in outs]
+        return [operations_for(aval).zeros(aval) for aval in types], [0] * len(types)
     rows = []
     for i in range(axis_size):
         row = [
@@ -56,15 +56,16 @@ def _vmap(
     return outs, [0] * len(outs)
 
 
+def _element(aval: Any, axis: int | None) -> Any:
+    shape = aval.shape
+    return aval if axis is None else aval.update(shape=shape[:axis] + shape[axis + 1 :])
+
+
 def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequence[Any]:
     index = exported.platform_index(ctx.platform)
     kept = exported.module_kept_var_idx
-    call: Any = getattr(ctx, "call_artifact", None)
-    if call is None:
-        raise ExportError(
-            f"the backend that lowers the call of {exported.fun_name} cannot call exported programs."
-        )
-    return call(  # type: ignore[no-any-return]
+    return exporting_backend().call_artifact(  # type: ignore[no-any-return]
+        ctx,
         exported.mlir_module_serialized,
         [values[i] for i in kept],
         name=f"call_exported_{exported.fun_name}",

@@ -9,13 +9,13 @@ from fractions import Fraction
 from typing import Any
 
 from bindax_export._dimensions import (
-    Atom,
-    Monomial,
     Size,
     SymbolicDimension,
     from_terms,
     terms_of,
 )
+from bindax_export._expressions import parse_size
+from bindax_export._polynomials import Atom, Monomial, quotient_of
 
 Bounds = tuple[Any, Any]
 """The least and the largest value: integers, or infinities."""
@@ -77,15 +77,13 @@ class SymbolicScope:
         """Narrower bounds: a maximum or minimum in a size is one of its two operands."""
         for monomial, _ in size.terms:
             for atom, _ in monomial:
-                if atom.kind in ("max", "min") and not bounds[0] == bounds[1]:
+                if atom.kind in ("max", "min") and bounds[0] != bounds[1]:
                     cases = [self.bounds(_replaced(size, atom, x)) for x in atom.operands]
                     low, high = min(c[0] for c in cases), max(c[1] for c in cases)
                     bounds = max(bounds[0], low), min(bounds[1], high)
         return bounds
 
     def _add(self, text: str) -> None:
-        from bindax_export._parse import parse_size
-
         parts = re.split(r"(>=|<=|==|>|<)", text)
         if len(parts) != 3:
             raise ValueError(
@@ -158,11 +156,23 @@ class SymbolicScope:
         """Sums that are at least 0: the constraints, and what defines the operations used."""
         for size in self.inequalities:
             yield {m: Fraction(c) for m, c in size.terms}
+        for monomial in terms:
+            if sum(n for _, n in monomial) > 1:
+                yield from self._of_products(monomial)
         atoms = {atom for m in terms for atom, _ in m if atom.kind != "variable"}
         for atom in sorted(atoms, key=str):
             for fact in _definition(atom, self):
                 if isinstance(fact, SymbolicDimension):
                     yield {m: Fraction(c) for m, c in fact.terms}
+
+    def _of_products(self, monomial: Monomial) -> Iterator[dict[Monomial, Fraction]]:
+        """``(atom - least value) * rest``, where neither factor is below 0."""
+        for atom, _ in monomial:
+            rest = quotient_of(monomial, ((atom, 1),))
+            least = self._atom_bounds(atom)[0]
+            if rest is not None and least != -_INFINITY and self._monomial_bounds(rest)[0] >= 0:
+                fact = {monomial: Fraction(1), rest: -Fraction(least)}
+                yield {m: c for m, c in fact.items() if c}
 
     def _monomial_bounds(self, monomial: Monomial) -> Bounds:
         low: Any = 1

@@ -9,16 +9,17 @@ import attrs
 
 from bindax_core.extend import PyTreeDef, ShapedArray, keystr, tree_flatten_with_path
 from bindax_export._dimensions import (
-    Atom,
     Size,
     SymbolicDimension,
     common_scope,
     from_terms,
     max_dim,
     min_dim,
+    variables_of,
 )
 from bindax_export._errors import ExportError, InconclusiveDimensionOperation
 from bindax_export._parse import symbolic_shape
+from bindax_export._polynomials import Atom
 from bindax_export._scope import SymbolicScope
 
 
@@ -55,7 +56,7 @@ class ShapeSolver:
         self.equations = [
             (size, i, axis)
             for i, aval in enumerate(avals)
-            for axis, size in enumerate(aval.shape)
+            for axis, size in enumerate(_sizes(aval))
             if isinstance(size, SymbolicDimension)
         ]
         sizes = [size for size, _, _ in self.equations]
@@ -78,7 +79,7 @@ class ShapeSolver:
         return values
 
     def checks(self, size_of: Callable[[int, int], Any]) -> Iterator[tuple[Any, str, Any, str]]:
-        """What shapes must satisfy: two numbers, ``"EQ"`` or ``"GE"``, and the message."""
+        """The conditions on shapes: two numbers, ``"EQ"`` or ``"GE"``, and the message."""
         values = self.solve(size_of)
         for name in self.variables:
             message = f"{self.name} was called with {name} = {{0}}; it must be at least 1."
@@ -127,7 +128,7 @@ class ShapeSolver:
             fits = all(
                 isinstance(a, SymbolicDimension)
                 or (not isinstance(b, SymbolicDimension) and a == b)
-                for a, b in zip(expected.shape, given.shape, strict=True)
+                for a, b in zip(_sizes(expected), _sizes(given), strict=True)
             )
         if not fits:
             raise ExportError(
@@ -166,9 +167,7 @@ class ShapeSolver:
             terms = dict(size.terms)
             factor = terms.pop(monomial, 0)
             rest = from_terms(terms, size.scope)
-            if factor > 0 and not (
-                isinstance(rest, SymbolicDimension) and name in rest.variables()
-            ):
+            if factor > 0 and name not in variables_of(rest):
                 yield _Step(name, position, axis, factor, rest)
 
 
@@ -184,6 +183,10 @@ def argument_paths(tree: PyTreeDef | None, count: int) -> list[str]:
     leaves, _ = tree_flatten_with_path(tree.unflatten(list(range(count))))
     names = ("args", "kwargs")
     return [f"{names[path[0].idx]}{keystr(path[1:])}" for path, _ in leaves]
+
+
+def _sizes(aval: ShapedArray) -> tuple[Size, ...]:
+    return aval.shape
 
 
 def _is_zero(size: Size) -> bool:

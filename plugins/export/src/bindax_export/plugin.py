@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, ShapedArray, ValueType, hookimpl
+from bindax_core.extend import Primitive, ValueType, hookimpl, typeof
 from bindax_export._dimensions import SymbolicDimension
-
-_INTEGER = ShapedArray((), np.int64, weak_type=True)
 
 
 def _number(x: Any, aval: Any) -> Any:
@@ -20,7 +18,15 @@ def _number(x: Any, aval: Any) -> Any:
 @hookimpl
 def bindax_value_types() -> Iterable[Any]:
     """Sizes are weakly typed integers in the programs that they belong to."""
-    return [ValueType(SymbolicDimension, lambda x: _INTEGER, _number)]
+    return [ValueType(SymbolicDimension, lambda x: typeof(0), _number)]
+
+
+@hookimpl
+def bindax_samples() -> Iterable[Any]:
+    """Calls of exported programs, made when the kit asks."""
+    from bindax_export._samples import samples
+
+    return samples()
 
 
 @hookimpl

@@ -90,9 +90,9 @@ def _find(path: str, name: str) -> Any:
     """The object of bindax for a name of JAX, or a marker that there is none."""
     place = SOURCE_NAMES.get(path, {}).get(name)
     if place is not None:
-        module, _, attribute = place.partition(":")
+        source, _, attribute = place.partition(":")
         return getattr(
-            alias_module(module) if is_path(module) else import_module(module), attribute
+            alias_module(source) if is_path(source) else import_module(source), attribute
         )
     if name in inside(path):
         return alias_module(f"{path}.{name}")

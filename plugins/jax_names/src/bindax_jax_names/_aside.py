@@ -114,9 +114,8 @@ def _import(
     if top == "jax":
         return _import_alias(name, fromlist)
     try:
-        leaf = builtins.__import__(
-            f"{PREFIX}.{name}", globals, locals, fromlist or ("__name__",), 0
-        )
+        words = fromlist or ("__name__",)
+        leaf = builtins.__import__(f"{PREFIX}.{name}", globals, locals, words, 0)
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith(f"{PREFIX}."):
             raise

@@ -38,8 +38,13 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
     "jax._src.state.types": {"AbstractRef": "jax.experimental.hijax:AbstractRef"},
     "jax._src.traceback_util": {
         "api_boundary": f"{_SHIMS}.private:api_boundary",
+        "include_frame": f"{_SHIMS}.private:include_frame",
         "register_exclusion": "jax.extend.source_info_util:register_exclusion",
         "_exclude_paths": f"{_SHIMS}.private:excluded_paths",
+    },
+    "jax._src.xla_bridge": {
+        "_backends": f"{_SHIMS}.private:started_backends",
+        "get_backend": "jax.extend.backend:get_backend",
     },
     "jax._src.tree_util": {"_registry": f"{_SHIMS}.private:node_registry"},
 }

@@ -44,6 +44,7 @@ from bindax_nn import (
     swish,
     tanh,
 )
+from bindax_nnx import metrics
 from bindax_nnx.checkpoint import load, save
 from bindax_nnx.display import display
 from bindax_nnx.errors import AliasingError, CheckpointError, GraphError, TraceContextError
@@ -62,7 +63,9 @@ from bindax_nnx.filters import (
 from bindax_nnx.foreign import GraphNodeDefinition, register_graph_node
 from bindax_nnx.functional import (
     GraphDef,
+    cached_partial,
     clone,
+    data,
     find_duplicates,
     graphdef,
     merge,
@@ -116,6 +119,7 @@ from bindax_nnx.lift.gradient import DiffState, grad, value_and_grad
 from bindax_nnx.lift.jit import jit
 from bindax_nnx.lift.scan import scan
 from bindax_nnx.lift.shapes import eval_shape, make_jaxpr, remat
+from bindax_nnx.lift.sharding import get_named_sharding, get_partition_spec, shard_map
 from bindax_nnx.lift.vmap import vmap
 from bindax_nnx.metrics import (
     Accuracy,
@@ -146,7 +150,15 @@ from bindax_nnx.rngs import (
     split_rngs,
 )
 from bindax_nnx.safetensors import load_safetensors, save_safetensors
-from bindax_nnx.state import State
+from bindax_nnx.state import (
+    State,
+    filter_state,
+    from_flat_state,
+    map_state,
+    merge_state,
+    split_state,
+    to_flat_state,
+)
 from bindax_nnx.tabulate import tabulate
 from bindax_nnx.variables import (
     PARTITION_NAME,
@@ -240,20 +252,26 @@ __all__ = [
     "Welford",
     "WithTag",
     "avg_pool",
+    "cached_partial",
     "celu",
     "clone",
     "combine_masks",
     "cond",
     "custom_vjp",
+    "data",
     "display",
     "dot_product_attention",
     "elu",
     "eval_mode",
     "eval_shape",
+    "filter_state",
     "find_duplicates",
     "flip_sequences",
     "fori_loop",
+    "from_flat_state",
     "gelu",
+    "get_named_sharding",
+    "get_partition_spec",
     "glu",
     "grad",
     "graphdef",
@@ -277,8 +295,11 @@ __all__ = [
     "make_attention_mask",
     "make_causal_mask",
     "make_jaxpr",
+    "map_state",
     "max_pool",
     "merge",
+    "merge_state",
+    "metrics",
     "min_pool",
     "one_hot",
     "pop",
@@ -293,6 +314,7 @@ __all__ = [
     "save_safetensors",
     "scan",
     "selu",
+    "shard_map",
     "sigmoid",
     "silu",
     "soft_sign",
@@ -300,12 +322,14 @@ __all__ = [
     "softplus",
     "split",
     "split_rngs",
+    "split_state",
     "standardize",
     "state",
     "swish",
     "switch",
     "tabulate",
     "tanh",
+    "to_flat_state",
     "to_predicate",
     "to_pure_dict",
     "train_mode",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
+from bindax_core.tree_util import register_static
 from bindax_nnx._context import clock
 from bindax_nnx._tokens import NodeToken, VariableToken
 from bindax_nnx.build import Build
@@ -18,6 +20,7 @@ from bindax_nnx.variables import Variable, store_metadata, store_value
 T = TypeVar("T")
 
 
+@register_static
 class GraphDef:
     """The structure of a graph without its values: hashable, and equal for equal structures.
 
@@ -291,3 +294,30 @@ def _state(function: str, given: Any) -> State:
     if not isinstance(given, State):
         raise TypeError(f"{function}: state must be an nnx.State, but it is {given!r:.60}.")
     return given
+
+
+def cached_partial(function: Callable[..., T], *given: Any) -> Callable[..., T]:
+    """A function with its first arguments given.
+
+    A compiled function keeps what it knows of an object with the object, so this is
+    ``functools.partial``, under the name that programs written for Flax have for it.
+
+    Args:
+        function: most often a compiled one.
+        given: objects and arrays, the first arguments.
+
+    >>> cached_partial(divmod, 7)(2)
+    (3, 1)
+    """
+    return partial(function, *given)
+
+
+def data(value: T) -> T:
+    """The value itself: attributes with variables in them are parts of the graph anyway.
+
+    Programs written for Flax mark lists of modules so.
+
+    >>> data([1, 2])
+    [1, 2]
+    """
+    return value

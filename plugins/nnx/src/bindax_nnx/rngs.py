@@ -10,6 +10,7 @@ from typing import Any
 import bindax_numpy as jnp
 import bindax_random as random
 from bindax_core.extend import is_extended, typeof
+from bindax_nnx._draws import Draws
 from bindax_nnx.filters import Filter, to_predicate
 from bindax_nnx.graph import iter_graph
 from bindax_nnx.object import Object
@@ -28,7 +29,7 @@ class RngCount(RngState):
     """The number of keys that a stream has given."""
 
 
-class RngStream(Object):
+class RngStream(Draws, Object):
     """A key and a counter, which give a new key at each call.
 
     Args:
@@ -57,16 +58,20 @@ class RngStream(Object):
         self.count.value = count + jnp.ones((), "uint32")
         return key
 
-    def split(self, splits: Any) -> Any:
-        """An array of new keys."""
-        return random.split(self(), splits)
+    def fork(self) -> RngStream:
+        """A stream of its own, which begins with the next key of this one."""
+        return RngStream(self(), tag=self.tag)
+
+    def split(self, splits: int | tuple[int, ...]) -> RngStream:
+        """A stream with an array of new keys, for use inside of ``vmap``."""
+        return RngStream(random.split(self(), splits), tag=self.tag)
 
 
 def _is_key(x: Any) -> bool:
     return is_extended(typeof(x).dtype)
 
 
-class Rngs(Object):
+class Rngs(Draws, Object):
     """Streams of random keys by name.
 
     Args:
@@ -127,12 +132,31 @@ class Rngs(Object):
         """The pairs of names and streams."""
         return [(name, self.__dict__[name]) for name in self]
 
-    def fork(self, *, split: int | None = None) -> Rngs:
+    def fork(self, *, split: int | tuple[int, ...] | None = None) -> Rngs:
         """New streams from a new key of each, or from as many as ``split`` says."""
-        keys = {name: stream() for name, stream in self.items()}
         if split is not None:
-            keys = {name: random.split(key, split) for name, key in keys.items()}
-        return Rngs(keys)
+            return self.split(split)
+        return Rngs({name: stream() for name, stream in self.items()})
+
+    def split(self, splits: int | tuple[int, ...]) -> Rngs:
+        """New streams with arrays of new keys, for use inside of ``vmap``."""
+        return Rngs({name: random.split(stream(), splits) for name, stream in self.items()})
+
+
+def own_stream(rngs: Rngs | RngStream | None, name: str) -> RngStream | None:
+    """A new stream for a layer, from the next key of the one of a name.
+
+    Raises:
+        TypeError: the argument holds no streams.
+    """
+    if rngs is None:
+        return None
+    if not isinstance(rngs, (Rngs, RngStream)):
+        raise TypeError(
+            f"rngs are random streams, Rngs or an RngStream, but got {rngs!r:.60} of type "
+            f"{type(rngs).__name__}; make them of a seed or key, as in Rngs(0)."
+        )
+    return (rngs[name] if isinstance(rngs, Rngs) else rngs).fork()
 
 
 class RngBackups:

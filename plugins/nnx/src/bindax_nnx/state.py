@@ -167,6 +167,48 @@ class State(MutableMapping[Any, Any]):
                 self._mapping[key] = value
 
 
+def to_flat_state(state: State) -> tuple[tuple[Path, Any], ...]:
+    """The paths of a state with what is there, in order.
+
+    >>> to_flat_state(State({"b": 1, "a": State({"c": 2})}))
+    ((('a', 'c'), 2), (('b',), 1))
+    """
+    return tuple(state.flat_state().items())
+
+
+def from_flat_state(flat: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> State:
+    """The state with these paths.
+
+    >>> from_flat_state({("a", "c"): 2}).to_pure_dict()
+    {'a': {'c': 2}}
+    """
+    return State.from_flat_path(flat)
+
+
+def split_state(state: State, first: Filter, /, *filters: Filter) -> Any:
+    """The parts of a state, one for each filter; see ``State.split``."""
+    return state.split(first, *filters)
+
+
+def filter_state(state: State, first: Filter, /, *filters: Filter) -> Any:
+    """The parts of a state that the filters take; see ``State.filter``."""
+    return state.filter(first, *filters)
+
+
+def merge_state(state: State, /, *states: State) -> State:
+    """The union of states; see ``State.merge``."""
+    return State.merge(state, *states)
+
+
+def map_state(function: Callable[[Path, Any], Any], state: State) -> State:
+    """A state with ``function(path, variable)`` in the place of each variable.
+
+    >>> map_state(lambda path, x: x + len(path), State({"a": 1})).to_pure_dict()
+    {'a': 2}
+    """
+    return state.map(function)
+
+
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     """Keys in an order that does not depend on how they came in."""
     return sorted(mapping, key=lambda key: (type(key).__name__, key))

@@ -167,7 +167,7 @@ class Variable(VariableOperators, Generic[A]):
 
     def add_axis(self, index: int, name: Any) -> None:
         """Tell the variable that its value has a new axis; the sharding metadata get the name."""
-        for field in _AXIS_NAMES:
+        for field in AXIS_NAMES:
             names = self._metadata.get(field)
             if names is not None:
                 self.set_metadata(**{field: _with_axis(names, index, name)})
@@ -180,7 +180,7 @@ class Variable(VariableOperators, Generic[A]):
         Raises:
             ValueError: the axis has another name in the sharding metadata.
         """
-        for field in _AXIS_NAMES:
+        for field in AXIS_NAMES:
             names = self._metadata.get(field)
             if names is not None:
                 self.set_metadata(**{field: self._without_axis(field, names, index, name)})
@@ -294,7 +294,8 @@ class Variable(VariableOperators, Generic[A]):
 
 
 _set = object.__setattr__
-_AXIS_NAMES = ("sharding", "sharding_names")
+AXIS_NAMES = ("sharding", "out_sharding", "sharding_names")
+"""The metadata that name the axes of the value."""
 
 
 def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:

@@ -190,6 +190,8 @@ def iscomplexobj(x: Any) -> bool:
         return False
     if isinstance(x, (type, np.dtype)):
         return dtypes.is_complex(named_dtype(x))
+    if hasattr(x, "dtype"):  # also what has a type and no value
+        return dtypes.is_complex(x.dtype)
     return dtypes.is_complex(typeof(x if is_value(x) else asarray(x)).dtype)
 
 

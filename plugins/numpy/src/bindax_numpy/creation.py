@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof, unwrapped
+from bindax_core.extend import Array, Tracer, float0, is_extended, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, named_dtype
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
@@ -308,6 +308,8 @@ def full_like(
         sizes, wanted, weak = aval.shape, aval.dtype, aval.weak_type
     if dtype is not None:
         wanted, weak = canonical_dtype(dtype), False
+    if wanted == float0:
+        return lax.full_like(a, 0, shape=shape)
     value = _in_dtype("full_like", fill_value, wanted, weak)
     made = lax_broadcast_to(value, shape_argument("full_like", sizes if shape is None else shape))
     return placed("full_like", made, device)

@@ -246,6 +246,39 @@ def iinfo(dtype: Any) -> Any:
     return ml_dtypes.iinfo(named_dtype(dtype))  # type: ignore[no-untyped-call]
 
 
+def itemsize_bits(dtype: Any) -> int:
+    """The number of bits of one element: 8 for booleans, fewer than 8 for narrow numbers.
+
+    Args:
+        dtype: the dtype, or what names it.
+
+    >>> itemsize_bits(jnp.int4), itemsize_bits("bfloat16")
+    (4, 16)
+    """
+    found = named_dtype(dtype)
+    kind = lax_dtypes.kind_of(found)
+    if kind in ("bool", "complex", "extended", "float0"):
+        return 8 * found.itemsize
+    return int((finfo if kind == "float" else iinfo)(found).bits)
+
+
+def scalar_type_of(x: Any) -> type:
+    """The type of Python's numbers that the elements of an array are like.
+
+    Args:
+        x: an array or a number.
+
+    Raises:
+        TypeError: when it is neither.
+
+    >>> scalar_type_of(jnp.ones(2, jnp.bfloat16)), scalar_type_of(True)
+    (<class 'float'>, <class 'bool'>)
+    """
+    kind = lax_dtypes.kind_of(_described("scalar_type_of", x).dtype)
+    types = {"bool": bool, "float": float, "complex": complex}
+    return types.get(kind, int)
+
+
 # ------------------------------------------------------------------------------- of an array
 
 

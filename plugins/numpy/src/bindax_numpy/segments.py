@@ -13,6 +13,7 @@ from bindax_core.extend import Array, typeof
 from bindax_numpy.comparison import where
 from bindax_numpy.creation import asarray, full
 from bindax_numpy.dtypes import iinfo, issubdtype
+from bindax_numpy.reshaping import broadcast_to
 
 
 def _reduced(
@@ -27,6 +28,8 @@ def _reduced(
     neutral: Any,
 ) -> Any:
     data, ids = asarray(data), asarray(segment_ids)
+    if not data.shape:  # one number for all rows
+        data = broadcast_to(data, ids.shape)
     if not issubdtype(typeof(ids).dtype, np.integer) or data.shape[:1] != ids.shape:
         raise ValueError(
             f"{name}: segment_ids must be integers, one for each row of data, but data is "

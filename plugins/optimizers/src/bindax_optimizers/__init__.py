@@ -11,6 +11,14 @@ Array([0.9, 0.9], dtype=float32)
 """
 
 from bindax_core.extend import register_internal
+from bindax_optimizers.losses import (
+    huber_loss,
+    l2_loss,
+    sigmoid_binary_cross_entropy,
+    softmax_cross_entropy,
+    softmax_cross_entropy_with_integer_labels,
+    squared_error,
+)
 from bindax_optimizers.optimizers import adagrad, adam, adamw, lion, rmsprop, sgd
 from bindax_optimizers.parts import (
     add_decayed_weights,
@@ -58,8 +66,10 @@ __all__ = [
     "cosine_decay_schedule",
     "exponential_decay",
     "global_norm",
+    "huber_loss",
     "identity",
     "join_schedules",
+    "l2_loss",
     "linear_schedule",
     "lion",
     "multi_steps",
@@ -73,6 +83,10 @@ __all__ = [
     "scale_by_rms",
     "scale_by_rss",
     "sgd",
+    "sigmoid_binary_cross_entropy",
+    "softmax_cross_entropy",
+    "softmax_cross_entropy_with_integer_labels",
+    "squared_error",
     "stateless",
     "trace",
     "warmup_cosine_decay_schedule",

@@ -18,6 +18,7 @@ from bindax_core.extend import (
     ShapedArray,
     Tracer,
     as_array,
+    config,
     primitive,
     rules,
     typeof,
@@ -44,7 +45,7 @@ for _prng in (THREEFRY, RBG, UNSAFE_RBG):
 
 def default_prng() -> PRNG:
     """The generator of keys that name none."""
-    return THREEFRY
+    return find_prng(config.default_prng_impl)
 
 
 def _chosen(name: str, impl: Any, dtype: Any) -> PRNG:

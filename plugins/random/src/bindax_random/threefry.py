@@ -14,7 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import LoweringContext, Origin, Primitive, ShapedArray, primitive, rules
+from bindax_core.extend import (
+    Dimension,
+    LoweringContext,
+    Origin,
+    Primitive,
+    ShapedArray,
+    primitive,
+    rules,
+)
 from bindax_lax_basic import (
     bitwise_or,
     bitwise_xor,
@@ -156,7 +164,7 @@ def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
     def spread(i: int) -> Any:
         return broadcast_in_dim(index_in_dim(key, i, -1, False), full, tuple(range(len(batch))))
 
-    if size > 1 << 32:
+    if isinstance(size, Dimension) or size > 1 << 32:
         flat = iota(np.uint64, size)
         high = convert_element_type(shift_right_logical(flat, np.uint64(32)), np.uint32)
         low = convert_element_type(flat, np.uint32)

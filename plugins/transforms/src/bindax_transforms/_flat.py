@@ -88,19 +88,25 @@ def parameter_names(fun: Any, args: Any, kwargs: Any) -> list[str]:
     >>> parameter_names(lambda x, *rest: x, (1.0, 2.0, {"a": 3.0}), {"key": 4.0})
     ['x', 'rest[0]', "rest[1]['a']", 'key']
     """
-    roots = [f"args[{i}]" for i in range(len(args))]
+    roots = parameter_roots(fun, len(args))
+    named = [*zip(roots, args, strict=True), *((key, kwargs[key]) for key in sorted(kwargs))]
+    return [name for root, value in named for name in argument_names(value, root)]
+
+
+def parameter_roots(fun: Any, count: int) -> list[str]:
+    """The names of so many positional arguments of a function, as it calls them itself."""
+    roots = [f"args[{i}]" for i in range(count)]
     try:
         parameters = list(inspect.signature(fun).parameters.values())
     except (TypeError, ValueError):  # a builtin that does not tell
         parameters = []
-    for i, parameter in enumerate(parameters[: len(args)]):
+    for i, parameter in enumerate(parameters[:count]):
         if parameter.kind is parameter.VAR_POSITIONAL:
-            roots[i:] = [f"{parameter.name}[{j}]" for j in range(len(args) - i)]
+            roots[i:] = [f"{parameter.name}[{j}]" for j in range(count - i)]
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             break
         roots[i] = parameter.name
-    named = [*zip(roots, args, strict=True), *((key, kwargs[key]) for key in sorted(kwargs))]
-    return [name for root, value in named for name in argument_names(value, root)]
+    return roots
 
 
 def argument_names(tree: Any, what: str = "args") -> list[str]:

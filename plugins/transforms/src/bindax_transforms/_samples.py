@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
 from bindax_testing import Sample, array, sample
 from bindax_transforms import (
     checkpoint,
@@ -19,6 +20,7 @@ from bindax_transforms import (
     jvp,
     vjp,
     vmap,
+    with_sharding_constraint,
 )
 
 SHAPES = (((2, 3), "float64"), ((), "float64"), ((4,), "float32"), ((2, 0), "float32"))
@@ -41,6 +43,11 @@ def _partly(x: Any, y: Any) -> Any:
 
 def _kept(x: Any, y: Any) -> Any:
     return checkpoint_name(x, "kept") * y, checkpoint_name(y, "other")
+
+
+def _divided(x: Any, y: Any) -> Any:
+    sharding = NamedSharding(make_mesh((1,), ("x",)), PartitionSpec("x"))
+    return with_sharding_constraint(x * y, sharding), with_sharding_constraint(y, sharding)
 
 
 def _with_jvp(fun: Any) -> Any:
@@ -87,3 +94,5 @@ def samples() -> Iterator[Sample]:
                 yield sample(wrap(fun), operand, operand, label=label, skip=skip)
     for shape, dtype in SHAPES:
         yield sample(_kept, *[array(shape, dtype)] * 2)
+        if shape:
+            yield sample(_divided, *[array(shape, dtype)] * 2)

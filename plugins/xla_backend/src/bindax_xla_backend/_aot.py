@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import ShapedArray
-from bindax_xla_backend import _jaxlib, _mlir
+from bindax_xla_backend import _artifacts, _inspection, _mlir
 from bindax_xla_backend._executable import Executable
 from bindax_xla_backend._program import LoweredProgram
 
@@ -74,13 +74,13 @@ class Lowered:
         """
         _check_dialect(dialect or "stablehlo")
         if dialect == "hlo":
-            return _jaxlib.to_computation(self._program.bytecode)
+            return _artifacts.to_computation(self._program.bytecode)
         return _mlir.Context().parse_module(self._program.bytecode)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates for the program before optimizations."""
-        computation = _jaxlib.to_computation(self._program.bytecode)
-        return _jaxlib.unoptimized_costs(self._backend.client(), computation)
+        computation = _artifacts.to_computation(self._program.bytecode)
+        return _inspection.unoptimized_costs(self._backend.client(), computation)
 
     def bytecode(self) -> bytes:
         """The StableHLO module as MLIR bytecode, locations included."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     BackendError,
     ClosedJaxpr,
@@ -24,7 +25,6 @@ from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
-    PlacementError,
     execution_error,
     joined,
 )
@@ -161,6 +161,12 @@ class XlaBackend:
         from bindax_xla_backend._exporting import export_program
 
         return export_program(jaxpr, **options)
+
+    def call_artifact(self, ctx: Any, artifact: bytes, values: Sequence[Any], **types: Any) -> Any:
+        """Call an exported program where a rule lowers; see ``_exporting.call_artifact``."""
+        from bindax_xla_backend._exporting import call_artifact
+
+        return call_artifact(ctx, artifact, values, **types)
 
     def artifact_text(self, artifact: bytes) -> str:
         """The StableHLO module of a portable artifact."""
@@ -352,7 +358,17 @@ class XlaBackend:
                     self._first = next(d for d in self._devices if d.is_local)
                     self._client = client
                     compiler_started(self._settle, self._abandon)
+                    config.observe("num_cpu_devices", self._keep_devices)
         return self._client
+
+    def _keep_devices(self, count: int) -> None:
+        """Refuse another number of devices than there are since the client was made."""
+        local = sum(device.is_local for device in self._devices)
+        if self._client is not None and count != local and self.name == "xla":
+            raise BackendError(
+                f"config.num_cpu_devices was set to {count}, but the CPU has {local} devices since "
+                f"its first use; set it before, or BINDAX_NUM_CPU_DEVICES in the environment."
+            )
 
     def make_client(self) -> Any:
         """A new PJRT client for the platform."""

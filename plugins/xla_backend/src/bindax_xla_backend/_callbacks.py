@@ -93,6 +93,16 @@ class HostCallback:
         return np.asarray(result, order="C")
 
 
+def callback_attributes(index: int, pure: bool) -> dict[str, str]:
+    """The attributes of the call of the host function of a number."""
+    return {
+        "call_target_name": '"xla_ffi_python_cpu_callback"',
+        "api_version": "4 : i32",
+        "has_side_effect": "false" if pure else "true",
+        "backend_config": f"{{index = {index} : ui64}}",
+    }
+
+
 def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
     """A lowering rule for a primitive that has none: call its ``impl`` on the host.
 

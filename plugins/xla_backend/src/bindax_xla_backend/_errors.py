@@ -52,10 +52,6 @@ class ArgumentError(BackendError, TypeError):
     """An argument does not have the type that a program was compiled for."""
 
 
-class PlacementError(BackendError, ValueError):
-    """Arrays are not on the devices that a program runs on."""
-
-
 class CallbackResultError(BackendError, TypeError):
     """A host callback returned something else than it had announced."""
 

@@ -7,27 +7,29 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     Array,
     BackendError,
     DeletedArrayError,
     PlacedElsewhereError,
     ShapedArray,
+    config,
+    note_transfer,
     sharding_of,
     typeof,
     unwrapped,
 )
-from bindax_xla_backend import _jaxlib, _pending
+from bindax_xla_backend import _inspection, _jaxlib, _pending
 from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
-    PlacementError,
     execution_error,
 )
+from bindax_xla_backend._layout import ProgramPlaces, place_of
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
-from bindax_xla_backend._variants import ProgramPlaces, place_of
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
@@ -59,6 +61,7 @@ class Executable:
         "_kept",
         "_loaded",
         "_places",
+        "_results",
         "_run",
         "in_avals",
         "name",
@@ -91,6 +94,7 @@ class Executable:
         self._kept = None if everything else program.kept
         self._donated = program.donated
         self._places = None if places.constants is backend else places.operands
+        self._results = list(places.results)
         self._handlers = [
             _handler(aval, place)
             for aval, place in zip(program.out_avals, places.results, strict=True)
@@ -154,15 +158,43 @@ class Executable:
 
     def as_text(self) -> str:
         """The program that XLA made, as HLO text."""
-        return _jaxlib.hlo_text(self._loaded)
+        return _inspection.hlo_text(self._loaded)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates: ``"flops"``, ``"bytes accessed"``, ``"transcendentals"`` and others."""
-        return _jaxlib.cost_analysis(self._backend.client(), self._loaded)
+        return _inspection.cost_analysis(self._backend.client(), self._loaded)
 
     def memory_analysis(self) -> dict[str, int]:
         """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
-        return _jaxlib.memory_analysis(self._loaded)
+        return _inspection.memory_analysis(self._loaded)
+
+    def runtime_executable(self) -> Any:
+        """The loaded executable of PJRT, an object that no version of jaxlib promises to keep."""
+        return self._loaded
+
+    def input_shardings(self) -> list[Any]:
+        """Where the operands are expected; None for operands that are not used."""
+        places = [self._backend] * len(self.in_avals) if self._places is None else self._places
+        return self._of_operands([sharding_of(place) for place in places])
+
+    def output_shardings(self) -> list[Any]:
+        """Where the results are left."""
+        return [sharding_of(place) for place in self._results]
+
+    def input_layouts(self) -> list[str | None]:
+        """The layouts of the operands, such as ``{1,0}``; None for operands that are not used."""
+        return self._of_operands(
+            _inspection.parameter_layouts(self._loaded)[len(self._constants) :]
+        )
+
+    def _of_operands(self, of_parameters: Sequence[Any]) -> list[Any]:
+        found = iter(of_parameters)
+        kept = range(len(self.in_avals)) if self._kept is None else self._kept
+        return [next(found) if i in kept else None for i in range(len(self.in_avals))]
+
+    def output_layouts(self) -> list[str]:
+        """The layouts of the results: their axes from the fastest to the slowest."""
+        return _inspection.output_layouts(self._loaded)
 
     def abandon(self) -> Callable[..., NoReturn]:
         """Have every call raise, in a process that has none of the threads that would run it."""
@@ -303,5 +335,7 @@ def _handler(aval: ShapedArray, place: Any) -> Any:
 
 def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
     """A buffer of a number or a NumPy array."""
+    if config.transfer_guard_host_to_device != "allow":
+        note_transfer("host_to_device", aval)
     with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
         return place.put(np.asarray(x, aval.dtype), aval, copy=True)

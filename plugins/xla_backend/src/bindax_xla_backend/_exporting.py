@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray
-from bindax_xla_backend import _jaxlib, _mlir
+from bindax_xla_backend import _artifacts, _jaxlib, _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
 from bindax_xla_backend._program import _used_variables, _verify
@@ -85,10 +85,15 @@ def export_program(
         if builder.callbacks:
             raise LoweringError(
                 f"{name} calls the Python function {builder.callbacks[0].name}, which a file "
-                f"cannot hold; export a program without callbacks, or give the primitive a lowering."
+                f"cannot hold; leave callbacks out, or give the primitive a lowering."
+            )
+        if builder.meshes:
+            raise LoweringError(
+                f"{name} says how arrays are divided among devices; programs for one device are "
+                f"exported. Leave shard_map and sharding constraints out."
             )
         calls = frozenset(custom_call_targets(builder.module))
-        return Artifact(_jaxlib.serialize_artifact(builder.module), kept, calls, symbolic)
+        return Artifact(_artifacts.serialize_artifact(builder.module), kept, calls, symbolic)
 
 
 def _all_avals(jaxpr: ClosedJaxpr) -> list[Any]:
@@ -222,7 +227,7 @@ def artifact_text(artifact: bytes) -> str:
 
 def _read(artifact: bytes, context: _mlir.Context) -> Any:
     try:
-        return _jaxlib.deserialize_artifact(artifact, context.raw)
+        return _artifacts.deserialize_artifact(artifact, context.raw)
     except (_jaxlib.RuntimeFailure, _mlir.InvalidIR, ValueError) as error:
         raise BackendError(
             f"the program is no StableHLO artifact that this version of jaxlib "
@@ -321,7 +326,7 @@ def _refined(
         ctx.finish("func.return", [_cast(ctx, x, to) for x, to in zip(outs, types, strict=True)])
         bytecode = _mlir.to_bytecode(module)
     try:
-        return _jaxlib.refine_shapes(bytecode)
+        return _artifacts.refine_shapes(bytecode)
     except _jaxlib.RuntimeFailure as error:
         raise BackendError(
             f"the sizes of an exported program could not be computed for operands of the types "

@@ -47,10 +47,12 @@ try:
     with _quiet_start():
         # Only the loaders of the dialects: their generated Python modules would cost 100 ms.
         import jaxlib.version
-        from jaxlib import _hlo, _jax  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import _hlo as _hlo  # type: ignore[attr-defined, unused-ignore]
+        from jaxlib import _jax as _jax  # type: ignore[attr-defined, unused-ignore]
         from jaxlib import xla_client as xla_client
         from jaxlib.mlir import ir as ir
-        from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy, _stablehlo
+        from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy
+        from jaxlib.mlir._mlir_libs import _stablehlo as _stablehlo
 except Exception as error:
     raise InstallationError.because_of(error) from error
 
@@ -219,7 +221,7 @@ def result_handler(
     return handler.wrap(wrap)
 
 
-def make_cpu_client(num_devices: int) -> Any:
+def make_cpu_client(num_devices: int = 1) -> Any:
     """A new client of the CPU platform; several clients can live in one process."""
     with _quiet_start():
         return xla_client.make_cpu_client(num_devices=num_devices)
@@ -402,32 +404,6 @@ def _jax_import_blocked() -> Iterator[None]:
                 del sys.modules["jax"]
 
 
-def hlo_text(executable: Any) -> str:
-    """The optimized program of an executable."""
-    return "\n\n".join(module.to_string() for module in executable.hlo_modules())
-
-
-def cost_analysis(client: Any, executable: Any) -> dict[str, float]:
-    """XLA's estimates for a compiled program: ``flops``, ``bytes accessed`` and others."""
-    estimates: dict[str, float] = {}
-    for module in executable.hlo_modules():
-        estimates.update(_jax.hlo_module_cost_analysis(client, module))
-    estimates.update(executable.cost_analysis())
-    return estimates
-
-
-def memory_analysis(executable: Any) -> dict[str, int]:
-    """The bytes that a compiled program needs, by purpose."""
-    stats = executable.get_compiled_memory_stats()
-    return {
-        "argument_size_in_bytes": int(stats.argument_size_in_bytes),
-        "output_size_in_bytes": int(stats.output_size_in_bytes),
-        "alias_size_in_bytes": int(stats.alias_size_in_bytes),
-        "temp_size_in_bytes": int(stats.temp_size_in_bytes),
-        "generated_code_size_in_bytes": int(stats.generated_code_size_in_bytes),
-    }
-
-
 _registry = ir.DialectRegistry()
 _jax_mlir_ext.register_dialects(_registry)
 _thread_pool = ir.ThreadPool()
@@ -448,42 +424,3 @@ def make_context() -> Any:
     for dialect in (_stablehlo, _chlo, _sdy):
         dialect.register_dialect(context)
     return context
-
-
-def serialize_artifact(module: Any) -> bytes:
-    """A module as a portable artifact, which versions of the next and last months read."""
-    weeks = _stablehlo.StablehloCompatibilityRequirement.WEEK_12
-    version = _stablehlo.get_version_from_compatibility_requirement(weeks)
-    return bytes(_jax.mlir.serialize_portable_artifact(module, version, False))
-
-
-def deserialize_artifact(artifact: bytes, context: Any) -> Any:
-    """The module of a portable artifact."""
-    return _jax.mlir.deserialize_portable_artifact(artifact, context)
-
-
-def refine_shapes(bytecode: bytes) -> bytes:
-    """A module whose sizes are computed, given that those of the parameters of main are known."""
-    return bytes(_jax.mlir.refine_polymorphic_shapes(bytecode, True, True))
-
-
-def to_computation(bytecode: bytes) -> Any:
-    """A StableHLO module in the language of XLA."""
-    return _jax.mlir.mlir_module_to_xla_computation(
-        bytecode, use_tuple_args=False, return_tuple=False
-    )
-
-
-def unoptimized_costs(client: Any, computation: Any) -> dict[str, float]:
-    """XLA's estimates for a program as it was lowered."""
-    return dict(_jax.hlo_module_cost_analysis(client, computation.get_hlo_module()))
-
-
-def parameter_layouts(executable: Any) -> list[str]:
-    """The layouts of the parameters, such as ``{1,0}``: the axes from the fastest to the slowest."""
-    return [str(layout) for layout in executable.get_parameter_layouts()]
-
-
-def output_layouts(executable: Any) -> list[str]:
-    """The layouts of the results."""
-    return [str(layout) for layout in executable.get_output_layouts()]

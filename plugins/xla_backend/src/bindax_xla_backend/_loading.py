@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bindax_core.sharding import NamedSharding, PartitionSpec
 from bindax_xla_backend import _cache, _jaxlib, _mlir, _partitions
 from bindax_xla_backend._errors import CompilationError, excerpt
+from bindax_xla_backend._layout import ProgramPlaces
 from bindax_xla_backend._program import LoweredProgram
-from bindax_xla_backend._variants import ProgramPlaces
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
@@ -58,6 +58,7 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
         return ProgramPlaces([backend] * len(kept), [backend] * len(results), backend)
     operands = [program.in_avals[i] for i in kept]
     chosen: list[list[Any]]
+    everywhere: Any
     if layout.mesh is None:
         single = layout.single
         chosen, everywhere = [[single] * len(kept), [single] * len(results)], single
@@ -67,12 +68,11 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
         chosen = _partitions.chosen_shardings(loaded, layout.mesh, ranks)
         chosen[0] = chosen[0][len(program.constants) :]
         everywhere = NamedSharding(layout.mesh, PartitionSpec())
+    bound = [layout.operands[i] for i in kept]
     return ProgramPlaces(
         [
-            backend.place(free, committed=False)
-            if layout.operands[i] is None
-            else backend.place(layout.operands[i])
-            for i, free in zip(kept, chosen[0], strict=True)
+            backend.place(free, committed=False) if own is None else backend.place(own)
+            for own, free in zip(bound, chosen[0], strict=True)
         ],
         [backend.place(sharding, committed=layout.committed) for sharding in chosen[1]],
         backend.place(everywhere, committed=False),

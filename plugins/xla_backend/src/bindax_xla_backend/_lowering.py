@@ -14,7 +14,6 @@ import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
-    Dimension,
     Jaxpr,
     Literal,
     Primitive,
@@ -24,7 +23,7 @@ from bindax_core.extend import (
     lowering,
 )
 from bindax_xla_backend import _mlir
-from bindax_xla_backend._callbacks import HostCallback, callback_lowering
+from bindax_xla_backend._callbacks import HostCallback, callback_attributes, callback_lowering
 from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
 from bindax_xla_backend._meshes import DeviceOperations, Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
@@ -32,7 +31,7 @@ from bindax_xla_backend._texts import host_constant, int_array, symbol_name
 from bindax_xla_backend._types import element_type
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._variants import Layout
+    from bindax_xla_backend._layout import Layout
 
 Value = Any
 """A value of the program that is being built; opaque outside of ``_jaxlib``."""
@@ -279,24 +278,10 @@ class LoweringContext(DeviceOperations):
         self._builder.callbacks.append(
             HostCallback(function, tuple(avals_in), tuple(result_avals), ordered)
         )
-        attributes = {
-            "call_target_name": '"xla_ffi_python_cpu_callback"',
-            "api_version": "4 : i32",
-            "has_side_effect": "false" if pure else "true",
-            "backend_config": f"{{index = {index} : ui64}}",
-        }
-        if self._builder.several and not self._is_manual:
-            attributes["sdy.sharding"] = self._builder.meshes.on_first_device(
-                len(result_avals) + ordered
-            )
+        attributes = {**callback_attributes(index, pure), **self.once(len(result_avals) + ordered)}
         name = "stablehlo.custom_call"
-        return self._ordered_op(name, operands, result_avals, attributes, ordered)
-
-    def call_artifact(self, artifact: bytes, values: Sequence[Value], **types: Any) -> list[Value]:
-        """Call an exported program; its types as for ``_exporting.call_artifact``."""
-        from bindax_xla_backend._exporting import call_artifact
-
-        return call_artifact(self, artifact, values, **types)
+        results = self._ordered_op(name, operands, result_avals, attributes, ordered)
+        return self.everywhere(results, result_avals)
 
     # ------------------------------------------------------------------------ not for rules
 
@@ -394,8 +379,6 @@ class LoweringContext(DeviceOperations):
         return list(made.results)[:-1]
 
     def _literal(self, literal: Literal) -> Value:
-        if isinstance(literal.val, Dimension):
-            return self.constant(literal.val)
         return self.constant(np.asarray(host_constant(literal.val), literal.aval.dtype))
 
     def _new_constant(self, array: np.ndarray[Any, Any]) -> Value:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import ShapedArray, default_sharding
 from bindax_core.sharding import (
     AbstractMesh,
     NamedSharding,
+    PartitionSpec,
     Sharding,
-    SingleDeviceSharding,
     open_axes,
 )
 from bindax_xla_backend import _mlir, _partitions
@@ -38,6 +38,28 @@ class DeviceOperations:
         """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
         return self._builder.meshes.symbol(mesh)
 
+    def once(self, count: int) -> dict[str, str]:
+        """The attributes that have an operation with ``count`` results run on one device alone."""
+        if not self._builder.several or self._is_manual:
+            return {}
+        return {"sdy.sharding": self._builder.meshes.on_first_device(count)}
+
+    def everywhere(self, values: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
+        """The results of what is run ``once``, on all devices of the program."""
+        layout = self._builder.layout
+        if layout is None or layout.mesh is None or not self._builder.several or self._is_manual:
+            return list(values)
+        copies = NamedSharding(layout.mesh, PartitionSpec())
+        return [
+            self.op(
+                "sdy.sharding_constraint",
+                [value],
+                [aval],
+                {"sharding": self.sharding(copies, aval.ndim)},
+            )[0]
+            for value, aval in zip(values, avals, strict=True)
+        ]
+
     def inspect_sharding(self, value: Any, callback: Callable[[Sharding], None]) -> None:
         """Call a function with the sharding of the first operand, when the program is compiled.
 
@@ -47,8 +69,8 @@ class DeviceOperations:
         """
         layout, builder = self._builder.layout, self._builder
         if layout is None or layout.mesh is None or not builder.several:
-            known = layout is not None and len(layout.devices) == 1
-            callback(SingleDeviceSharding(layout.devices[0]) if known else default_sharding())
+            single = None if layout is None else layout.single
+            callback(single or default_sharding())
             return
         (aval,) = self.avals_in
         key, keeper = _partitions.inspector(callback, layout.mesh, aval.ndim)

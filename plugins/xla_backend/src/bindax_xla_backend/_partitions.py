@@ -142,7 +142,7 @@ def put_parts(parts: Sequence[Any], aval: ShapedArray, raw: RawSharding) -> Any:
 
 
 def inspector(callback: Callable[[Any], None], mesh: Mesh, ndim: int) -> tuple[bytes, Any]:
-    """What XLA's partitioner needs to call a function with the sharding of a value.
+    """The key by which XLA's partitioner calls a function with the sharding of a value.
 
     Args:
         callback: takes the sharding, while the program is compiled.

@@ -43,7 +43,8 @@ class DevicePlace:
         self.committed = committed
         self.name = backend.name
         # The memory of the first device is the host's: nothing is lost by looking at it there.
-        self.host_accessible = sharding.device_assignment == (backend.device(),)
+        on_host = sharding.device_assignment == (backend.device(),)
+        self.host_accessible = on_host and backend.host_accessible
         self._raw: dict[int, _jaxlib.RawSharding] = {}
 
     def __repr__(self) -> str:
@@ -90,10 +91,9 @@ class DevicePlace:
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
         """A buffer in the same place with memory of its own."""
-        parts = [part for _, part in self.shards(buffer)]
-        shape = self.sharding.shard_shape(aval.shape)
-        arrays = [np.array(_jaxlib.to_numpy(part, shape, _stored(aval).dtype)) for part in parts]
-        return _partitions.put_parts(arrays, _stored(aval), self.raw(aval.ndim))
+        part = _stored(aval.update(shape=self.sharding.shard_shape(aval.shape)))
+        parts = [np.array(self.backend.to_host(held, part)) for _, held in self.shards(buffer)]
+        return _partitions.put_parts(parts, _stored(aval), self.raw(aval.ndim))
 
     def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
         """The values of a buffer, put together, as a read-only NumPy array.

@@ -13,9 +13,9 @@ from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback
 from bindax_xla_backend._errors import LoweringError, excerpt
+from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import EMBEDDED_CONSTANT_SIZE, LoweringContext, ModuleBuilder
 from bindax_xla_backend._texts import host_constant, symbol_name
-from bindax_xla_backend._variants import Layout
 
 
 @attrs.frozen(eq=False)
@@ -97,12 +97,9 @@ def lower_program(
             _attributes(builder, layout, hoisted_avals, [(i, in_avals[i]) for i in kept], aliases),
         )
         given = dict(zip(hoisted, arguments, strict=False))
-        consts = [
-            given[i] if i in given else ctx.constant(array) for i, array in enumerate(constants)
-        ]
-        values: list[Any] = [None] * len(in_avals)
-        for i, argument in zip(kept, arguments[len(hoisted) :], strict=True):
-            values[i] = argument
+        consts = [given.get(i) or ctx.constant(array) for i, array in enumerate(constants)]
+        taken = dict(zip(kept, arguments[len(hoisted) :], strict=True))
+        values = [taken.get(i) for i in range(len(in_avals))]
         ctx.finish("func.return", ctx.lower(jaxpr.jaxpr, consts, values))
         _verify(builder.module, name)
         return LoweredProgram(

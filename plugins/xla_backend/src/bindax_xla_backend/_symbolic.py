@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bindax_core.extend import ClosedJaxpr, Dimension, Region, ShapedArray
+from bindax_core.extend import ClosedJaxpr, Dimension, Literal, Region, ShapedArray
 from bindax_xla_backend._errors import LoweringError
 from bindax_xla_backend._lowering import _NO_ATTRIBUTES, LoweringContext, ModuleBuilder, Value
 
@@ -22,7 +22,7 @@ SIZE = ShapedArray((), np.int64)
 
 
 class Dimensions(Protocol):
-    """What the front end knows of the sizes of a program."""
+    """The front end's knowledge of the sizes of a program."""
 
     def solve(self, size_of: Callable[[int, int], Any]) -> Mapping[str, Any]:
         """The variables, from the sizes of the arguments by position and axis."""
@@ -31,7 +31,7 @@ class Dimensions(Protocol):
         """Sizes separated by commas."""
 
     def checks(self, size_of: Callable[[int, int], Any]) -> Iterable[tuple[Any, str, Any, str]]:
-        """What calls must satisfy: two numbers, ``"EQ"`` or ``"GE"`` between them, and a text."""
+        """The conditions on calls: two numbers, ``"EQ"`` or ``"GE"`` between them, and a text."""
 
 
 class Number:
@@ -118,6 +118,15 @@ class SymbolicContext(LoweringContext):
     def call(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str) -> list[Value]:
         """The operations of the program in place: functions do not see the sizes around them."""
         return self.inline(closed_jaxpr, values)
+
+    def _literal(self, literal: Literal) -> Value:
+        if not isinstance(literal.val, Dimension):
+            return super()._literal(literal)
+        size = self.size(literal.val)
+        if literal.aval.dtype == SIZE.dtype:
+            return size
+        (converted,) = super().op("stablehlo.convert", [size], [literal.aval])
+        return converted
 
     def op(
         self,

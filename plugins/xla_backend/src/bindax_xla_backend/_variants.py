@@ -18,11 +18,11 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
+from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
+    HostDevice,
     Jaxpr,
     Kept,
     PlacedElsewhereError,
@@ -30,8 +30,9 @@ from bindax_core.extend import (
     recent_programs,
     subjaxprs,
 )
-from bindax_core.sharding import Mesh, NamedSharding, Sharding, SingleDeviceSharding
-from bindax_xla_backend._errors import PlacementError
+from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, Sharding
+from bindax_xla_backend._layout import Layout, place_of
+from bindax_xla_backend._program import lower_program
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
@@ -131,8 +132,6 @@ class Program:
 
     def lower(self, places: Places) -> Any:
         """The program, lowered for operands in places."""
-        from bindax_xla_backend._program import lower_program
-
         bound = [None if place is None else place.sharding for place in places]
         layout = self._layout(bound)
         program = lower_program(
@@ -154,71 +153,32 @@ class Program:
             if sharding is not None
         ]
         said += [(f"an operation {name}", given) for name, given in _placing(self.jaxpr.jaxpr)]
-        if not said:
-            device = config.default_device
-            if device is None or device is self.backend.device():
-                return None
-            return Layout((device,), None, tuple(bound), committed=False)
-        devices, meshes = None, []
+        devices: Sequence[Any] = ()
+        first, mesh, abstract = "", None, None
         for what, given in said:
-            if isinstance(given, NamedSharding):
-                given = given.mesh
-            if isinstance(given, Mesh):
-                meshes.append(given)
-            elif not isinstance(given, Sharding):
-                continue  # an abstract mesh
-            own = given.device_assignment
-            if devices is None:
-                devices, first = own, what
-            elif own != devices:
+            on_mesh = given.mesh if isinstance(given, NamedSharding) else given
+            if isinstance(on_mesh, AbstractMesh) and not isinstance(on_mesh, Mesh):
+                abstract = on_mesh
+                continue
+            own = on_mesh.device_assignment
+            if all(isinstance(device, HostDevice) for device in own):
+                continue  # made where nothing compiles: a program for one device, whichever
+            if devices and own != devices:
                 raise PlacementError(_disagreement(self.name, first, devices, what, own))
-        if devices is None:
+            devices, first = own, first or what
+            mesh = mesh or (on_mesh if isinstance(on_mesh, Mesh) else None)
+        if abstract is not None and abstract.size > max(len(devices), 1):
+            raise PlacementError(
+                f"{self.name} is for {abstract.size} devices, those of {abstract!r}, but nothing "
+                f"says which: call it with arrays on a Mesh of them."
+            )
+        if devices:
+            self.backend.check_devices(devices, self.name)
+            return Layout(devices, mesh, tuple(bound), committed=True)
+        device = config.default_device
+        if device is None or device is self.backend.device():
             return None
-        self.backend.check_devices(devices, self.name)
-        return Layout(devices, meshes[0] if meshes else None, tuple(bound), committed=True)
-
-
-class Layout:
-    """The devices of a program, and what is known of its operands there.
-
-    Attributes:
-        devices: the devices, in the order in which the program counts them.
-        mesh: the mesh whose axes name the shardings of results; None without one.
-        operands: for each operand its sharding, None where XLA may choose.
-        committed: whether the results are bound to the devices.
-    """
-
-    __slots__ = ("committed", "devices", "mesh", "operands")
-
-    def __init__(
-        self, devices: Sequence[Any], mesh: Any, operands: Any, *, committed: bool
-    ) -> None:
-        self.devices = tuple(devices)
-        self.mesh = mesh
-        self.operands: tuple[Sharding | None, ...] = operands
-        self.committed = committed
-
-    @property
-    def single(self) -> SingleDeviceSharding | None:
-        """The sharding of all that there is on one device without a mesh."""
-        one = len(self.devices) == 1 and self.mesh is None
-        return SingleDeviceSharding(self.devices[0]) if one else None
-
-
-@attrs.frozen
-class ProgramPlaces:
-    """Where a compiled program takes its parameters, and leaves its results.
-
-    Attributes:
-        operands: the place of each operand that is a parameter. Of one that may be anywhere it is
-            what XLA chose, and not committed.
-        results: the place of each result.
-        constants: the place of constants.
-    """
-
-    operands: Sequence[Any]
-    results: Sequence[Any]
-    constants: Any
+        return Layout((device,), None, tuple(bound), committed=False)
 
 
 class _Variant(Kept):
@@ -255,18 +215,11 @@ def _runner(program: Program) -> Callable[[Sequence[Any]], list[Array]]:
     return run
 
 
-def place_of(x: Any) -> Any:
-    """The place that an operand is bound to, or None."""
-    if isinstance(x, Array) and x.committed:
-        return x.place
-    return None
-
-
 def _placing(jaxpr: Jaxpr) -> Iterator[tuple[str, Any]]:
     """The meshes and shardings that equations name, with the name of the primitive."""
     for eqn in jaxpr.eqns:
         for value in eqn.params.values():
-            if isinstance(value, (Sharding, Mesh)):
+            if isinstance(value, (Sharding, AbstractMesh)):
                 yield eqn.primitive.name, value
         for _, program in subjaxprs(eqn.params):
             yield from _placing(program.jaxpr)

@@ -64,7 +64,7 @@ def trace_branches(
     for function, tree in zip(functions[1:], trees[1:], strict=True):
         if tree != trees[0]:
             raise TypeError(
-                f"the branches of {name} must return the same structure, but "
+                f"{name} branch outputs must have the same pytree structure, but "
                 f"{describe_function(functions[0])} returns {trees[0]} and "
                 f"{describe_function(function)} returns {tree}"
                 f"{structure_difference('output', trees[0], tree)}."

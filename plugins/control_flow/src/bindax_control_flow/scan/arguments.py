@@ -95,7 +95,7 @@ def checked_length(xs: Any, length: Any) -> int:
         raise ValueError(
             f"scan was given length={given}, but {leaf_paths('xs', xs)[0]} has the length {found}."
         )
-    return given
+    return given  # type: ignore[no-any-return]
 
 
 def checked_unroll(unroll: Any, length: int) -> int:

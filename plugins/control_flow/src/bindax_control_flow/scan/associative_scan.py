@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -79,6 +80,9 @@ def _axes(elems: Any, leaves: Sequence[Any], axis: int) -> tuple[list[int], int]
     check_values("associative_scan", "elems", elems)
     if not leaves:
         raise ValueError("associative_scan needs an array, but elems holds none.")
+    if type(axis) is not int and not hasattr(axis, "__index__"):
+        raise TypeError(f"associative_scan: axis must be an integer, but it is {axis!r:.60}.")
+    axis = operator.index(axis)
     axes: list[int] = []
     lengths: dict[int, str] = {}
     for path, x in zip(leaf_paths("elems", elems), leaves, strict=True):

@@ -62,13 +62,13 @@ user_checks: frozenset[ErrorCategory] = frozenset({FailedCheckError})
 """The checks that the program makes by ``check``."""
 
 nan_checks: frozenset[ErrorCategory] = frozenset({NaNError})
-"""That no operation computes nan."""
+"""The checks that no operation computes nan."""
 
 index_checks: frozenset[ErrorCategory] = frozenset({OOBError})
-"""That indices are within bounds, whatever mode says what is done with others."""
+"""The checks that indices are within bounds, whatever mode says what is done with others."""
 
 div_checks: frozenset[ErrorCategory] = frozenset({DivisionByZeroError})
-"""That no divisor is zero."""
+"""The checks that no divisor is zero."""
 
 float_checks = nan_checks | div_checks
 """The checks of floating-point numbers."""

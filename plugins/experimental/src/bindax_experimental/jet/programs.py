@@ -45,7 +45,7 @@ def _call(*operands: Taylor, call: Any, jaxpr: Any) -> list[Taylor]:
 
 
 def moving(operands: Sequence[Taylor]) -> Flags:
-    """Which operands move."""
+    """For each operand, whether it moves."""
     return tuple([not x.is_constant for x in operands])
 
 

@@ -111,7 +111,7 @@ def _custom_jvp(*operands: Taylor, call: Any, jaxpr: Any) -> Any:
 def by_velocity(
     primitive: Primitive, made: Callable[..., Any], *operands: Taylor, **params: Any
 ) -> Any:
-    """The series of a primitive's results, from the program of its derivative that ``made`` makes."""
+    """The series of a primitive's results, from the program of its derivative."""
     order = order_of(operands)
     moving = tuple([not x.is_constant for x in operands])
     values = primitive.bind(*[x.value for x in operands], **params)

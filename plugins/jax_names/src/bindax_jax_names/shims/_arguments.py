@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-import bindax
 from bindax_core.extend import api_boundary
 
 
@@ -21,9 +20,3 @@ def ignoring(function: Callable[..., Any], *names: str) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     return taking
-
-
-def check_only_device(function: str, name: str, device: Any) -> None:
-    """Raise when a device is named that is not among those of the default backend."""
-    if device is not None and not isinstance(device, str) and device not in bindax.devices():
-        raise ValueError(f"{function}: {name} is {device!r}, but there are {bindax.devices()}.")

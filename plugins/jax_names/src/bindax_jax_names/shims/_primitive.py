@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bindax_core.extend import Primitive as _Primitive
-from bindax_core.extend import rules
+from bindax_core.extend import as_array, rules
 from bindax_jax_names.shims._sites import of_package, package_frame
 from bindax_jax_names.shims._tables import put_rule
 
@@ -28,6 +28,7 @@ class Primitive(_Primitive):
     call_primitive = False
     map_primitive = False
     ref_primitive = False
+    _evaluation: Function | None = None
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -35,7 +36,13 @@ class Primitive(_Primitive):
 
     def def_impl(self, impl: Function) -> Function:
         """Give the evaluation; its operands are arrays."""
-        put_rule(rules.impl, self, of_package(rules.impl(impl, on_values=True)))
+
+        def evaluate(*operands: Any, **params: Any) -> list[Any]:
+            found = impl(*operands, **params)
+            return [as_array(x) for x in (found if self.multiple_results else [found])]
+
+        self._evaluation = impl
+        put_rule(rules.impl, self, of_package(rules.impl(evaluate, on_values=True)))
         return impl
 
     def def_abstract_eval(self, abstract_eval: Function) -> Function:
@@ -56,10 +63,9 @@ class Primitive(_Primitive):
 
     def impl(self, *operands: Any, **params: Any) -> Any:
         """Evaluate."""
-        rule = rules.impl.rule_of(self)
-        if rule is None or rule.function is None:
+        if self._evaluation is None:
             raise NotImplementedError(f"Evaluation rule for {self.name!r} not implemented")
-        return rule.function(*operands, **params)
+        return self._evaluation(*operands, **params)
 
     def abstract_eval(self, *avals: Any, **params: Any) -> Any:
         """The types of the results, and the effects, of which there are none."""

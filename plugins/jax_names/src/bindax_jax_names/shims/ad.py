@@ -6,14 +6,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from bindax_core.extend import Primitive, UndefPrimal, Zero, rules, typeof
+from bindax_core.extend import Primitive, UndefPrimal, Zero, rules
 from bindax_core.extend import add_tangents as add_tangents
 from bindax_core.extend import instantiate_zeros as instantiate_zeros
 from bindax_core.extend import is_undef_primal as is_undefined_primal
 from bindax_core.extend import zeros_like_aval as zeros_like_aval
 from bindax_jax_names.shims._tables import RuleMapping, single
+from bindax_transforms.autodiff.jvp import JVPTrace as JVPTrace
+from bindax_transforms.autodiff.jvp import JVPTracer as JVPTracer
 
 __all__ = [
+    "JVPTrace",
+    "JVPTracer",
     "UndefinedPrimal",
     "Zero",
     "add_jaxvals",
@@ -146,8 +150,3 @@ def defbilinear(primitive: Primitive, lhs_rule: Function, rhs_rule: Function) ->
         lambda tangent, x, y, **params: primitive.bind(x, tangent, **params),
     )
     primitive_transposes[primitive] = transpose
-
-
-def zero_from_primal(primal: Any) -> Zero:
-    """The zero tangent at a value."""
-    return Zero(typeof(primal).tangent_aval())

@@ -83,7 +83,7 @@ def flatten_axes(name: str, treedef: Any, axes: Any, *, kws: bool = False) -> li
     if kws:
         axes = (axes, 0)
     tree = tree_unflatten(treedef, [0] * treedef.num_leaves)
-    return list(flatten_prefix(axes, tree, is_leaf=lambda x: x is None))
+    return list(flatten_prefix(axes, tree))
 
 
 def argnums_partial(

@@ -54,6 +54,14 @@ def _with_axis(primitive: Primitive, rule: Function) -> Any:
     )
 
 
+def _with_size(primitive: Primitive, rule: Function) -> Any:
+    return rules.vmap(
+        lambda size, operands, dims, **params: tuple(
+            rule(size, None, None, tuple(operands), tuple(dims), **params)
+        )
+    )
+
+
 def _for_jax(primitive: Primitive, function: Function) -> Function:
     def batcher(operands: Any, dims: Any, **params: Any) -> Any:
         sizes = [typeof(x).shape[d] for x, d in zip(operands, dims, strict=True) if d is not None]
@@ -65,7 +73,7 @@ def _for_jax(primitive: Primitive, function: Function) -> Function:
 
 primitive_batchers = RuleMapping(rules.vmap, _of, _for_jax)
 fancy_primitive_batchers = RuleMapping(rules.vmap, _with_axis)
-axis_primitive_batchers = fancy_primitive_batchers
+axis_primitive_batchers = RuleMapping(rules.vmap, _with_size)
 
 
 def broadcast(x: Any, size: int, axis: int, *more: Any) -> Any:

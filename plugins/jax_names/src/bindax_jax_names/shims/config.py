@@ -16,13 +16,15 @@ _SAME = {
     "jax_numpy_rank_promotion": "numpy_rank_promotion",
     "jax_numpy_dtype_promotion": "numpy_dtype_promotion",
     "jax_compilation_cache_dir": "compilation_cache_dir",
+    "jax_check_tracer_leaks": "check_tracer_leaks",
+    "jax_default_prng_impl": "default_prng_impl",
+    "jax_transfer_guard_host_to_device": "transfer_guard_host_to_device",
+    "jax_transfer_guard_device_to_host": "transfer_guard_device_to_host",
 }
 """Settings of JAX that bindax has under another name."""
 
 _WITHOUT_EFFECT: dict[str, Any] = {
-    "jax_check_tracer_leaks": False,
     "jax_threefry_partitionable": True,
-    "jax_default_prng_impl": "threefry2x32",
     "jax_enable_custom_prng": False,
     "jax_traceback_filtering": "auto",
     "jax_include_full_tracebacks_in_locations": True,

@@ -17,7 +17,7 @@ def itemsize_bits(dtype: Any) -> int:
     """The size of an element in bits."""
     name = np.dtype(dtype).name
     narrow = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}
-    return narrow.get(name, np.dtype(dtype).itemsize * 8)
+    return int(narrow.get(name, np.dtype(dtype).itemsize * 8))
 
 
 def scalar_type_of(x: Any) -> type:

@@ -9,9 +9,13 @@ from bindax_core.extend import Jaxpr, Literal, Origin, Var, full_raise, new_main
 from bindax_jax_names.shims._tables import RuleMapping
 from bindax_jax_names.shims.linear_util import WrappedFun
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
+from bindax_transforms.autodiff.partial_eval import PartialEvalTracer as JaxprTracer
 from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
+from bindax_transforms.staging.trace import JaxprTracer as DynamicJaxprTracer
 
 __all__ = [
+    "DynamicJaxprTracer",
+    "JaxprTracer",
     "PartialVal",
     "dce_jaxpr",
     "dce_rules",
@@ -80,7 +84,7 @@ def trace_to_jaxpr_nounits(
     """
     builder = JaxprBuilder()
     with new_main(PartialEvalTrace, builder, origin=Origin("partial evaluation", fun.f)) as main:
-        trace = main.trace
+        trace: Any = main.trace
         args = [p.value if p.is_known() else trace.new_arg(p.aval) for p in pvals]
         outs = [full_raise(trace, out) for out in fun.call_wrapped(*args)]
         found = [

@@ -82,3 +82,13 @@ class ExtendedDType:
 def supports_inf(dtype: Any) -> bool:
     """Tell whether a dtype has infinities."""
     return bool(np.isinf(np.asarray(np.inf, dtype).astype(np.float32)))
+
+
+def include_frame(frame: Any) -> bool:
+    """Tell whether a frame is of the user's program, and not of bindax or of a hidden package."""
+    name = frame.f_code.co_filename
+    return not any(word in name for word in ("bindax", *excluded_paths))
+
+
+started_backends: dict[str, Any] = {}
+"""Clients of JAX, of which none is started here."""

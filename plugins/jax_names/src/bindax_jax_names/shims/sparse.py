@@ -35,18 +35,22 @@ class BCOO:
 
     @property
     def ndim(self) -> int:
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def dtype(self) -> Any:
+        """The dtype of the elements."""
         return self.data.dtype
 
     @property
     def nse(self) -> int:
+        """The number of elements that are given."""
         return int(self.indices.shape[0])
 
     @property
     def T(self) -> BCOO:
+        """The transpose of a matrix."""
         return BCOO((self.data, self.indices[:, ::-1]), shape=self.shape[::-1])
 
     def todense(self) -> Any:

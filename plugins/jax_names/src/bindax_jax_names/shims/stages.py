@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_transforms import JittedFunction as Wrapped
-from bindax_transforms.compilation.ahead_of_time import Compiled as Compiled
-from bindax_transforms.compilation.ahead_of_time import Lowered as Lowered
 
-__all__ = ["Compiled", "CompilerOptions", "Lowered", "Wrapped"]
+__all__ = ["CompilerOptions", "Wrapped"]
 
 CompilerOptions = dict[str, Any]

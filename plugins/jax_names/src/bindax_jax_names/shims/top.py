@@ -8,7 +8,7 @@ from typing import Any
 
 import bindax
 from bindax_core import ShapeDtypeStruct as _ShapedArray
-from bindax_jax_names.shims._arguments import check_only_device, ignoring
+from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 config = JaxConfig()
-check_tracer_leaks = bindax.checking_leaks
+check_tracer_leaks = bindax.check_tracer_leaks
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 
@@ -59,30 +59,13 @@ class ShapeDtypeStruct(metaclass=_TypeOfArrays):
     """The type of an array, with JAX's arguments; made as ``bindax.ShapeDtypeStruct``."""
 
 
-def jit(
-    fun: Callable[..., Any] | None = None,
-    /,
-    *,
-    in_shardings: Any = None,
-    out_shardings: Any = None,
-    device: Any = None,
-    compiler_options: Any = None,
-    backend: str | None = None,
-    **options: Any,
-) -> Any:
-    """``bindax.jit``, where arguments that name the only device there is change nothing."""
+def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """``bindax.jit``, where the backend may be named by the platform of its devices."""
     if fun is None:
-        return partial(
-            jit,
-            in_shardings=in_shardings,
-            out_shardings=out_shardings,
-            device=device,
-            compiler_options=compiler_options,
-            backend=backend,
-            **options,
-        )
-    check_only_device("jit", "device", device)
-    return bindax.jit(fun, backend=None if backend in _PLATFORMS else backend, **options)
+        return partial(jit, **options)
+    if options.get("backend") in _PLATFORMS:
+        del options["backend"]
+    return bindax.jit(fun, **options)
 
 
 def pmap(

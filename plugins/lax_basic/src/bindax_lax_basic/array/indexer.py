@@ -28,7 +28,7 @@ from bindax_lax_basic.rules.operands import broadcast_shapes
 from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 from bindax_lax_basic.shape.concatenate import concatenate_p
-from bindax_lax_basic.shape.creation import iota
+from bindax_lax_basic.shape.creation import broadcasted_iota
 
 Shape = tuple[int, ...]
 
@@ -160,7 +160,9 @@ def _run_component(run: Run, shape: Shape, layout: _Layout) -> Iterator[_Compone
 
 
 def _counted(length: Any) -> Any:
-    return iota(np.int64, length) if isinstance(length, Dimension) else np.arange(length)
+    # What a program makes, where the length is not known before it runs.
+    symbolic = isinstance(length, Dimension)
+    return broadcasted_iota(np.int64, (length,), 0) if symbolic else np.arange(length)
 
 
 def _assembled(

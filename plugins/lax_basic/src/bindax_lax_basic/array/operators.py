@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, config, hide_internal_frames, is_value, typeof
+from bindax_core.extend import (
+    Primitive,
+    config,
+    float0,
+    hide_internal_frames,
+    is_value,
+    typeof,
+)
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.indexing import getitem, iterate
 from bindax_lax_basic.contract.dot_general import dot_general, dot_general_p
@@ -237,14 +244,14 @@ def power(x: Any, y: Any) -> Any:
     x, y = _bool_to_int(*_operands(x, y))
     if dtypes.is_inexact(typeof(x).dtype):
         return pow_p.bind(x, y)
-    return _integer_power(x, y)
+    return _integer_power(x, y, base.weak_type and exponent.weak_type)
 
 
-def _integer_power(x: Any, y: Any) -> Any:
+def _integer_power(x: Any, y: Any, weak: bool) -> Any:
     """Integers to integer powers by squaring, for as many bits as an exponent can use."""
     shape = broadcast_shapes(typeof(x).shape, typeof(y).shape)
     x, y = broadcast_to(x, shape), broadcast_to(y, shape)
-    dtype, weak = typeof(x).dtype, typeof(x).weak_type and typeof(y).weak_type
+    dtype = typeof(x).dtype
     one, two = scalar_array(1, dtype), scalar_array(2, dtype)
     result = select_scalars(eq_p.bind(y, y), mul_p.bind(x, scalar_array(0, dtype)), one)
     # Exponents of 64 and more overflow for every base but -1, 0 and 1, whose powers repeat.
@@ -303,6 +310,24 @@ def _stacked_matmul(x: Any, y: Any, a: tuple[int, ...], b: tuple[int, ...]) -> A
 
 def _same(primitive: Primitive) -> Operator:
     return lambda x, y: primitive.bind(*_operands(x, y))
+
+
+def _equality(primitive: Primitive, equal: bool) -> Operator:
+    """``==`` and ``!=``; arrays of float0 hold nothing, so that all their elements are equal."""
+
+    def compare(x: Any, y: Any) -> Any:
+        x, y = _operands(x, y)
+        try:
+            return primitive.bind(x, y)
+        except TypeError:
+            a, b = typeof(x), typeof(y)
+            if a.dtype != float0 or b.dtype != float0:
+                raise
+            return broadcast_to(
+                scalar_array(equal, dtypes.bool_), broadcast_shapes(a.shape, b.shape)
+            )
+
+    return compare
 
 
 def _ordered(primitive: Primitive, strict: Primitive) -> Operator:
@@ -390,8 +415,8 @@ OPERATORS: Mapping[str, Any] = {
     **_comparison("le", less_equal),
     **_comparison("gt", greater),
     **_comparison("ge", greater_equal),
-    **_comparison("eq", _same(eq_p)),
-    **_comparison("ne", _same(ne_p)),
+    **_comparison("eq", _equality(eq_p, True)),
+    **_comparison("ne", _equality(ne_p, False)),
     **_unary("neg", neg_p.bind),
     **_unary("pos", lambda x: x),
     **_unary("abs", absolute),

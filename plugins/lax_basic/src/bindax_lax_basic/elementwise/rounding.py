@@ -92,6 +92,11 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     >>> round(np.array([0.5, 1.5]), RoundingMethod.TO_NEAREST_EVEN)
     Array([0., 2.], dtype=float64)
     """
+    if rounding_method not in tuple(RoundingMethod):
+        raise ValueError(
+            f"round: rounding_method must be one of lax.RoundingMethod, but it is "
+            f"{rounding_method!r:.60}."
+        )
     return round_p.bind(x, rounding_method=RoundingMethod(rounding_method))
 
 

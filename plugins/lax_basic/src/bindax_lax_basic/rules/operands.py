@@ -116,8 +116,9 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         for i, size in enumerate(shape, rank - len(shape)):
             if size != 1 and result[i] not in (1, size):
                 raise ValueError(
-                    f"shapes {' and '.join(map(str, shapes))} do not broadcast together: axis "
-                    f"{i - rank} has sizes {result[i]} and {size}; they must be equal or 1."
+                    f"Incompatible shapes for broadcasting: {' and '.join(map(str, shapes))} do "
+                    f"not broadcast together: axis {i - rank} has sizes {result[i]} and {size}; "
+                    f"they must be equal or 1."
                 )
             result[i] = size if size != 1 else result[i]
     return tuple(result)

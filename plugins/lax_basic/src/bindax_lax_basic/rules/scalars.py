@@ -31,7 +31,9 @@ def scalar_array(value: Any, dtype: DType) -> Array:
     if found is None:
         try:
             # NumPy would wrap a scalar of its own around, where a Python integer is an error.
-            host = np.asarray(value.item() if isinstance(value, np.generic) else value, dtype)
+            plain = value.item() if isinstance(value, np.generic) else value
+            with np.errstate(over="ignore"):  # what is too large becomes infinite
+                host = np.asarray(plain, dtype)
         except OverflowError:
             raise OverflowError(
                 f"the Python integer {value} does not fit into {dtype.name}; convert the array "

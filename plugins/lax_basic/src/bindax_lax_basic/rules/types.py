@@ -157,7 +157,12 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
     sizes = static_ints(name, "shape", shape)
     if any(size < 0 for size in sizes):
         raise ValueError(f"{name}: sizes must not be negative, but got the shape {sizes}.")
+    if any(type(size) is int and size > _LARGEST_SIZE for size in sizes):
+        raise OverflowError(f"{name}: no array can have as many elements as {sizes} says.")
     return sizes
+
+
+_LARGEST_SIZE = np.iinfo(np.int64).max
 
 
 def axis_argument(name: str, axis: Any, ndim: int, argument: str = "axis") -> int:

@@ -181,6 +181,8 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     weak = dtype is None and aval.weak_type
     wanted = aval.dtype if dtype is None else dtypes.canonical_dtype(dtype)
     sizes = aval.shape if shape is None else shape_argument("full_like", shape)
+    if wanted == float0:  # whose elements hold nothing
+        return Array.from_numpy(np.zeros(sizes, float0))
     return broadcast_in_dim_p.bind(
         scalar(fill_value, wanted, weak), shape=sizes, broadcast_dimensions=()
     )

@@ -25,7 +25,13 @@ from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, zero_tangent
-from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype, static_ints
+from bindax_lax_basic.rules.types import (
+    axis_argument,
+    describe,
+    require_same_dtype,
+    static_int,
+    static_ints,
+)
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
@@ -179,7 +185,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Array:
     >>> broadcast_to_rank(np.zeros(3), 3).shape
     (1, 1, 3)
     """
-    missing = rank - typeof(x).ndim
+    missing = static_int("broadcast_to_rank", "rank", rank) - typeof(x).ndim
     return expand_dims(x, tuple(range(missing))) if missing > 0 else expand_dims(x, ())
 
 

@@ -71,7 +71,7 @@ def approx_min_k(
     return neg_p.bind(values), indices
 
 
-def _extremes(name: str, x: Any, k: Any, axis: Any, recall: float) -> tuple[Array, Array]:
+def _extremes(name: str, x: Any, k: Any, axis: Any, recall: Any) -> tuple[Array, Array]:
     aval = typeof(x)
     require_kind(name, aval, FLOAT)
     place = axis_argument(name, axis, aval.ndim, "reduction_dimension")
@@ -81,6 +81,6 @@ def _extremes(name: str, x: Any, k: Any, axis: Any, recall: float) -> tuple[Arra
             f"{name}: k must be between 1 and {aval.shape[place]}, the size of axis {place} of "
             f"{aval.str_short()}, but it is {count}."
         )
-    if not 0 < recall <= 1:
-        raise ValueError(f"{name}: recall_target must be above 0 and at most 1, but is {recall}.")
+    if not isinstance(recall, (int, float)) or not 0 < recall <= 1:
+        raise ValueError(f"{name}: recall_target must be above 0 and at most 1, but is {recall!r}.")
     return top_k(x, count, axis=place)

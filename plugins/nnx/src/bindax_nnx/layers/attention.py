@@ -24,7 +24,7 @@ from bindax_nnx.layers._common import (
 from bindax_nnx.layers.linear import LinearGeneral
 from bindax_nnx.layers.normalization import LayerNorm
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, RngStream
+from bindax_nnx.rngs import Rngs, RngStream, own_stream
 from bindax_nnx.variables import Cache, Intermediate
 
 
@@ -127,7 +127,7 @@ class MultiHeadAttention(Module):
         attention_fn: computes the attention.
         decode: whether keys and values come one at a time and are kept; can be given in a call.
         normalize_qk: whether queries and keys are normalized.
-        rngs: random streams; kept by reference if weights are dropped.
+        rngs: random streams, of which the layer makes one of its own if weights are dropped.
 
     Raises:
         ValueError: the features cannot be divided by the heads.
@@ -191,7 +191,7 @@ class MultiHeadAttention(Module):
         self.query_ln = norm() if normalize_qk else None
         self.key_ln = norm() if normalize_qk else None
         self.out = linear(heads, self.out_features, axis=(-2, -1))
-        self.rngs = rngs if dropout_rate > 0 else None
+        self.rngs = own_stream(rngs, "dropout") if dropout_rate > 0 else None
 
     def init_cache(self, input_shape: Sequence[int], dtype: Any = np.float32) -> None:
         """Make the variables for keys and values that come one at a time.

@@ -16,7 +16,7 @@ from bindax_nnx.layers.linear import Linear
 from bindax_nnx.lift.axes import Carry, StateAxes
 from bindax_nnx.lift.scan import scan
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, RngStream
+from bindax_nnx.rngs import Rngs, RngStream, own_stream
 from bindax_nnx.variables import Param
 
 Activation = Callable[[Any], Any]
@@ -241,7 +241,7 @@ class RNN(Module):
         reverse: whether to begin with the last step.
         keep_order: whether outputs of a reversed sequence are in the order of inputs.
         unroll: how many steps one round of the compiled loop makes.
-        rngs: random streams for the first carry.
+        rngs: random streams, of which the layer makes one of its own for the first carry.
 
     >>> import numpy as np
     >>> layer = RNN(GRUCell(3, 4, rngs=Rngs(0)))
@@ -263,7 +263,7 @@ class RNN(Module):
         self.cell = cell
         self.time_major, self.return_carry = time_major, return_carry
         self.reverse, self.keep_order, self.unroll = reverse, keep_order, unroll
-        self.rngs = rngs
+        self.rngs = own_stream(rngs, "carry")
 
     def __call__(
         self,

@@ -9,7 +9,7 @@ import bindax_numpy as jnp
 import bindax_random as random
 from bindax_nnx.layers._common import array_of, first_given
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, RngStream
+from bindax_nnx.rngs import Rngs, RngStream, own_stream
 
 
 class Dropout(Module):
@@ -20,7 +20,8 @@ class Dropout(Module):
         broadcast_dims: the axes along which all elements are dropped together.
         deterministic: whether to leave inputs as they are.
         rng_collection: the name of the stream.
-        rngs: random streams, kept by reference; they can be passed in calls instead.
+        rngs: random streams, of which the layer makes one of its own; they can be passed in calls
+            instead.
 
     Raises:
         ValueError: the rate is no probability, or there is no stream.
@@ -46,7 +47,7 @@ class Dropout(Module):
         self.broadcast_dims = tuple(broadcast_dims)
         self.deterministic = deterministic
         self.rng_collection = rng_collection
-        self.rngs = rngs
+        self.rngs = own_stream(rngs, rng_collection)
 
     def __call__(self, inputs: Any, *, deterministic: bool | None = None, rngs: Any = None) -> Any:
         """Apply the layer, with other settings and streams than its own if they are given."""

@@ -8,9 +8,10 @@ from typing import Any
 
 from bindax_core.extend import flatten_prefix, tree_flatten, tree_leaves, typeof
 from bindax_nnx.errors import AliasingError
-from bindax_nnx.filters import Filter, Path, check_order, to_predicate
+from bindax_nnx.filters import Filter, Path, PathIn, check_order, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
 from bindax_nnx.lift.structure import Arguments, Inside
+from bindax_nnx.state import State
 from bindax_nnx.variables import PARTITION_NAME, Variable
 
 
@@ -31,7 +32,12 @@ class ByFilter:
     """Something for each part of the variables of an object, the parts being told by filters."""
 
     def __init__(self, parts: Mapping[Filter, Any] | Iterable[tuple[Filter, Any]] = ()) -> None:
-        pairs = tuple(dict(parts).items())
+        try:
+            pairs = tuple(dict(parts).items())
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{type(self).__name__}: parts must map filters to values, but it is {parts!r:.60}."
+            ) from None
         check_order(tuple(filter for filter, _ in pairs))
         self.filters = tuple(filter for filter, _ in pairs)
         self.values = tuple(value for _, value in pairs)
@@ -85,11 +91,23 @@ class StateAxes(ByFilter):
 
 
 class StateSharding(ByFilter):
-    """The shardings of the parts of an object.
+    """The shardings of the parts of an object, for ``jit`` and ``shard_map``.
 
     Args:
-        parts: for each filter a sharding.
+        parts: for each filter a sharding or a ``PartitionSpec``, None for what is not divided; or
+            a state with such, as ``get_partition_spec`` and ``get_named_sharding`` return.
+
+    >>> from bindax_core.sharding import PartitionSpec
+    >>> from bindax_nnx import Param
+    >>> StateSharding({Param: PartitionSpec("data"), ...: None})
+    StateSharding({Param: P('data'), Ellipsis: None})
     """
+
+    def __init__(self, parts: Any = ()) -> None:
+        if isinstance(parts, State):
+            flat = parts.flat_state().items()
+            parts = {PathIn(path): getattr(x, "raw_value", x) for path, x in flat}
+        super().__init__(parts)
 
 
 class Axes:
@@ -126,19 +144,22 @@ class Axes:
         for root, prefix in zip(roots, self.prefixes, strict=True):
             add_occurrences(self._occurrences, root, prefix)
 
-    def of_results(self, inside: Inside, prefix: Any, count: int) -> list[Any]:
+    def of_results(
+        self, inside: Inside, prefix: Any, count: int, what: str = "out_axes"
+    ) -> list[Any]:
         """The axes of the results of a call: of the changed and new variables, then the arrays.
 
         Args:
             inside: the arguments as the function left them.
             prefix: the ``out_axes``.
             count: how many of the old variables are among the results.
+            what: the name of the argument that the prefix is, for messages.
 
         Raises:
             AliasingError: an argument is also a result, along another axis.
         """
-        flat = flatten_prefix(prefix, inside.tree, "out_axes")
-        check_direct(prefix, flat, "out_axes")
+        flat = flatten_prefix(prefix, inside.tree, what)
+        check_direct(prefix, flat, what)
         self._check_results(inside, flat)
         found: dict[int, list[tuple[Path, Any]]] = {}
         if inside.new:

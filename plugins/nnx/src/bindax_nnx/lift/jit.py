@@ -22,7 +22,9 @@ from bindax_core.extend import (
 from bindax_core.tree_util import register_node, register_static
 from bindax_nnx.graph import Walk, is_reference
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.plan import plan_of
+from bindax_nnx.lift.sharding import Placement
 from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, finish
 from bindax_nnx.object import Object
 from bindax_transforms import check_function
@@ -76,12 +78,14 @@ class JitFunction:
         fun: Callable[..., Any],
         static: tuple[tuple[int, ...], tuple[str, ...]],
         donated: tuple[tuple[int, ...], tuple[str, ...]],
+        placement: Placement,
         options: dict[str, Any],
     ) -> None:
         update_wrapper(self, fun)
         self._fun = fun
         self._static_argnums, self._static_argnames = static
         self._donated_argnums, self._donated_argnames = donated
+        self._placement = placement
         self._options = options
         self._is_plain = not any((*static, *donated))
         self._programs: dict[Any, Callable[..., _Returned]] = {}
@@ -152,8 +156,14 @@ class JitFunction:
         program = self._programs.get(form)
         if program is None:
             donated = self._donated(arguments, args, kwargs)
-            flat = _flat_function(self._fun, form, bool(donated))
-            program = bindax_transforms.jit(flat, donate_argnums=donated or None, **self._options)
+            entry, shardings = None, None
+            if self._placement.is_there:
+                entry = self._placement.of_arguments(arguments, args)
+                shardings = (*value_axes(arguments, entry.variables), *entry.arrays)
+            flat = _flat_function(self._fun, form, bool(donated), self._placement, entry)
+            program = bindax_transforms.jit(
+                flat, donate_argnums=donated or None, in_shardings=shardings, **self._options
+            )
             self._programs[form] = program
         return program
 
@@ -189,7 +199,11 @@ class JitFunction:
 
 
 def _flat_function(
-    fun: Callable[..., Any], form: Form, all_values: bool
+    fun: Callable[..., Any],
+    form: Form,
+    all_values: bool,
+    placement: Placement,
+    entry: Axes | None,
 ) -> Callable[..., _Returned]:
     size = form.structure.size
 
@@ -199,7 +213,10 @@ def _flat_function(
         args = [x.value if type(x) is _Static else x for x in args]
         kwargs = {k: x.value if type(x) is _Static else x for k, x in kwargs.items()}
         outcome, values, arrays = inside.leave(fun(*args, **kwargs), all_values)
-        return _Returned((outcome, len(values)), [*values, *arrays])
+        outs = [*values, *arrays]
+        if entry is not None:
+            outs = placement.lay_out(inside, entry, outs)
+        return _Returned((outcome, len(values)), outs)
 
     flat.__name__ = getattr(fun, "__name__", type(fun).__name__)
     return flat
@@ -221,12 +238,13 @@ class _Bound:
         return self._function.lower(self._instance, *args, **kwargs)
 
 
-def _numbers(given: int | Sequence[int] | None) -> tuple[int, ...]:
-    return () if given is None else (given,) if isinstance(given, int) else tuple(given)
-
-
-def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+def _several(given: Any, parameter: str) -> tuple[Any, ...]:
+    """One position or name, several or none, as a tuple."""
+    if given is None or isinstance(given, (int, str)):
+        return () if given is None else (given,)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"jit: {parameter} must be one or several, but it is {given!r:.60}.")
+    return tuple(given)
 
 
 @decorator
@@ -234,6 +252,8 @@ def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
 def jit(
     fun: Callable[..., Any],
     *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     static_argnums: int | Sequence[int] | None = None,
     static_argnames: str | Iterable[str] | None = None,
     donate_argnums: int | Sequence[int] | None = None,
@@ -249,6 +269,11 @@ def jit(
 
     Args:
         fun: a function of objects, arrays and trees of these.
+        in_shardings: which parts of the positional arguments lie on which devices: a ``Sharding``
+            or ``PartitionSpec``, ``StateSharding`` with such for an object, or a tuple of these
+            and of trees that are prefixes of the arguments; None where the arrays decide. What
+            changes in an object stays laid out so.
+        out_shardings: the same for the result; None where the compiler decides.
         static_argnums: positions of arguments that are hashable values, a trace for each value.
         static_argnames: the names of such arguments.
         donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
@@ -273,9 +298,11 @@ def jit(
     (None, 2)
     """
     check_function("jit", "fun", fun)
+    static = _several(static_argnums, "static_argnums")
     return JitFunction(
         fun,
-        (_numbers(static_argnums), _names(static_argnames)),
-        (_numbers(donate_argnums), _names(donate_argnames)),
+        (static, _several(static_argnames, "static_argnames")),
+        (_several(donate_argnums, "donate_argnums"), _several(donate_argnames, "donate_argnames")),
+        Placement(in_shardings, out_shardings, static),
         {"keep_unused": keep_unused, "backend": backend, "inline": inline},
     )

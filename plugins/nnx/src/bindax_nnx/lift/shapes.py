@@ -36,6 +36,8 @@ def remat(
     3.0
     """
     check_function("remat", "f", f)
+    if not isinstance(prevent_cse, bool):
+        raise TypeError(f"remat: prevent_cse must be True or False, but it is {prevent_cse!r:.60}.")
 
     def transformation(flat: Flat) -> Flat:
         return bindax_transforms.checkpoint(flat, prevent_cse=prevent_cse, policy=policy)

@@ -82,7 +82,8 @@ def minimize(
     """
     if not isinstance(args, tuple):
         raise TypeError(f"minimize: args must be a tuple, but it is {args!r:.60}.")
-    name = method.lower() if isinstance(method, str) else method
+    given: Any = method
+    name = given.lower() if isinstance(given, str) else given
     if name not in _METHODS:
         raise ValueError(
             f"minimize: method must be 'BFGS' or {_LIMITED!r}, but it is {method!r:.60}."

@@ -24,7 +24,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
 )
-from bindax_transforms._flat import own_value
+from bindax_transforms._flat import argument_names, own_value
 from bindax_transforms.autodiff.jvp import check_tangent
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 
@@ -76,7 +76,7 @@ class Pushforward(LinearProgram):
                 f"the tangents must have the structure of the arguments, "
                 f"{self.in_tree.children()[0]}, but they have {tree.children()[0]}."
             )
-        checked = _checked(self.in_avals, flat, lambda: self._arguments(), "tangent")
+        checked = _checked(self.in_avals, flat, self._arguments, "tangent")
         used = [instantiate_zeros(t) for t, nonzero in _pairs(checked, self.nonzeros_in) if nonzero]
         outs = iter(eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *residuals, *used))
         found = [
@@ -85,8 +85,8 @@ class Pushforward(LinearProgram):
         ]
         return tree_unflatten(self.out_tree, found)
 
-    def _arguments(self) -> Any:
-        return tree_unflatten(self.in_tree, self.in_avals)[0]
+    def _arguments(self) -> list[str]:
+        return argument_names(tree_unflatten(self.in_tree, self.in_avals)[0], "primals")
 
 
 class Pullback(LinearProgram):
@@ -104,7 +104,7 @@ class Pullback(LinearProgram):
         checked = _checked(
             self.out_avals,
             flat,
-            lambda: tree_unflatten(self.out_tree, self.out_avals),
+            lambda: argument_names(tree_unflatten(self.out_tree, self.out_avals), "output"),
             "cotangent",
         )
         cts = [ct for ct, nonzero in _pairs(checked, self.nonzeros_out) if nonzero]
@@ -124,7 +124,7 @@ def _pairs(values: Sequence[Any], flags: Sequence[bool]) -> Any:
 
 
 def _checked(
-    avals: Sequence[Any], given: Sequence[Any], tree: Callable[[], Any], what: str
+    avals: Sequence[Any], given: Sequence[Any], names: Callable[[], list[str]], what: str
 ) -> list[Any]:
     pairs = enumerate(zip(avals, given, strict=True))
-    return [check_tangent(aval, x, i, tree, what) for i, (aval, x) in pairs]
+    return [check_tangent(aval, x, i, names, what) for i, (aval, x) in pairs]

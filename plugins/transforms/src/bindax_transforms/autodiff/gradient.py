@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -23,7 +23,7 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, flatten_function
+from bindax_transforms._flat import argument_names, flatten_function, parameter_roots
 from bindax_transforms.autodiff.jvp import jvp, lower_aux, split_aux
 from bindax_transforms.autodiff.linearize import linearize_flat, unflatten_cotangents, vjp
 from bindax_transforms.batching.vmap import vmap
@@ -32,7 +32,9 @@ Argnums = int | Sequence[int]
 
 
 def _positions(argnums: Argnums, args: Sequence[Any], name: str) -> tuple[int, ...]:
-    given: tuple[Any, ...] = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    wanted: Any = argnums
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+    given: tuple[Any, ...] = tuple(wanted) if several else (wanted,)
     positions = []
     for i in given:
         if not hasattr(i, "__index__") or isinstance(i, bool):
@@ -69,10 +71,16 @@ def _with_arguments(
     return partial
 
 
+def _roots(fun: Callable[..., Any], args: Any, positions: Sequence[int]) -> list[str]:
+    """The names that a function gives to the arguments at some positions."""
+    names = parameter_roots(fun, len(args))
+    return [names[i] for i in positions]
+
+
 def _check_inputs(
     leaves: Sequence[Any],
+    roots: Sequence[str],
     args: Any,
-    positions: Sequence[int],
     name: str,
     *,
     allow_int: bool = False,
@@ -83,8 +91,8 @@ def _check_inputs(
         if dtype is not None and _is_valid_input(typeof(x), name, allow_int, holomorphic):
             continue
         names: list[str] = []
-        for position, arg in zip(positions, args, strict=True):
-            names += argument_names(arg, f"args[{position}]")
+        for root, arg in zip(roots, args, strict=True):
+            names += argument_names(arg, root)
         where = names[i]
         if dtype is None:
             raise TypeError(f"{name} with respect to {where}: {unknown_type_message(x)}")
@@ -190,7 +198,8 @@ def _value_and_grad(
     positions = _positions(argnums, args, name)
     dynamic = tuple([args[i] for i in positions])
     leaves, in_tree = tree_flatten((dynamic, {}))
-    _check_inputs(leaves, dynamic, positions, name, allow_int=allow_int, holomorphic=holomorphic)
+    roots = _roots(fun, args, positions)
+    _check_inputs(leaves, roots, dynamic, name, allow_int=allow_int, holomorphic=holomorphic)
     aux: list[Any] = []
     partial = _with_arguments(fun, positions, args, kwargs)
     partial = split_aux(partial, aux, name) if has_aux else partial
@@ -296,7 +305,8 @@ def jacfwd(
         positions = _positions(argnums, args, "jacfwd")
         dynamic = tuple([args[i] for i in positions])
         leaves, tree = tree_flatten(dynamic)
-        _check_inputs(leaves, dynamic, positions, "jacfwd", holomorphic=holomorphic)
+        roots = _roots(fun, args, positions)
+        _check_inputs(leaves, roots, dynamic, "jacfwd", holomorphic=holomorphic)
         partial = _with_arguments(fun, positions, args, kwargs)
         basis = _standard_basis(leaves)
 
@@ -367,8 +377,9 @@ def jacrev(
         positions = _positions(argnums, args, "jacrev")
         dynamic = tuple([args[i] for i in positions])
         leaves, _ = tree_flatten(dynamic)
+        roots = _roots(fun, args, positions)
         _check_inputs(
-            leaves, dynamic, positions, "jacrev", allow_int=allow_int, holomorphic=holomorphic
+            leaves, roots, dynamic, "jacrev", allow_int=allow_int, holomorphic=holomorphic
         )
         partial = _with_arguments(fun, positions, args, kwargs)
         out, pullback, *aux = vjp(partial, *dynamic, has_aux=has_aux)

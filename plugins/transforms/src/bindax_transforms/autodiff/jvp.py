@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from bindax_core.errors import AbstractionError
@@ -30,7 +31,7 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms._flat import flatten_function, own_value, parameter_names
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
@@ -143,12 +144,12 @@ def jvp(
             f"primals and tangents of jvp must have the same structure, but the primals are "
             f"{in_tree.children()[0]} and the tangents are {tangent_tree.children()[0]}."
         )
+    names = partial(parameter_names, fun, tuple(primals), {})
     for i, x in enumerate(flat_primals):
         if not is_value(x):
-            place = argument_names(tuple(primals), "primals")[i]
-            raise TypeError(f"{place}: {unknown_type_message(x)}")
+            raise TypeError(f"jvp with respect to {names()[i]}: {unknown_type_message(x)}")
     flat_tangents = [
-        check_tangent(typeof(x), t, i, lambda: tuple(primals))
+        check_tangent(typeof(x), t, i, names)
         for i, (x, t) in enumerate(zip(flat_primals, flat_tangents, strict=True))
     ]
     aux: list[Any] = []
@@ -163,15 +164,15 @@ def jvp(
 
 
 def check_tangent(
-    aval: Any, tangent: Any, index: int, tree: Callable[[], Any], what: str = "tangent"
+    aval: Any, tangent: Any, index: int, names: Callable[[], list[str]], what: str = "tangent"
 ) -> Any:
     """A tangent with exactly the type that belongs to its primal; ``Zero`` for float0.
 
     Args:
         aval: the type of the primal, or for a cotangent of the output.
         tangent: what the user gave; a Python scalar takes the dtype that is needed.
-        index: which leaf of the tree it belongs to.
-        tree: makes the primals, or the output, for the path in the message.
+        index: which leaf of the primals, or of the output, it belongs to.
+        names: gives their paths, for the message.
         what: ``"tangent"`` or ``"cotangent"``.
 
     Raises:
@@ -179,10 +180,8 @@ def check_tangent(
     """
     if type(tangent) is Array and tangent.aval is aval and is_differentiable(aval.dtype):
         return tangent
-    root = "primals" if what == "tangent" else "output"
     if not is_value(tangent):
-        place = argument_names(tree(), root)[index]
-        raise TypeError(f"the {what} for {place}: {unknown_type_message(tangent)}")
+        raise TypeError(f"the {what} for {names()[index]}: {unknown_type_message(tangent)}")
     expected, given = aval.tangent_aval(), typeof(tangent)
     if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:
         return Zero(expected)
@@ -195,9 +194,8 @@ def check_tangent(
     yields = either_weak and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
-    place = argument_names(tree(), root)[index]
     raise TypeError(
-        f"the {what} for {place} must have the type {expected.str_short()}, because the "
+        f"the {what} for {names()[index]} must have the type {expected.str_short()}, because the "
         f"{'primal' if what == 'tangent' else 'output'} is {aval.str_short()}, but it is "
         f"{given.str_short()}."
     )

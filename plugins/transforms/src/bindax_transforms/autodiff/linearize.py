@@ -25,7 +25,7 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms._flat import flatten_function, own_value, parameter_names
 from bindax_transforms.autodiff._linear_functions import (
     LinearProgram,
     Pullback,
@@ -113,10 +113,13 @@ def linearize_flat(
     return Linearized(primals_out, jaxpr, nonzeros, tangents_out)
 
 
-def _checked_primals(name: str, flat: Sequence[Any], args: Any) -> list[Any]:
+def _checked_primals(
+    name: str, fun: Callable[..., Any], flat: Sequence[Any], args: Any
+) -> list[Any]:
     for i, x in enumerate(flat):
         if not is_value(x):
-            raise TypeError(f"{name} of {argument_names(args)[i]}: {unknown_type_message(x)}")
+            place = parameter_names(fun, args, {})[i]
+            raise TypeError(f"{name} with respect to {place}: {unknown_type_message(x)}")
     return [own_value(x) for x in flat]
 
 
@@ -142,7 +145,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     """
     check_function("linearize", "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
-    flat = _checked_primals("linearize", flat, primals)
+    flat = _checked_primals("linearize", fun, flat, primals)
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, "linearize") if has_aux else fun
     origin = Origin("linearize", fun)
@@ -179,7 +182,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     """
     check_function("vjp", "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
-    flat = _checked_primals("vjp", flat, primals)
+    flat = _checked_primals("vjp", fun, flat, primals)
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, "vjp") if has_aux else fun
     origin = Origin("vjp", fun)

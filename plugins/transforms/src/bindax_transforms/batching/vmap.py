@@ -297,8 +297,8 @@ def _axis_size(
     }
     found = set(sizes.values()) | ({given} if given is not None else set())
     if len(found) == 1:
-        size = found.pop()
-        return size if isinstance(size, Dimension) else int(size)
+        size: Any = found.pop()
+        return size if isinstance(size, Dimension) else int(size)  # type: ignore[return-value]
     if not found:
         raise ValueError(
             "vmap needs at least one mapped argument, or axis_size=...: every entry of in_axes is "
@@ -311,14 +311,14 @@ def _axis_size(
         for i, size in sizes.items()
     )
     asked = f" axis_size={given} was given." if given is not None else ""
-    raise ValueError(f"vmap got inconsistent sizes for the mapped axes: {listed}.{asked}")
+    raise ValueError(f"vmap got inconsistent sizes for array axes to be mapped: {listed}.{asked}")
 
 
 def _placed(size: int, source: BatchDim, destination: BatchDim, x: Any, index: int) -> Any:
     if destination is None:
         if source is not None:
             raise ValueError(
-                f"vmap has None in out_axes for output {index}, but that output depends on a "
+                f"vmap has out_axes None for output {index}, but that output depends on a "
                 f"mapped argument; give the axis where the batch goes."
             )
         return x

@@ -55,7 +55,7 @@ class ArgInfo:
 
 
 class _Stage:
-    """What is known of a function once it is traced, whichever stage it is in.
+    """A function that was traced, at any stage: its names, types and structures.
 
     Static arguments are part of the program: they are in none of the trees.
     """
@@ -187,10 +187,10 @@ class Lowered(_Stage):
         Raises:
             ValueError: when the backend has no such language.
         """
-        options: dict[str, Any] = {} if dialect is None else {"dialect": dialect}
-        if debug_info:
-            options["debug_info"] = True
-        return str(self._lowered.as_text(**options))
+        if dialect is None and not debug_info:
+            return str(self._lowered.as_text())
+        _ask(self, self._lowered, "compiler_ir")  # which interpreters have not, nor dialects
+        return str(self._lowered.as_text(dialect or "stablehlo", debug_info=debug_info))
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The program as an object of the compiler's, which no version promises to keep.
@@ -214,6 +214,8 @@ class Lowered(_Stage):
             CompilationError: when the compiler rejects the program or an option.
         """
         options = {**dict(self._function._options.compiler_options), **(compiler_options or {})}
+        if options:
+            _ask(self, self._lowered, "compiler_ir")  # which interpreters have not, nor options
         compiled = self._lowered.compile(options) if options else self._lowered.compile()
         return Compiled(compiled, self._entry, self._function)
 
@@ -292,7 +294,9 @@ class Compiled(_Stage):
         expected = self._flat_avals()
         given = [self._function._operand_aval(x, args, kwargs) for x in leaves]
         if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
-            paths = [path for path, _ in argument_paths(self._function._fun, args, kwargs)]
+            named = not self._function._has_static  # a position is a parameter only then
+            fun: Any = self._function._fun if named else None
+            paths = [path for path, _ in argument_paths(fun, args, kwargs)]
             wrong = [
                 f"{path} is {a.str_short()}, not {b.str_short()}"
                 for path, a, b in zip(paths, given, expected, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
@@ -308,6 +308,10 @@ class JittedFunction(Generic[P, R]):
         shared = self._shared
         return CacheInfo(shared.hits, shared.misses, len(shared.entries))
 
+    def _cache_size(self) -> int:
+        """The number of traces, under the name that packages for JAX ask by."""
+        return len(self._shared.entries)
+
     def clear_cache(self) -> None:
         """Forget all traces and executables of the function."""
         self._shared.entries.clear()
@@ -390,9 +394,8 @@ def jit(
 
     Args:
         fun: a function of arrays and trees of arrays, without side effects.
-        in_shardings: which parts of the positional arguments lie on which devices: a ``Sharding``,
-            a ``PartitionSpec`` on the mesh that is set, or a tree that begins as the tuple of the
-            arguments does; None where the arrays that are given decide.
+        in_shardings: which parts of the positional arguments lie on which devices: a ``Sharding``
+            or ``PartitionSpec``, or a tree that begins as the tuple of the arguments does.
         out_shardings: the same for the result; None where the compiler decides.
         static_argnums: positions of arguments that are hashable values, a trace for each value.
         static_argnames: the names of such arguments.
@@ -404,43 +407,32 @@ def jit(
         inline: whether a call inside another traced function is dissolved into it.
         compiler_options: options of the compiler by name, for calls from outside of programs.
 
-    Returns:
-        A function with the same arguments, and ``lower``, ``trace``, ``cache_info`` and more.
-
     Raises:
         TypeError: when an argument is neither an array nor static; the message names it.
-        ValueError: when a position or name belongs to no parameter, or one argument is both static
-            and donated.
+        ValueError: when a position or name belongs to no parameter, one argument is both static
+            and donated, or a result cannot be divided as ``out_shardings`` says.
 
     >>> from bindax_transforms import jit
-    >>> @jit
-    ... def f(x, y):
-    ...     print("tracing!")
-    ...     return x * y
-    >>> float(f(2.0, 3.0))
-    tracing!
+    >>> float(jit(lambda x, y: x * y)(2.0, 3.0))
     6.0
     """
-    if fun is None:
-        return partial(
-            jit,
-            in_shardings=in_shardings,
-            out_shardings=out_shardings,
-            static_argnums=static_argnums,
-            static_argnames=static_argnames,
-            donate_argnums=donate_argnums,
-            donate_argnames=donate_argnames,
-            keep_unused=keep_unused,
-            device=device,
-            backend=backend,
-            inline=inline,
-            compiler_options=compiler_options,
-        )
-    check_function("jit", "fun", fun)
-    statics = complete(fun, positions(static_argnums), words(static_argnames))
-    donated = complete(fun, positions(donate_argnums), words(donate_argnames))
-    check_positions(fun, statics[0], donated[0])
     shardings = shardings_of(in_shardings, out_shardings, device)
     chosen = tuple(sorted((compiler_options or {}).items()))
-    options = JitOptions(*statics, *donated, keep_unused, inline, backend, shardings, chosen)
-    return JittedFunction(fun, options)
+
+    @api_boundary
+    def jitted(fun: Callable[..., Any]) -> Any:
+        static = positions(static_argnums), words(static_argnames)
+        donated = (
+            positions(donate_argnums, "donate_argnums"),
+            words(donate_argnames, "donate_argnames"),
+        )
+        return _jitted(fun, static, donated, (keep_unused, inline, backend, shardings, chosen))
+
+    return jitted if fun is None else jitted(fun)
+
+
+def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
+    check_function("jit", "fun", fun)
+    statics, donates = complete(fun, *static), complete(fun, *donated)
+    check_positions(fun, statics[0], donates[0])
+    return JittedFunction(fun, JitOptions(*statics, *donates, *others))

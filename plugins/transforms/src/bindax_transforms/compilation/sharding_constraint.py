@@ -8,9 +8,12 @@ from typing import Any
 
 from bindax_core.extend import (
     Array,
+    ClosedJaxpr,
     LoweringContext,
+    Origin,
     Zero,
     as_array,
+    executable_of,
     find_backend,
     flatten_prefix,
     place_on,
@@ -18,8 +21,10 @@ from bindax_core.extend import (
     rules,
     tree_flatten,
     tree_unflatten,
+    typeof,
 )
 from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, named
+from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
@@ -59,18 +64,22 @@ def constrained(x: Any, target: Any, what: str) -> Any:
 
 def _impl(x: Any, *, sharding: Sharding) -> list[Any]:
     owner = getattr(x.place, "backend", None) if isinstance(x, Array) else None
-    place = place_on(owner or find_backend(), sharding)
-    if place is owner or place is find_backend():  # which has one device
+    backend = owner or find_backend()
+    place = place_on(backend, sharding)
+    if place is backend:  # which has one device
         return [as_array(x)]
-    return [x if isinstance(x, Array) and x.place is place else _mover(sharding)(x)]
+    if isinstance(x, Array) and x.place is place:
+        return [x]
+    program = _program(sharding, typeof(x))
+    run = executable_of(program, backend, name="with_sharding_constraint", operands=[x])
+    return list(run(x))
 
 
 @lru_cache(maxsize=1024)
-def _mover(sharding: Sharding) -> Any:
-    """The compiled identity that leaves its result in a sharding."""
-    from bindax_transforms.compilation.jit_function import jit
-
-    return jit(partial(sharding_constraint_p.bind, sharding=sharding))
+def _program(sharding: Sharding, aval: Any) -> ClosedJaxpr:
+    """The identity that leaves its result in a sharding; the executable is kept with it."""
+    moved = partial(sharding_constraint_p.bind, sharding=sharding)
+    return trace_to_jaxpr(lambda x: [moved(x)], [aval], Origin("with_sharding_constraint"))
 
 
 def _abstract_eval(x: Any, *, sharding: Sharding) -> Any:

@@ -21,6 +21,7 @@ from bindax_core.extend import (
     operations_for,
     tree_flatten,
     tree_leaves,
+    tree_map,
     tree_structure,
     tree_unflatten,
     typeof,
@@ -29,7 +30,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names
-from bindax_transforms.staging.static_arguments import positions
+from bindax_transforms.staging.static_arguments import positions, words
 
 
 class SymbolicZero:
@@ -64,19 +65,23 @@ class SymbolicZero:
         return f"SymbolicZero({self.aval.str_short()})"
 
 
-def zero_from_primal(primal: Any, symbolic_zeros: bool = False) -> Any:
-    """The zero tangent, or cotangent, at a value.
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+    """The zero tangent, or cotangent, at a value, or at each leaf of a tree.
 
     Args:
-        primal: the value.
+        val: the value, or a tree of values.
         symbolic_zeros: whether to give a ``SymbolicZero`` object.
 
     >>> from bindax_transforms import zero_from_primal
     >>> zero_from_primal(2.0, symbolic_zeros=True)
     SymbolicZero(float64[])
     """
-    aval = typeof(primal).tangent_aval()
-    return SymbolicZero(aval) if symbolic_zeros else zeros_like_aval(aval)
+
+    def zero(x: Any) -> Any:
+        aval = typeof(x).tangent_aval()
+        return SymbolicZero(aval) if symbolic_zeros else zeros_like_aval(aval)
+
+    return tree_map(zero, val)
 
 
 class Arguments:
@@ -96,8 +101,8 @@ class Arguments:
             self.signature: inspect.Signature | None = inspect.signature(function)
         except (TypeError, ValueError):
             self.signature = None
-        nums = positions(nondiff_argnums)
-        names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
+        nums = positions(nondiff_argnums, "nondiff_argnums")
+        names = words(nondiff_argnames, "nondiff_argnames")
         self.nondiff = tuple(sorted({*nums, *(self._position(n) for n in names)}))
 
     def _position(self, name: str) -> int:

@@ -46,7 +46,9 @@ def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tupl
     return found
 
 
-def positions(given: int | Iterable[int] | None) -> tuple[int, ...]:
+def positions(
+    given: int | Iterable[int] | None, parameter: str = "static_argnums"
+) -> tuple[int, ...]:
     """One position, several or none, as a tuple.
 
     Raises:
@@ -58,16 +60,25 @@ def positions(given: int | Iterable[int] | None) -> tuple[int, ...]:
         return tuple([index(i) for i in (given if isinstance(given, Iterable) else (given,))])
     except TypeError:
         raise TypeError(
-            f"positions of arguments, as in static_argnums, must be integers, but got {given!r:.80}"
-            f"; names are given in another parameter, as in static_argnames."
+            f"{parameter}, the positions of arguments, must be integers, but got {given!r:.80}; "
+            f"names are given in {parameter.replace('argnums', 'argnames')}."
         ) from None
 
 
-def words(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """One name, several or none, as a tuple."""
+def words(given: str | Iterable[str] | None, parameter: str = "static_argnames") -> tuple[str, ...]:
+    """One name, several or none, as a tuple.
+
+    Raises:
+        TypeError: when one is no text.
+    """
     if given is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(given)
+    wanted: Any = given
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+    names: tuple[str, ...] = tuple(wanted) if several else (wanted,)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{parameter} must be names of parameters, but got {given!r:.80}.")
+    return names
 
 
 def complete(

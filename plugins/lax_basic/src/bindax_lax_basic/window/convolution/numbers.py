@@ -100,7 +100,8 @@ def conv_general_permutations(dimension_numbers: tuple[str, str, str]) -> tuple[
     >>> conv_general_permutations(("NHWC", "HWIO", "NHWC"))
     ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
     """
-    if not isinstance(dimension_numbers, (tuple, list)) or len(dimension_numbers) != 3:
+    given: Any = dimension_numbers
+    if not isinstance(given, (tuple, list)) or len(given) != 3:
         raise TypeError(
             f"conv_general_permutations: dimension_numbers must be three strings, but it is "
             f"{dimension_numbers!r:.60}."

@@ -1,10 +1,10 @@
-"""Write `docs/numpy_names.md`: every name of `jax.numpy`, and what `bindax.numpy` has for it.
+"""Write the pages of names: every public name of a module of JAX, and what bindax has for it.
 
 A name is the same where a call for one is a call for the other: each parameter is there, with the
 same default, given in the same ways. What differs or is absent needs a reason, here.
 
-    uv run python scripts/numpy_names.py          # write the page again; needs JAX
-    uv run python scripts/numpy_names.py --check  # compare only
+    uv run python scripts/name_tables.py          # write the pages again; needs JAX
+    uv run python scripts/name_tables.py --check  # compare only
 """
 
 from __future__ import annotations
@@ -12,28 +12,54 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import pkgutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs/numpy_names.md"
-MODULES = ("numpy", "numpy.linalg", "numpy.fft")
+
+
+class Page(NamedTuple):
+    """One page: its file, and the modules whose names are on it."""
+
+    file: str
+    title: str
+    modules: Sequence[str]
+    arrays: bool = False
+
 
 SHARDING = "no `out_sharding`: the type of an array says nothing of its sharding"
 CHANGED_COPY = "returns a changed copy at once, where JAX asks for `inplace=False`"
 CASTS = "no dtype of this width: NumPy has no arithmetic of it to evaluate with"
+OTHER_FORMATS = "`BCOO` is the one format; `BCOO.from_scipy_sparse` takes all of SciPy's"
+PRIVATE = "no part of the interface: a module, a helper or an import of JAX's own"
+NO_PRIMITIVE = "no primitive: the operation is made of gathers, scatters and sums"
 
 ABSENT = {
     "numpy.float6_e2m3fn": CASTS,
     "numpy.float6_e3m2fn": CASTS,
     "numpy.int1": CASTS,
     "numpy.uint1": CASTS,
+    "dtypes.TypePromotionError": "a `TypeError` says which dtypes are not promoted",
+    "experimental.jet.*": PRIVATE,
+    "experimental.ode.*": PRIVATE,
+    "experimental.sparse.*_p": NO_PRIMITIVE,
+    "experimental.sparse.bcoo_gather": "`bcoo_dynamic_slice` and slices take parts",
+    "experimental.sparse.bcoo_conv_general_dilated": "convolve the dense array",
+    "experimental.sparse.[bc]*": OTHER_FORMATS,
+    "experimental.sparse.[BC]*": OTHER_FORMATS,
+    "experimental.sparse.JAXSparse": OTHER_FORMATS,
+    "experimental.sparse.SparseEfficiencyWarning": "layouts that store zeros are an error",
+    "experimental.sparse.*": PRIVATE,
 }
+"""Reasons by name or pattern; the first that fits."""
+
 DIFFERENT = {
     "numpy.array": "`copy` may be given by position, as in NumPy",
     "numpy.fill_diagonal": CHANGED_COPY,
@@ -41,6 +67,7 @@ DIFFERENT = {
     "numpy.put": CHANGED_COPY,
     "numpy.put_along_axis": CHANGED_COPY,
     "numpy.ufunc": "made by `frompyfunc`; `at` returns a changed copy at once",
+    "experimental.checkify.Error": "it is made by `checkify`; its constructor has other parameters",
 }
 # Attributes of JAX's arrays that belong to other parts of bindax, or to none.
 ARRAY_ABSENT = {
@@ -82,10 +109,12 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter] | N
 
 
 def shown(value: Any) -> str:
-    """Return a default as it is compared: dtypes by name, functions not at all."""
+    """Return a default as it is compared: dtypes and classes by name, functions not at all."""
+    if isinstance(value, frozenset):
+        return " or ".join(sorted(map(shown, value)))
     if isinstance(value, type):
         return value.__name__
-    return "function" if callable(value) else repr(value)
+    return "function" if callable(value) else repr(value).strip("'")
 
 
 def mismatches(theirs: Callable[..., Any], mine: Callable[..., Any]) -> Iterator[str]:
@@ -120,7 +149,8 @@ def compared(module: str, name: str, theirs: Any, mine: ModuleType) -> Row:
     """Compare one name of a module."""
     full = f"{module}.{name}"
     if not hasattr(mine, name):
-        return Row(full, "absent", ABSENT.get(full, ""))
+        reasons = (reason for pattern, reason in ABSENT.items() if fnmatch(full, pattern))
+        return Row(full, "absent", next(reasons, ""))
     if full in DIFFERENT:
         return Row(full, "differs", DIFFERENT[full])
     own = getattr(mine, name)
@@ -130,13 +160,34 @@ def compared(module: str, name: str, theirs: Any, mine: ModuleType) -> Row:
     return Row(full, "differs" if found else "same", ", ".join(found))
 
 
-def rows() -> Iterator[Row]:
-    """Yield all names of the modules and of arrays, in order."""
-    for module in MODULES:
+def scipy_modules() -> list[str]:
+    """The modules of `jax.scipy`."""
+    path = importlib.import_module("jax.scipy").__path__
+    return [m.name.removeprefix("jax.") for m in pkgutil.walk_packages(path, "jax.scipy.")]
+
+
+def pages() -> list[Page]:
+    """Return all pages."""
+    experimental = [f"experimental.{name}" for name in ("checkify", "jet", "ode", "sparse")]
+    others = ["image", "ops", "flatten_util", "dlpack", "dtypes", "tree", *experimental]
+    return [
+        Page("numpy_names.md", "`jax.numpy`", ("numpy", "numpy.linalg", "numpy.fft"), True),
+        Page("random_names.md", "`jax.random`", ("random",)),
+        Page("nn_names.md", "`jax.nn`", ("nn", "nn.initializers")),
+        Page("scipy_names.md", "`jax.scipy`", scipy_modules()),
+        Page("other_names.md", "other modules of JAX", others),
+    ]
+
+
+def rows(page: Page) -> Iterator[Row]:
+    """Yield all names of the modules of a page, and of arrays, in order."""
+    for module in page.modules:
         theirs = importlib.import_module(f"jax.{module}")
         mine = importlib.import_module(f"bindax.{module}")
         for name in sorted(n for n in dir(theirs) if not n.startswith("_")):
             yield compared(module, name, getattr(theirs, name), mine)
+    if not page.arrays:
+        return
     space = importlib.import_module("bindax.numpy")
     array = importlib.import_module("jax.numpy").zeros((2, 2))
     for name in sorted(n for n in dir(type(array)) if not n.startswith("_")):
@@ -145,45 +196,48 @@ def rows() -> Iterator[Row]:
         yield Row(full, "same", "") if there else Row(full, "absent", ARRAY_ABSENT.get(name, ""))
 
 
-def page() -> str:
-    """Return the page."""
-    found = list(rows())
+def text(page: Page) -> str:
+    """Return the text of a page."""
+    found = list(rows(page))
     unexplained = [row.name for row in found if row.state == "absent" and not row.reason]
     if unexplained:
         raise SystemExit(f"no reason is given why these are absent: {unexplained}")
     same = [row for row in found if row.state == "same"]
     lines = [
-        "# Names of `jax.numpy`",
+        f"# Names of {page.title}",
         "",
-        f"Written by `scripts/numpy_names.py` from `jax` {version('jax')}. Of {len(found)} names",
+        f"Written by `scripts/name_tables.py` from `jax` {version('jax')}. Of {len(found)} names",
         f"{len(same)} are the same: whoever calls the one by position or name may call the other.",
         "What a call does differently is in [differences from JAX](differences.md), and which",
         "dtype it has in [dtypes and promotion](dtypes.md).",
-        "",
-        "## Absent, or with other parameters",
-        "",
-        "| name | | because |",
-        "|---|---|---|",
     ]
+    if len(same) < len(found):
+        head = "| name | | because |"
+        lines += ["", "## Absent, or with other parameters", "", head, "|---|---|---|"]
     lines += [f"| `{r.name}` | {r.state} | {r.reason} |" for r in found if r.state != "same"]
-    for prefix in (*MODULES, "Array"):
+    for prefix in (*page.modules, *(("Array",) if page.arrays else ())):
         own = [r.name.rpartition(".") for r in same]
         names = ", ".join(f"`{name}`" for place, _, name in own if place == prefix)
-        lines += ["", f"## The same: `{prefix}`", "", textwrap.fill(names, 120)]
+        if names:
+            lines += ["", f"## The same: `{prefix}`", "", textwrap.fill(names, 120)]
     return "\n".join(lines) + "\n"
 
 
 def main() -> int:
-    """Write the page, or compare it."""
+    """Write the pages, or compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only")
-    if parser.parse_args().check:
-        if PAGE.read_text(encoding="utf-8") == page():
-            return 0
-        print(f"{PAGE.name} is out of date; run: uv run python scripts/numpy_names.py")
-        return 1
-    PAGE.write_text(page(), encoding="utf-8")
-    return 0
+    check = parser.parse_args().check
+    stale = []
+    for page in pages():
+        path = ROOT / "docs" / page.file
+        if check and path.read_text(encoding="utf-8") != text(page):
+            stale.append(page.file)
+        elif not check:
+            path.write_text(text(page), encoding="utf-8")
+    if stale:
+        print(f"{', '.join(stale)}: out of date; run: uv run python scripts/name_tables.py")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,142 @@
+"""Reading exported programs, which may be damaged or of other versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.extend import ShapedArray, float0
+from bindax_export._checks import DisabledSafetyCheck
+from bindax_export._containers import read_container
+from bindax_export._errors import ExportError, FormatError
+from bindax_export._exported import Exported
+from bindax_export._flatbuffers import Reader
+from bindax_export._format import (
+    CUSTOM_CALL_CHECK,
+    DTYPES,
+    NEWEST_VERSION,
+    Field,
+    maximum_supported_calling_convention_version,
+    minimum_supported_calling_convention_version,
+)
+from bindax_export._parse import symbolic_shape
+from bindax_export._scope import SymbolicScope
+
+
+def deserialize(blob: bytes | bytearray) -> Exported:
+    """Read a program that ``Exported.serialize`` wrote, bindax's or JAX's.
+
+    Args:
+        blob: the bytes. They are a program: read only what you would run.
+
+    Raises:
+        FormatError: when the bytes hold no exported program, are damaged, or were written by a
+            version whose programs cannot be called here.
+        ExportError: when a container type of the arguments or results is not registered.
+
+    >>> from bindax_export import deserialize
+    >>> deserialize(b"something else")
+    Traceback (most recent call last):
+    ...
+    bindax_export._errors.FormatError: the bytes hold no exported program ...
+    """
+    if not isinstance(blob, bytes | bytearray | memoryview):
+        raise TypeError(f"deserialize takes bytes, but got {type(blob).__name__}.")
+    data = bytes(blob)
+    try:
+        reader = Reader.root(data)
+        if not reader.raw(Field.MODULE) or not reader.text(Field.NAME):
+            raise FormatError("it has no program")
+        return _read(reader)
+    except FormatError as error:
+        raise FormatError(
+            f"the bytes hold no exported program that can be read: {error}. They are damaged, or "
+            f"were not written by Exported.serialize of bindax or JAX, or by a newer version."
+        ) from None
+
+
+def _read(reader: Reader) -> Exported:
+    version, convention = reader.number(Field.VERSION, "H"), reader.number(Field.CONVENTION, "H")
+    if not 1 <= version <= NEWEST_VERSION:
+        raise FormatError(
+            f"its format has version {version}, but versions 1 to {NEWEST_VERSION} are read"
+        )
+    low = minimum_supported_calling_convention_version
+    high = maximum_supported_calling_convention_version
+    if not low <= convention <= high:
+        raise FormatError(
+            f"its calling convention has version {convention}, but {low} to {high} are supported"
+        )
+    devices = reader.number(Field.DEVICES, "I") or reader.number(Field.FEW_DEVICES, "h") or 1
+    name = reader.text(Field.NAME)
+    if devices > 1:
+        raise ExportError(f"{name} runs on {devices} devices; programs for one device are called.")
+    if reader.tables(Field.ORDERED) or reader.tables(Field.UNORDERED):
+        raise ExportError(f"{name} has effects; programs that only compute results are called.")
+    scope = SymbolicScope()
+    in_avals = _read_types(reader, Field.IN_TYPES, Field.IN_AVALS, scope)
+    out_avals = _read_types(reader, Field.OUT_TYPES, Field.OUT_AVALS, scope)
+    kept = tuple(reader.numbers(Field.KEPT, "H"))
+    if any(i >= len(in_avals) for i in kept) or not reader.texts(Field.PLATFORMS):
+        raise FormatError("its program takes arguments that it does not have, or has no platform")
+    derivative = reader.table(Field.VJP)
+    return Exported(
+        fun_name=name,
+        in_tree=read_container(reader.table(Field.IN_TREE), in_avals),
+        in_avals=in_avals,
+        out_tree=read_container(reader.table(Field.OUT_TREE), out_avals),
+        out_avals=out_avals,
+        platforms=tuple(reader.texts(Field.PLATFORMS)),
+        mlir_module_serialized=reader.raw(Field.MODULE),
+        calling_convention_version=convention,
+        module_kept_var_idx=kept,
+        disabled_safety_checks=tuple(_read_check(table) for table in reader.tables(Field.CHECKS)),
+        uses_global_constants=bool(reader.number(Field.USES_CONSTANTS, "?")),
+        get_vjp=None if derivative is None else lambda _: _read(derivative),
+    )
+
+
+def _read_types(
+    reader: Reader, indices: int, listed: int, scope: SymbolicScope
+) -> tuple[ShapedArray, ...]:
+    numbers = reader.numbers(indices, "I")
+    tables: Sequence[Reader] = reader.tables(listed)
+    if numbers:
+        types = reader.tables(Field.TYPES)
+        if max(numbers) >= len(types):
+            raise FormatError("a type in it is missing")
+        tables = [types[i] for i in numbers]
+    return tuple(_read_type(table, scope) for table in tables)
+
+
+def _read_type(table: Reader, scope: SymbolicScope) -> ShapedArray:
+    number = table.number(2, "b")
+    if not 0 <= number < len(DTYPES):
+        raise ExportError(
+            "the program takes or gives keys of random numbers, or a dtype that is not known here; "
+            "export it for the arrays that represent them."
+        )
+    name = DTYPES[number]
+    dtype: Any = float0 if name == "float0" else _dtype(name)
+    try:
+        shape = symbolic_shape(",".join(table.texts(1)), scope=scope)
+    except ValueError as error:
+        raise FormatError(f"a shape in it is damaged: {error}") from None
+    return ShapedArray(shape, dtype)
+
+
+def _dtype(name: str) -> Any:
+    try:
+        return np.dtype(name)
+    except TypeError:  # NumPy learns the names of these when the package is imported
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))
+
+
+def _read_check(table: Reader) -> DisabledSafetyCheck:
+    if table.number(0, "b") == CUSTOM_CALL_CHECK:
+        return DisabledSafetyCheck.custom_call(table.text(1))
+    return DisabledSafetyCheck.platform()

@@ -1,0 +1,172 @@
+"""``import jax`` gives the alias: its modules, names, versions and messages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bindax_jax_names._table import known_names
+
+
+def run(code: str, *arguments: str, ok: bool = True) -> str:
+    """Run text with the alias; gives what it prints, or with ``ok=False`` its error."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "BINDAX_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "bindax.jax", *(arguments or ("-c", code))],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert (done.returncode == 0) == ok, done.stderr[-2000:]
+    return done.stdout if ok else done.stderr
+
+
+def test_every_public_module_can_be_imported():
+    assert len(known_names()) > 200
+    run(
+        "from importlib import import_module\n"
+        "from bindax_jax_names._table import known_names\n"
+        "for path in known_names():\n"
+        "    import_module(path)\n"
+    )
+
+
+def test_names_are_those_of_bindax():
+    out = run(
+        "import jax, bindax, jax.numpy as jnp, jax.scipy.stats.norm as norm\n"
+        "from jax import lax, random\n"
+        "from jax.numpy.fft import *\n"
+        "assert jnp.sin is bindax.numpy.sin and jax.hessian is bindax.hessian\n"
+        "assert norm.logpdf(0.0) < 0 and ifft is bindax.numpy.fft.ifft\n"
+        "assert jax.grad(lambda x: lax.sin(x))(0.0) == 1.0\n"
+        "assert 'grad' in dir(jax) and 'no_tracing' not in dir(jax)\n"
+        "print(jnp.ones(2, 'float64').dtype, jax.__version__, jax.__version_info__)\n"
+        "from importlib.metadata import version\n"
+        "print(version('jax'), jax.default_backend(), jax.devices('cpu') == jax.devices())\n"
+    )
+    assert out.splitlines()[1] == "0.10.2 cpu True"
+    assert "0.10.2 (0, 10, 2)" in out
+
+
+def test_missing_names_are_said_and_logged():
+    out = run(
+        "import jax, bindax.jax_names\n"
+        "for ask in ('jax.no_tracing', 'jax.lax.nothing_of_this_name'):\n"
+        "    try:\n"
+        "        eval(ask)\n"
+        "    except AttributeError as error:\n"
+        "        print(error)\n"
+        "for text in ('from jax import no_tracing', 'import jax.no_such_module',\n"
+        "             'from jax._src.core import secret'):\n"
+        "    try:\n"
+        "        exec(text)\n"
+        "    except ImportError as error:\n"
+        "        print(error)\n"
+        "print([entry.name for entry in bindax.jax_names.missing_names()])\n"
+    )
+    lines = out.splitlines()
+    assert "jax.no_tracing, asked for at" in lines[0]
+    assert "is a name of JAX 0.10.2 that bindax does not have" in lines[0]
+    assert lines[1] == "module 'jax.lax' has no attribute 'nothing_of_this_name'"
+    assert "that bindax does not have" in lines[2]
+    assert "has no such module" in lines[3]
+    assert "older or a newer JAX" in lines[3]
+    assert "is a private name of JAX that the alias does not serve" in lines[4]
+    assert "'jax.no_tracing'" in lines[5]
+    assert "nothing_of_this_name" not in lines[5]
+
+
+def test_settings_of_jax():
+    out = run(
+        "import jax, jax.numpy as jnp, numpy as np\n"
+        "assert jax.config.jax_enable_x64 is False\n"
+        "jax.config.update('jax_numpy_rank_promotion', 'raise')\n"
+        "assert jax.config.jax_numpy_rank_promotion == 'raise'\n"
+        "jax.config.update('jax_enable_x64', True)\n"
+        "print(jnp.ones(2).dtype, jax.config.x64_enabled)\n"
+        "try:\n"
+        "    jax.config.update('no_setting', 1)\n"
+        "except AttributeError as error:\n"
+        "    print(error)\n"
+    )
+    assert out.splitlines() == ["float64 True", "Unrecognized config option: no_setting"]
+
+
+def test_arguments_for_several_devices():
+    run(
+        "import jax, jax.numpy as jnp\n"
+        "from jax import lax\n"
+        "x = jnp.ones(2, out_sharding=None)\n"
+        "jax.jit(lambda x: x, device=jax.devices()[0], out_shardings=None)(x)\n"
+        "jax.vmap(lambda x: x, spmd_axis_name='data')(x)\n"
+        "lax.scan(lambda c, y: (c, y), 0.0, x, _split_transpose=True)\n"
+        "assert jax.ShapeDtypeStruct((2,), jnp.float32, sharding=None).shape == (2,)\n"
+        "assert isinstance(jax.eval_shape(jnp.sin, x), jax.ShapeDtypeStruct)\n"
+        "assert jax.typeof(x).sharding.is_fully_replicated\n"
+        "assert jax.pmap(lambda x: lax.psum(x, 'i'), axis_name='i')(x[None])[0, 0] == 1\n"
+        "try:\n"
+        "    jax.pmap(lambda x: x)(jnp.ones(5))\n"
+        "except ValueError as error:\n"
+        "    assert 'there are 1 devices' in str(error)\n"
+        "f = jax.jit(jnp.sin)\n"
+        "f(x), f(x)\n"
+        "assert f._cache_size() == 1\n"
+    )
+
+
+def test_arrays_of_pickles_and_classes_that_are_not_there():
+    out = run(
+        "import pickle, numpy as np, jax\n"
+        "class Named:\n"
+        "    def __init__(self, module, name): self.parts = module, name\n"
+        "def load(module, name):\n"
+        "    return pickle.loads(b'c' + module.encode() + b'\\n' + name.encode() + b'\\n.')\n"
+        "make = load('jax._src.array', '_reconstruct_array')\n"
+        "host = np.arange(3.0, dtype=np.float32)\n"
+        "fun, args, state = host.__reduce__()\n"
+        "print(make(fun, args, state, {'weak_type': False}))\n"
+        "try:\n"
+        "    load('jax._src.nowhere', 'Thing')\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    assert out.startswith("[0. 1. 2.]")
+    assert "jax._src.nowhere" in out
+    assert "private name of JAX" in out
+
+
+def test_programs_are_run_with_their_arguments(tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text("import sys, jax, helper\nprint(__name__, sys.argv[1:], helper.x)\n")
+    (tmp_path / "helper.py").write_text("import jax.numpy as jnp\nx = jnp.float32(2)\n")
+    assert run("", str(program), "a", "b") == "__main__ ['a', 'b'] 2.0\n"
+    assert "usage: python -m bindax.jax" in run("", "--help", ok=False)
+    assert "there is no program 'nothing.py'" in run("", "nothing.py", ok=False)
+    assert "usage" in run("", "-m", ok=False)
+
+
+def test_the_real_jax_is_not_replaced():
+    code = (
+        "import sys, types\n"
+        "real = sys.modules['jax'] = types.ModuleType('jax')\n"
+        "real.__version__, real.__file__ = '0.10.2', '/somewhere/jax'\n"
+        "import bindax.jax_names\n"
+        "try:\n"
+        "    bindax.jax_names.install()\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+        "assert sys.modules['jax'] is real\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "the real JAX 0.10.2 is loaded already, from /somewhere/jax" in done.stdout
+    assert "python -m bindax.jax PROGRAM" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["jax.export", "jax.ffi"])
+def test_modules_without_contents_exist(name: str):
+    run(f"import {name}")

@@ -1,0 +1,148 @@
+"""Primitives and rules that packages give by JAX's names become bindax's, as their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindax
+from bindax import numpy as jnp
+from bindax_core import rule_coverage
+from bindax_core.extend import Zero
+from bindax_jax_names.shims import ad, batching, extend_core, linear_util, mlir, partial_eval
+from bindax_jax_names.shims._primitive import Primitive
+from bindax_jax_names.shims.api_util import flatten_fun, flatten_fun_nokwargs
+from bindax_jax_names.shims.test_util import check_grads
+
+
+def _scale(x: Any, *, by: float) -> Any:
+    return x * by
+
+
+@pytest.fixture(scope="module")
+def scale_p() -> Primitive:
+    """A linear primitive of one result."""
+    scale = Primitive("jax_names.scale")
+    scale.def_impl(_scale)
+    scale.def_abstract_eval(lambda x, *, by: x)
+    ad.deflinear2(scale, lambda ct, x, *, by: [scale.bind(ct, by=by)])
+    batching.primitive_batchers[scale] = lambda xs, dims, *, by: (scale.bind(*xs, by=by), dims[0])
+    mlir.register_lowering(scale, mlir.lower_fun(_scale, multiple_results=False))
+    return scale
+
+
+def test_a_primitive_through_every_transformation(scale_p):
+    def f(x):
+        return scale_p.bind(jnp.sin(x), by=3.0)
+
+    assert float(f(0.5)) == pytest.approx(3 * np.sin(0.5))
+    assert float(bindax.grad(f)(0.5)) == pytest.approx(3 * np.cos(0.5))
+    assert float(bindax.jit(bindax.grad(f))(0.5)) == pytest.approx(3 * np.cos(0.5))
+    xs = np.array([0.1, 0.2], np.float32)
+    np.testing.assert_allclose(bindax.jit(bindax.vmap(f))(xs), 3 * np.sin(xs), rtol=1e-6)
+    check_grads(f, (xs,), 2, rtol=1e-2)
+
+
+def test_rules_are_the_package_s_own(scale_p):
+    report = rule_coverage(scale_p.name)
+    given = {r["kind"]: r for r in report["rules"] if r["status"] == "present"}
+    kinds = {"impl", "abstract_eval", "jvp", "transpose", "vmap", "lowering.stablehlo"}
+    assert kinds <= set(given)
+    assert all(given[kind]["file"] == __file__ for kind in kinds)
+
+
+def test_several_results_and_symbolic_zeros():
+    both = Primitive("jax_names.both")
+    both.multiple_results = True
+    both.def_impl(lambda x, y: [x + y, x * y])
+    both.def_abstract_eval(lambda x, y: [x, x])
+
+    def jvp(primals, tangents):
+        x, y = primals
+        dx, dy = tangents
+        assert type(dy) is ad.Zero
+        return both.bind(x, y), [dx, ad.instantiate_zeros(dx) * y]
+
+    ad.primitive_jvps[both] = jvp
+    outs, tangents = bindax.jvp(lambda x: both.bind(x, 2.0), (3.0,), (1.0,))
+    assert [float(x) for x in outs] == [5.0, 6.0]
+    assert [float(x) for x in tangents] == [1.0, 2.0]
+    ad.primitive_jvps[both] = lambda primals, tangents: (both.bind(*primals), list(tangents))
+    _, tangents = bindax.jvp(lambda x: both.bind(x, 2.0), (3.0,), (1.0,))
+    assert float(tangents[0]) == 1.0
+
+
+def test_rules_of_bindax_are_read_as_jax_has_them():
+    from bindax.lax import mul_p, sin_p
+
+    out, tangent = ad.primitive_jvps[sin_p]((0.0,), (2.0,))
+    assert float(out) == 0.0
+    assert float(tangent) == 2.0
+    rows = jnp.ones((2, 3))
+    out, dim = batching.primitive_batchers[mul_p]((rows, rows), (0, 0))
+    assert (out.shape, dim) == ((2, 3), 0)
+    assert mul_p in ad.primitive_transposes
+    assert Primitive("jax_names.bare") not in ad.primitive_jvps
+    with pytest.raises(NotImplementedError, match="Transpose rule"):
+        ad.get_primitive_transpose(Primitive("jax_names.bare"))
+
+
+def test_derivatives_by_operand():
+    product = Primitive("jax_names.product")
+    product.def_impl(lambda x, y: x * y)
+    product.def_abstract_eval(lambda x, y: x)
+    ad.defjvp(product, lambda t, x, y: t * y, lambda t, x, y: t * x)
+    assert float(bindax.grad(lambda x: product.bind(x, 4.0))(2.0)) == 4.0
+    assert isinstance(ad.Zero.like(1.0), Zero)
+
+
+def test_functions_with_transformations_around_them():
+    @linear_util.transformation_with_aux2
+    def counted(f, store, factor, *args):
+        store.store(len(args))
+        return f(*args) * factor
+
+    wrapped, count = counted(linear_util.wrap_init(lambda x, y: x + y), 10)
+    with pytest.raises(linear_util.StoreException, match="has not run"):
+        count()
+    assert wrapped.call_wrapped(1, 2) == 30
+    assert count() == 2
+
+    @linear_util.transformation
+    def doubled(*args):
+        out = yield args, {}
+        yield 2 * out
+
+    assert doubled(linear_util.wrap_init(lambda x: x + 1)).call_wrapped(3) == 8
+
+
+def test_functions_of_trees_as_functions_of_leaves():
+    leaves, tree = bindax.tree.flatten((({"a": 1.0, "b": 2.0},), {"c": 3.0}))
+    flat, out_tree = flatten_fun(linear_util.wrap_init(lambda d, c: (d["a"] + c, d)), tree)
+    assert flat.call_wrapped(*leaves) == [4.0, 1.0, 2.0]
+    assert bindax.tree.unflatten(out_tree(), [0, 1, 2]) == (0, {"a": 1, "b": 2})
+    tree = bindax.tree.structure((0,))
+    flat, _ = flatten_fun_nokwargs(linear_util.wrap_init(lambda x: [x]), tree)
+    assert flat.call_wrapped(5) == [5]
+
+
+def test_partial_evaluation():
+    fun = linear_util.wrap_init(lambda x, y: [x + 1.0, x * y])
+    unknown = partial_eval.PartialVal.unknown(bindax.ShapeDtypeStruct((), np.float32))
+    pvals = [partial_eval.PartialVal.known(2.0), unknown]
+    jaxpr, outs, consts = partial_eval.trace_to_jaxpr_nounits(fun, pvals)
+    assert [out.is_known() for out in outs] == [True, False]
+    assert float(outs[0].value) == 3.0
+    assert len(jaxpr.eqns) == 1
+    assert len(consts) <= 1
+
+
+def test_the_state_of_tracing():
+    outside = extend_core.get_opaque_trace_state()
+    assert outside == extend_core.get_opaque_trace_state(convention="flax")
+    seen = []
+    bindax.make_jaxpr(lambda x: seen.append(extend_core.get_opaque_trace_state()))(1.0)
+    assert seen[0] != outside
+    assert extend_core.get_opaque_trace_state() == outside

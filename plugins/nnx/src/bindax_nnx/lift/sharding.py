@@ -1,0 +1,210 @@
+"""Modules on several devices: shardings from metadata, and ``shard_map``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+import bindax_transforms
+from bindax_core.extend import api_boundary, tree_map
+from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from bindax_nnx.errors import GraphError
+from bindax_nnx.functional import state
+from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.axes import Axes, value_axes
+from bindax_nnx.lift.call import Call
+from bindax_nnx.lift.structure import Inside
+from bindax_nnx.object import Object
+from bindax_nnx.variables import AXIS_NAMES, Variable
+from bindax_transforms import check_function
+
+
+def get_partition_spec(tree: Any) -> Any:
+    """The specs that the metadata of variables describe, in the places of their values.
+
+    Args:
+        tree: a ``State``, an object, whose state is taken, or a tree with variables.
+
+    Returns:
+        The tree with a ``PartitionSpec`` as the value of each variable and for each array: of the
+        names in its metadata ``sharding``, ``out_sharding`` or ``sharding_names``, or else one
+        that divides nothing.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Param, State
+    >>> kernel = Param(np.ones((2, 4)), sharding=(None, "data"))
+    >>> get_partition_spec(State({"kernel": kernel}))["kernel"].raw_value
+    P(None, 'data')
+    """
+    tree = state(tree) if isinstance(tree, Object) else tree
+    return tree_map(_spec_of, tree, is_leaf=lambda x: isinstance(x, Variable))
+
+
+def _spec_of(x: Any) -> Any:
+    if not isinstance(x, Variable):
+        return PartitionSpec()
+    metadata = x.get_metadata()
+    given = next((metadata[name] for name in AXIS_NAMES if metadata.get(name)), ())
+    return x.replace(given if isinstance(given, PartitionSpec) else PartitionSpec(*given))
+
+
+def get_named_sharding(tree: Any, mesh: AbstractMesh) -> Any:
+    """The shardings that the metadata of variables describe, in the places of their values.
+
+    Args:
+        tree: a ``State``, an object, whose state is taken, or a tree with variables.
+        mesh: the devices, whose axes the metadata name.
+
+    Returns:
+        The tree with a ``NamedSharding`` as the value of each variable and for each array.
+
+    Raises:
+        GraphError: the metadata of a variable name an axis that the mesh does not have.
+    """
+    specs = get_partition_spec(tree)
+
+    def named(x: Any) -> Any:
+        if not isinstance(x, Variable):
+            return NamedSharding(mesh, x)
+        try:
+            return x.replace(NamedSharding(mesh, x.raw_value))
+        except ValueError as error:
+            raise GraphError(
+                f"get_named_sharding: the metadata of a {type(x).__name__} do not fit the mesh. "
+                f"{error}"
+            ) from None
+
+    return tree_map(named, specs, is_leaf=lambda x: isinstance(x, Variable))
+
+
+class Placement:
+    """The shardings of the arguments of a call and of its results.
+
+    Args:
+        in_shardings: for the positional arguments, or None.
+        out_shardings: for the result, or None.
+        static: the positions of arguments that are no arrays, for which there are none.
+    """
+
+    def __init__(self, in_shardings: Any, out_shardings: Any, static: Sequence[int]) -> None:
+        self._given = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
+        self._out = out_shardings
+        self._static = static
+
+    @property
+    def is_there(self) -> bool:
+        """True if any sharding is given."""
+        return self._given is not None or self._out is not None
+
+    def of_arguments(self, arguments: Any, args: Sequence[Any]) -> Axes:
+        """The sharding of each variable and each array of a call.
+
+        Raises:
+            AliasingError: a variable appears several times, to be laid out in different ways.
+            ValueError: there is not one entry for each argument.
+        """
+        given = self._given
+        if isinstance(given, tuple):
+            dynamic = [i for i in range(len(args)) if i not in self._static]
+            if len(given) != len(dynamic):
+                raise ValueError(
+                    f"in_shardings of jit has {len(given)} entries for {len(dynamic)} positional "
+                    f"arguments that are not static: in_shardings={given!r:.200}."
+                )
+            by_position = dict(zip(dynamic, given, strict=True))
+            given = tuple([by_position.get(i) for i in range(len(args))])
+        return Axes(arguments, (given, None), "in_shardings")
+
+    def lay_out(self, inside: Inside, entry: Axes, outs: Sequence[Any]) -> list[Any]:
+        """The results of a call in their shardings; what changed keeps that of the argument."""
+        targets = entry.of_results(inside, self._out, len(outs), "out_shardings")
+        place = bindax_transforms.with_sharding_constraint
+        return [
+            x if target is None else place(x, target)
+            for x, target in zip(outs, targets, strict=True)
+        ]
+
+
+@decorator
+def shard_map(
+    f: Callable[..., Any],
+    *,
+    mesh: Any = None,
+    in_specs: Any,
+    out_specs: Any,
+    axis_names: Any = None,
+    check_vma: bool = True,
+) -> Callable[..., Any]:
+    """A function that applies ``f`` on each device to the device's parts of its arguments.
+
+    Objects are divided as the variables in them are. What ``f`` changes in them is put together
+    again as it came in.
+
+    Args:
+        f: a function of objects, parts of arrays and trees of these.
+        mesh: the mesh; the one of ``set_mesh`` when omitted.
+        in_specs: a ``PartitionSpec``, ``StateSharding`` with such for an object, or a tuple of
+            these and of trees that are prefixes of the arguments.
+        out_specs: the same for the result.
+        axis_names: the axes that ``f`` is a program of one device for; all when omitted.
+        check_vma: whether to check that what ``out_specs`` takes to be the same on several devices
+            is.
+
+    Raises:
+        AliasingError: a variable appears several times, to be divided in different ways.
+        ImportError: bindax-parallel is not installed.
+
+    >>> import numpy as np
+    >>> from bindax_core.sharding import AbstractMesh, PartitionSpec as P
+    >>> from bindax_nnx import Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(np.arange(4.0))
+    >>> @shard_map(mesh=AbstractMesh((2,), ("data",)), in_specs=P("data"), out_specs=P("data"))
+    ... def double(scale):
+    ...     assert scale.factor.shape == (2,)
+    ...     scale.factor.value = scale.factor.value * 2
+    ...     return scale.factor.value + 1
+    >>> scale = Scale()
+    >>> double(scale), scale.factor.value
+    (Array([1., 3., 5., 7.], dtype=float64), Array([0., 2., 4., 6.], dtype=float64))
+    """
+    check_function("shard_map", "f", f)
+    specs = tuple(in_specs) if isinstance(in_specs, list) else in_specs
+    try:
+        parallel = import_module("bindax_parallel")
+    except ImportError as error:
+        raise ImportError("shard_map needs bindax-parallel; install it.") from error
+
+    @wraps(f)
+    @api_boundary
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(specs, tuple) and len(specs) != len(args):
+            raise ValueError(
+                f"in_specs of shard_map has {len(specs)} entries for {len(args)} positional "
+                f"arguments."
+            )
+        call = Call(f, args, kwargs)
+        entry = Axes(call.arguments, (specs, None), "in_specs")
+        exits: list[Any] = []  # filled while the function runs, and read after that
+
+        def flat(leaves: Sequence[Any]) -> list[Any]:
+            inside = call.enter(leaves)
+            outs = call.leave(inside, call.run(inside))
+            exits[:] = entry.of_results(inside, out_specs, len(outs), "out_specs")
+            return outs
+
+        given = [*value_axes(call.arguments, entry.variables), *entry.arrays]
+        divided = parallel.shard_map(
+            flat,
+            mesh=mesh,
+            in_specs=(given,),
+            out_specs=exits,
+            axis_names=axis_names,
+            check_vma=check_vma,
+        )
+        return call.finish(divided(call.leaves))
+
+    return mapped

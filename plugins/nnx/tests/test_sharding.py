@@ -1,0 +1,147 @@
+"""Modules whose variables are divided over devices."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bindax
+import bindax.numpy as jnp
+from bindax import lax, nnx
+from bindax.sharding import AbstractMesh, NamedSharding, PartitionSpec
+
+P = PartitionSpec
+
+
+class Dense(nnx.Module):
+    def __init__(self, rngs):
+        init = nnx.initializers.lecun_normal()
+        self.wide = nnx.Param(nnx.with_partitioning(init, (None, "model"))(rngs.params(), (4, 8)))
+        self.narrow = nnx.Param(init(rngs.params(), (8, 4)), sharding_names=("model", None))
+        self.count = nnx.Variable(jnp.array(0))
+
+    def __call__(self, x):
+        self.count.value = self.count.value + 1
+        return jnp.tanh(x @ self.wide) @ self.narrow
+
+
+def test_specs_come_from_metadata():
+    model = Dense(nnx.Rngs(0))
+    specs = nnx.get_partition_spec(nnx.state(model))
+    assert specs.to_pure_dict() == {
+        "count": P(),
+        "narrow": P("model", None),
+        "wide": P(None, "model"),
+    }
+    assert type(specs["wide"]) is nnx.Param
+    assert nnx.get_partition_spec(model).to_pure_dict() == specs.to_pure_dict()
+    assert nnx.get_partition_spec({"a": np.ones(2)}) == {"a": P()}
+    out_sharding = nnx.Param(jnp.ones((2, 2)), out_sharding=P("model"))
+    assert nnx.get_partition_spec(out_sharding).raw_value == P("model")
+    mesh = AbstractMesh((4,), ("model",))
+    shardings = nnx.get_named_sharding(nnx.state(model), mesh)
+    assert shardings["wide"].raw_value == NamedSharding(mesh, P(None, "model"))
+    with pytest.raises(nnx.GraphError, match=r"metadata of a Param do not fit .* axis 'model'"):
+        nnx.get_named_sharding(model, AbstractMesh((4,), ("data",)))
+
+
+def test_transformations_move_the_names_of_axes():
+    @nnx.split_rngs(splits=3)
+    @nnx.vmap(transform_metadata={nnx.PARTITION_NAME: "layers"})
+    def make(rngs):
+        return Dense(rngs)
+
+    stack = make(nnx.Rngs(0))
+    assert nnx.get_partition_spec(stack)["wide"].raw_value == P("layers", None, "model")
+    assert nnx.get_partition_spec(stack)["narrow"].raw_value == P("layers", "model", None)
+
+
+def test_shard_map_divides_the_variables_of_objects():
+    mesh = AbstractMesh((2,), ("model",))
+    model = Dense(nnx.Rngs(0))
+    x = np.ones((3, 4), "f4")
+    expected = nnx.clone(model)(x)
+    parts = nnx.StateSharding(nnx.get_partition_spec(model))
+    shapes = []
+
+    @nnx.shard_map(mesh=mesh, in_specs=(parts, P()), out_specs=P())
+    def apply(model, x):
+        shapes.append((model.wide.shape, model.narrow.shape))
+        return lax.psum(model(x), "model")
+
+    np.testing.assert_allclose(apply(model, x), expected, rtol=1e-5)
+    assert shapes[0] == ((4, 4), (4, 4))
+    assert int(model.count) == 1
+    assert model.wide.shape == (4, 8)
+    with pytest.raises(nnx.AliasingError, match="have different prefixes"):
+        nnx.shard_map(lambda a, b: None, mesh=mesh, in_specs=(parts, P()), out_specs=P())(
+            model, model
+        )
+    with pytest.raises(ValueError, match="in_specs of shard_map has 1 entries for 2 positional"):
+        nnx.shard_map(lambda a, b: None, mesh=mesh, in_specs=(parts,), out_specs=P())(model, x)
+
+
+def test_wrong_numbers_of_shardings_are_refused():
+    with pytest.raises(ValueError, match="in_shardings of jit has 1 entries for 2 positional"):
+        nnx.jit(lambda model, x: x, in_shardings=(None,))(Dense(nnx.Rngs(0)), np.ones(2))
+
+
+def test_programs_on_four_devices():
+    if importlib.util.find_spec("jaxlib") is None:
+        pytest.skip("needs a compiler")
+    code = "import test_sharding; test_sharding.check_devices()"
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+def check_devices():
+    """Train a model whose parameters are divided over four devices."""
+    bindax.config.num_cpu_devices = 4
+    mesh = bindax.make_mesh((2, 2), ("data", "model"))
+
+    @nnx.jit
+    def create():
+        model = Dense(nnx.Rngs(0))
+        state = nnx.state(model)
+        nnx.update(model, lax.with_sharding_constraint(state, nnx.get_partition_spec(state)))
+        return model
+
+    with bindax.set_mesh(mesh):
+        model = create()
+    wide = NamedSharding(mesh, P(None, "model"))
+    assert model.wide.value.sharding == wide
+    whole = Dense(nnx.Rngs(0))
+    np.testing.assert_allclose(model.wide.value, whole.wide.value)
+
+    shardings = nnx.StateSharding(nnx.get_named_sharding(model, mesh))
+    batch = NamedSharding(mesh, P("data"))
+
+    def step(model, x):
+        loss, grads = nnx.value_and_grad(lambda model: (model(x) ** 2).mean())(model)
+        for name in ("wide", "narrow"):
+            variable = getattr(model, name)
+            variable.value = variable.value - 0.1 * getattr(grads, name).value
+        return loss, model(x)
+
+    x = np.arange(16, dtype="f4").reshape(4, 4)
+    divided = nnx.jit(step, in_shardings=(shardings, batch), out_shardings=(None, batch))
+    for _ in range(2):
+        loss, out = divided(model, x)
+        expected = step(whole, x)
+        np.testing.assert_allclose(loss, expected[0], rtol=1e-5)
+        np.testing.assert_allclose(out, expected[1], rtol=1e-4, atol=1e-5)
+    assert out.sharding == batch
+    assert model.wide.value.sharding == wide
+    assert divided.cache_info() == (1, 1)
+    np.testing.assert_allclose(model.narrow.value, whole.narrow.value, rtol=1e-4, atol=1e-6)
+
+    # An undivided model comes in as the shardings say.
+    other = Dense(nnx.Rngs(0))
+    divided(other, x)
+    assert other.wide.value.sharding == wide

@@ -1,0 +1,61 @@
+"""Where a program runs, and where it takes and leaves arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from bindax_core.extend import Array
+from bindax_core.sharding import Sharding, SingleDeviceSharding
+
+
+class Layout:
+    """The devices of a program, and what is known of its operands there.
+
+    Attributes:
+        devices: the devices, in the order in which the program counts them.
+        mesh: the mesh whose axes name the shardings of results; None without one.
+        operands: for each operand its sharding, None where XLA may choose.
+        committed: whether the results are bound to the devices.
+    """
+
+    __slots__ = ("committed", "devices", "mesh", "operands")
+
+    def __init__(
+        self, devices: Sequence[Any], mesh: Any, operands: Any, *, committed: bool
+    ) -> None:
+        self.devices = tuple(devices)
+        self.mesh = mesh
+        self.operands: tuple[Sharding | None, ...] = operands
+        self.committed = committed
+
+    @property
+    def single(self) -> SingleDeviceSharding | None:
+        """The sharding of all that there is on one device without a mesh."""
+        one = len(self.devices) == 1 and self.mesh is None
+        return SingleDeviceSharding(self.devices[0]) if one else None
+
+
+@attrs.frozen
+class ProgramPlaces:
+    """Where a compiled program takes its parameters, and leaves its results.
+
+    Attributes:
+        operands: the place of each operand that is a parameter. Of one that may be anywhere it is
+            what XLA chose, and not committed.
+        results: the place of each result.
+        constants: the place of constants.
+    """
+
+    operands: Sequence[Any]
+    results: Sequence[Any]
+    constants: Any
+
+
+def place_of(x: Any) -> Any:
+    """The place that an operand is bound to, or None."""
+    if isinstance(x, Array) and x.committed:
+        return x.place
+    return None

@@ -1,0 +1,205 @@
+"""Run the tests of packages written for JAX, with JAX and on bindax, and write the table of both.
+
+``python scripts/jax_packages.py --sources FOLDER [--python PYTHON] [PACKAGE ...]`` runs, one after
+the other, the files named below: of installed packages, or of source distributions that were
+unpacked into FOLDER. Each run is a process of PYTHON, an environment with the packages, JAX and
+bindax in it. Results are kept in ``docs/jax_packages.json``, so that packages can be run one by
+one; ``docs/jax_packages.md`` is written from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs/jax_packages.md"
+RESULTS = ROOT / "docs/jax_packages.json"
+
+INTRODUCTION = (
+    "Written by `scripts/jax_packages.py` from a run: samples of the packages' own tests, "
+    "unchanged, with JAX and on bindax by [the alias](jax_programs.md). Of the tests that pass "
+    "with JAX, this many pass on bindax; the times are of the tests that pass on both."
+)
+
+SAMPLES: dict[str, tuple[str, str]] = {
+    "optax": (
+        "optax",
+        (
+            "_src/base _src/linear_algebra _src/numerics _src/utils _src/update transforms "
+            "schedules tree_utils losses projections"
+        ),
+    ),
+    "chex": (
+        "chex/_src",
+        ("asserts asserts_internal dataclass dimensions pytypes variants warnings fake"),
+    ),
+    "dm-haiku": (
+        "haiku/_src",
+        (
+            "basic base module recurrent conv batch_norm layer_norm stateful attention lift random "
+            "initializers embed"
+        ),
+    ),
+    "jraph": ("jraph/_src", "models"),
+    "mctx": ("mctx/_src/tests", "qtransforms policies seq_halving"),
+    "numpyro": (
+        "sdist:numpyro/test",
+        (
+            "test_constraints test_diagnostics test_distributions_util test_handlers "
+            "test_optimizers test_pickle test_util"
+        ),
+    ),
+    "e3nn-jax": (
+        "sdist:e3nn_jax/tests/_src",
+        ("irreps rotation so3 so3grid basic activation scatter perm radial irreps_array"),
+    ),
+    "blackjax": ("sdist:blackjax/tests", "test_util test_diagnostics mcmc/test_integrators"),
+    "flax": (
+        "sdist:flax/tests",
+        (
+            "linen/linen_linear linen/linen_activation linen/linen_module nnx/state nnx/rngs "
+            "nnx/module nnx/nn/linear"
+        ),
+    ),
+}
+"""By distribution: the folder of its tests, and the files of the sample, as in ``NAME_test.py``."""
+
+
+def folder(package: str, sources: Path, site: Path) -> tuple[Path, list[str]]:
+    """The folder in which a package's sample runs, and the paths of its tests."""
+    place, names = SAMPLES[package]
+    base = site / place
+    if place.startswith("sdist:"):
+        name, _, rest = place[6:].partition("/")
+        found = sorted(sources.glob(f"{name}-*"))
+        if not found:
+            raise SystemExit(f"the source distribution of {package} is not in {sources}.")
+        base = found[-1] / rest
+    paths = []
+    for name in names.split():
+        candidates = [base / f"{name}_test.py", base / f"{name}.py", base / name]
+        paths.append(str(next((path for path in candidates if path.exists()), base / name)))
+    return base, paths
+
+
+def run(python: str, where: Path, paths: list[str], on_bindax: bool) -> dict[str, Any]:
+    """Run the sample once; gives for each test whether it passed, and the time."""
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.xml"
+        alias = ["-m", "bindax.jax"] if on_bindax else []
+        options = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "--timeout=120", "--tb=line"]
+        options += ["--continue-on-collection-errors", f"--junitxml={report}"]
+        options += ["-o", "python_files=*_test.py test_*.py", "--rootdir", str(where)]
+        command = ["nice", python, *alias, "-m", "pytest", *options, *paths]
+        start = time.perf_counter()
+        environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+        done = subprocess.run(
+            command, cwd=scratch, env=environment, capture_output=True, text=True, check=False
+        )
+        seconds = time.perf_counter() - start
+        if not report.exists():
+            print(done.stdout[-2000:], done.stderr[-2000:])
+            return {"tests": {}, "reasons": {}, "times": {}, "seconds": seconds}
+        return {**outcomes(report), "seconds": round(seconds, 1)}
+
+
+def outcomes(report: Path) -> dict[str, Any]:
+    """The outcome of each test by name, and the first line of what failed."""
+    tests, reasons, times = {}, {}, {}
+    for case in ET.parse(report).getroot().iter("testcase"):
+        name = f"{case.get('classname')}::{case.get('name')}"
+        problem = case.find("failure")
+        if problem is None:
+            problem = case.find("error")
+        if case.find("skipped") is not None:
+            continue
+        tests[name] = problem is None
+        times[name] = float(case.get("time") or 0)
+        if problem is not None:
+            reasons[name] = (problem.get("message") or "").splitlines()[:1]
+    return {"tests": tests, "reasons": reasons, "times": times}
+
+
+def compare(with_jax: dict[str, Any], on_bindax: dict[str, Any]) -> dict[str, Any]:
+    """The row of a package: of what passes with JAX, how much passes here, how long, why not."""
+    passed = [name for name, good in with_jax["tests"].items() if good]
+    both = [name for name in passed if on_bindax["tests"].get(name)]
+    failed = [name for name in passed if name not in both]
+    reasons = Counter(_reason(on_bindax["reasons"].get(name, ["not run"])) for name in failed)
+    return {
+        "passed_with_jax": len(passed),
+        "passed_here": len(both),
+        "seconds_with_jax": round(sum(with_jax["times"][name] for name in both), 1),
+        "seconds_here": round(sum(on_bindax["times"][name] for name in both), 1),
+        "reasons": [f"{count} × {text}" for text, count in reasons.most_common(5)],
+    }
+
+
+def _reason(lines: list[str]) -> str:
+    text = (lines or ["?"])[0].replace("|", "\\|").replace("`", "'")
+    return re.sub(r"0x[0-9a-f]+", "0x…", text)[:140]
+
+
+def page(rows: dict[str, Any]) -> str:
+    """The text of the page."""
+    lines = [
+        "# Packages written for JAX",
+        "",
+        INTRODUCTION,
+        "",
+        "| package | version | passed here | passed with JAX | share | seconds here | with JAX |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, row in sorted(rows.items()):
+        share = 100 * row["passed_here"] / max(row["passed_with_jax"], 1)
+        lines.append(
+            f"| {name} | {row['version']} | {row['passed_here']} | {row['passed_with_jax']} | "
+            f"{share:.0f} % | {row['seconds_here']} | {row['seconds_with_jax']} |"
+        )
+    lines += ["", "## Reasons for the rest", ""]
+    for name, row in sorted(rows.items()):
+        if row["reasons"]:
+            lines += [f"**{name}**", "", *[f"- `{reason}`" for reason in row["reasons"]], ""]
+    lines += ["## The samples", "", "| package | folder | files |", "| --- | --- | --- |"]
+    for name in sorted(rows):
+        place, files = SAMPLES[name]
+        lines.append(f"| {name} | `{place}` | {', '.join(files.split())} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run the packages that are named, or all, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE")
+    parser.add_argument("--sources", type=Path, default=Path("sources"))
+    parser.add_argument("--python", default=sys.executable)
+    options = parser.parse_args()
+    rows: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    answer = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = Path(subprocess.check_output([options.python, "-c", answer], text=True).strip())
+    for package in options.packages or SAMPLES:
+        where, paths = folder(package, options.sources.resolve(), site)
+        mine = run(options.python, where, paths, on_bindax=True)
+        theirs = run(options.python, where, paths, on_bindax=False)
+        row = compare(theirs, mine)
+        ask = f"from importlib.metadata import version; print(version({package!r}))"
+        row["version"] = subprocess.check_output([options.python, "-c", ask], text=True).strip()
+        rows[package] = row
+        RESULTS.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n")
+        PAGE.write_text(page(rows))
+        print(package, row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

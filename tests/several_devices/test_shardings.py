@@ -1,0 +1,269 @@
+"""Shardings of ``jit`` and inside of programs, and what is refused before XLA sees it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindax
+import bindax.numpy as jnp
+from bindax import NamedSharding, P, lax
+from bindax.sharding import AbstractMesh, AxisType, Mesh, SingleDeviceSharding, get_mesh
+from bindax_core import config
+
+
+def test_given_to_jit(on: Any, numbers: Any) -> None:
+    product = bindax.jit(
+        lambda a, b: {"product": a @ b},
+        in_shardings=(on("x", None), on(None, "y")),
+        out_shardings={"product": on("x", "y")},
+    )
+    for given in (numbers, bindax.device_put(numbers, on("y", "x"))):
+        out = product(given, numbers)["product"]
+        assert out.sharding == on("x", "y")
+        np.testing.assert_allclose(out, numbers @ numbers, rtol=1e-5)
+
+
+def test_a_mesh_that_is_set(mesh: Any, numbers: Any) -> None:
+    double = bindax.jit(lambda x: x * 2, out_shardings=P("x"))
+    for context in (lambda: bindax.set_mesh(mesh), lambda: mesh):
+        with context():
+            assert get_mesh() is mesh
+            out = double(numbers)
+            assert out.sharding == NamedSharding(mesh, P("x"))
+            assert lax.with_sharding_constraint(numbers, P(None, "y")).sharding.spec == P(None, "y")
+            assert bindax.device_put(numbers, P("y")).sharding.spec == P("y")
+        assert get_mesh() is None
+    bindax.set_mesh(mesh)
+    assert get_mesh() is mesh
+    bindax.set_mesh(None)
+    with pytest.raises(ValueError, match=r"out_shardings=P\('x'\) names axes of a mesh, but no m"):
+        bindax.jit(lambda x: x * 3, out_shardings=P("x"))(numbers)
+
+
+def test_on_one_device(numbers: Any) -> None:
+    fifth = bindax.devices()[5]
+    assert bindax.jit(lambda x: x + 1, device=fifth)(numbers).device is fifth
+    placed = bindax.jit(lambda x: x + 1, out_shardings=SingleDeviceSharding(fifth))
+    assert placed(numbers).device is fifth
+
+
+def test_constraints_follow_transformations(on: Any, numbers: Any) -> None:
+    def f(x: Any) -> Any:
+        return jnp.sum(lax.with_sharding_constraint(jnp.sin(x), on("y", "x")) * x)
+
+    def plain(x: Any) -> Any:
+        return jnp.sum(jnp.sin(x) * x)
+
+    x = bindax.device_put(numbers, on("x", "y"))
+    batch = np.stack([numbers, numbers + 1])
+    np.testing.assert_allclose(
+        bindax.jit(bindax.grad(f))(x), bindax.grad(plain)(numbers), rtol=1e-5
+    )
+    np.testing.assert_allclose(bindax.vmap(f)(batch), bindax.vmap(plain)(batch), rtol=1e-5)
+    out, tangent = bindax.jit(lambda x: bindax.jvp(f, (x,), (x,)))(x)
+    expected = bindax.jvp(plain, (numbers,), (numbers,))
+    np.testing.assert_allclose((out, tangent), expected, rtol=1e-5)
+    text = str(bindax.make_jaxpr(bindax.vmap(f))(batch))
+    assert "P(UNCONSTRAINED, 'y', 'x')" in text
+
+
+def test_operations_one_by_one(on: Any, numbers: Any) -> None:
+    x = bindax.device_put(numbers, on("x", "y"))
+    y = lax.with_sharding_constraint(x, on(None, "y"))
+    assert y.sharding == on(None, "y")
+    np.testing.assert_array_equal(y, numbers)
+    np.testing.assert_array_equal(np.asarray(x), numbers)  # a look changes nothing
+    z = jnp.sin(x) + 1
+    assert z.sharding == on("x", "y")
+    np.testing.assert_allclose(z, np.sin(numbers) + 1, rtol=1e-6)
+
+
+def test_host_functions(on: Any, numbers: Any, capsys: Any) -> None:
+    seen = []
+
+    def on_host(x: Any) -> Any:
+        seen.append(x.shape)
+        return np.cos(x)
+
+    @bindax.jit
+    def f(x: Any) -> Any:
+        bindax.debug.print("sum {:.1f}", x.sum(), ordered=True)
+        kind = bindax.ShapeDtypeStruct(x.shape, x.dtype)
+        return bindax.pure_callback(on_host, kind, x + 1)
+
+    out = f(bindax.device_put(numbers, on("x", "y")))
+    np.testing.assert_allclose(out, np.cos(numbers + 1), rtol=1e-5)
+    bindax.effects_barrier()
+    assert seen == [(8, 8)]  # once, with the whole array
+    assert capsys.readouterr().out == "sum 31.5\n"
+
+
+def test_looked_at(on: Any, numbers: Any, capsys: Any) -> None:
+    found: list[Any] = []
+
+    @bindax.jit
+    def f(x: Any) -> Any:
+        y = jnp.sin(x) @ x
+        bindax.debug.inspect_array_sharding(y, callback=found.append)
+        return y
+
+    f(bindax.device_put(numbers, on("x", None)))
+    assert found == [on("x")]
+    bindax.debug.visualize_array_sharding(bindax.device_put(numbers, on(None, "y")))
+    assert capsys.readouterr().out.splitlines() == [
+        "┌─────────────┬─────────────┐",
+        "│ cpu 0,2,4,6 │ cpu 1,3,5,7 │",
+        "└─────────────┴─────────────┘",
+    ]
+    with pytest.raises(ValueError, match="arrays of one or two axes can be drawn"):
+        bindax.debug.visualize_array_sharding(bindax.device_put(np.ones((2, 2, 2)), on()))
+
+
+def test_constants_and_donation(on: Any, numbers: Any) -> None:
+    table = np.arange(40.0, dtype=np.float32)
+    closed_over = bindax.device_put(numbers, on("x"))
+    f = bindax.jit(lambda x: x + table[:8] + closed_over, donate_argnums=0)
+    x = bindax.device_put(numbers, on("x"))
+    out = f(x)
+    np.testing.assert_allclose(out, 2 * numbers + table[:8], rtol=1e-6)
+    assert x.is_deleted()
+    with pytest.raises(RuntimeError, match="was used after it was deleted or donated"):
+        f(x)
+    y = bindax.device_put(numbers, on("x"))
+    twice = bindax.jit(lambda a, b: a + b, donate_argnums=0)
+    with pytest.raises(TypeError, match=r"operand 0 of .* is donated and is another operand"):
+        twice(y, y)
+    np.testing.assert_array_equal(y, numbers)
+
+
+def test_compiled_ahead_of_time(on: Any, numbers: Any) -> None:
+    x = bindax.device_put(numbers, on("x"))
+    lowered = bindax.jit(lambda x: x * 2).lower(x)
+    assert 'sdy.mesh @mesh = <["x"=4, "y"=2]>' in lowered.as_text()
+    compiled = lowered.compile()
+    for given in (x, numbers):
+        assert compiled(given).sharding == on("x")
+    with pytest.raises(ValueError, match=r"operand 0 of the compiled .* is on NamedSharding"):
+        compiled(bindax.device_put(numbers, on("y")))
+    with pytest.raises(TypeError, match="was compiled for arguments"):
+        compiled(bindax.device_put(numbers[:4], on("x")))
+
+
+# --------------------------------------------------------------------------------- what is refused
+
+
+def test_meshes() -> None:
+    devices = np.array(bindax.devices())
+    with pytest.raises(ValueError, match=r"axis_names=\('x', 'x'\) has 'x' twice"):
+        Mesh(devices.reshape(4, 2), ("x", "x"))
+    with pytest.raises(ValueError, match=r"names 1 axes, but the devices are in a grid of 2"):
+        Mesh(devices.reshape(4, 2), ("x",))
+    with pytest.raises(ValueError, match=r"devices has Device\(cpu:0\) twice"):
+        Mesh(np.array([devices[0], devices[0]]), ("x",))
+    with pytest.raises(ValueError, match=r"axis_shapes=\(9,\) takes 9 devices, but there are 8"):
+        bindax.make_mesh((9,), ("x",))
+    with pytest.raises(ValueError, match=r"shardings in the types of arrays.*use AxisType.Auto"):
+        bindax.make_mesh((8,), ("x",), axis_types=(AxisType.Explicit,))
+    with pytest.raises(TypeError, match="set_mesh: mesh must be a Mesh or None"):
+        bindax.set_mesh("x")
+
+
+def test_specs(mesh: Any, on: Any, numbers: Any) -> None:
+    with pytest.raises(ValueError, match="has the mesh axis 'x' twice"):
+        P("x", "x")
+    with pytest.raises(
+        ValueError, match="names the axis 'z', but the axes of the mesh are 'x', 'y'"
+    ):
+        NamedSharding(mesh, P("z"))
+    with pytest.raises(TypeError, match=r"the entry \('x', None\) must hold names of mesh axes"):
+        P(("x", None))
+    with pytest.raises(
+        ValueError, match=r"device_put: x has 1 axes \(shape \(8,\)\), but P\(None, 'x'\)"
+    ):
+        bindax.device_put(numbers[0], on(None, "x"))
+    with pytest.raises(
+        ValueError, match="its axis 0 of size 6 cannot be divided into 4 equal parts"
+    ):
+        bindax.device_put(numbers[:6], on("x"))
+    with pytest.raises(ValueError, match=r"out_shardings: result leaf 0 has shape .* axis 0 of"):
+        bindax.jit(lambda x: x[:6], out_shardings=on("x"))(numbers)
+    with pytest.raises(ValueError, match="in_shardings: argument leaf 0 has 1 axes"):
+        bindax.jit(lambda x: x, in_shardings=on("x", "y"))(numbers[0])
+    with pytest.raises(ValueError, match="with_sharding_constraint: the array has 1 axes"):
+        bindax.jit(lambda x: lax.with_sharding_constraint(x, on("x", "y")))(numbers[0])
+    with pytest.raises(ValueError, match="device is given besides in_shardings"):
+        bindax.jit(lambda x: x, device=bindax.devices()[0], in_shardings=on())
+    with pytest.raises(TypeError, match=r"in_shardings must be one of .* but it is 'x'"):
+        bindax.jit(lambda x: x, in_shardings="x")(numbers)
+
+
+def test_devices_that_do_not_fit(mesh: Any, on: Any, numbers: Any) -> None:
+    x = bindax.device_put(numbers, on("x"))
+    add = bindax.jit(jnp.add)
+    backwards = Mesh(np.array(bindax.devices())[::-1], "d")
+    with pytest.raises(ValueError, match="are on the same devices in another order"):
+        add(x, bindax.device_put(numbers, NamedSharding(backwards, P("d"))))
+    half = bindax.make_mesh((4,), ("x",))
+    with pytest.raises(ValueError, match="Put both on the same devices with device_put"):
+        add(x, bindax.device_put(numbers, NamedSharding(half, P("x"))))
+    inside = bindax.jit(lambda x: lax.with_sharding_constraint(x, NamedSharding(half, P("x"))))
+    with pytest.raises(ValueError, match="an operation sharding_constraint is on"):
+        inside(x)
+    with config.override(backend=None):
+        others = bindax.devices()
+    foreign = Mesh(np.array(others), "d")
+    with pytest.raises(ValueError, match=r"is not one of bindax\.devices"):
+        bindax.device_put(numbers, NamedSharding(foreign, P("d")))
+    abstract = NamedSharding(AbstractMesh((4, 2), ("x", "y")), P("x"))
+    with pytest.raises(ValueError, match="has an abstract mesh, so it has no devices"):
+        bindax.device_put(numbers, abstract)
+
+
+def test_a_backend_with_one_device(mesh: Any, on: Any, numbers: Any) -> None:
+    refused = r"the backend 'numpy' runs on HostDevice\(\) alone, but an array was to be on"
+    with config.override(backend="numpy"):
+        with pytest.raises(RuntimeError, match=refused):
+            bindax.device_put(numbers, on("x"))
+        with pytest.raises(RuntimeError, match=refused):
+            bindax.jit(lambda x: x + 1, out_shardings=on("x"))(numbers)
+        with pytest.raises(RuntimeError, match=refused):
+            lax.with_sharding_constraint(numbers, on("x"))
+        with pytest.raises(ValueError, match="takes 8 devices, but there are 1"):
+            bindax.make_mesh((8,), ("x",))
+        alone = NamedSharding(bindax.make_mesh((1,), ("x",)), P("x"))
+        np.testing.assert_array_equal(bindax.device_put(numbers, alone), numbers)
+        doubled = bindax.jit(lambda x: x * 2, out_shardings=alone)(numbers)
+        np.testing.assert_array_equal(doubled, numbers * 2)
+
+
+def test_the_number_of_devices() -> None:
+    program = (
+        "import sys, bindax\n"
+        "from bindax import NamedSharding, P\n"
+        "assert bindax.device_count() == 3\n"
+        "mesh = bindax.make_mesh((3,), ('x',))\n"
+        "x = bindax.device_put(bindax.numpy.arange(6.0), NamedSharding(mesh, P('x')))\n"
+        "print(bindax.jit(lambda x: x.sum())(x), 'jax' in sys.modules)\n"
+        "try:\n"
+        "    bindax.config.num_cpu_devices = 4\n"
+        "except RuntimeError as error:\n"
+        "    print(error)\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**environment, "BINDAX_NUM_CPU_DEVICES": "3"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    values, refused = done.stdout.splitlines()
+    assert values == "15.0 False"
+    assert "config.num_cpu_devices was set to 4, but the CPU has 3 devices since its" in refused
