@@ -244,7 +244,7 @@ def _sum(x: Any) -> Any:
 
 
 def _exchanged(x: np.ndarray[Any, Any], combine: Callable[[Any], Any]) -> np.ndarray[Any, Any]:
-    """What is made of the arrays of all processes: their rows, or the sum of them."""
+    """Combine the arrays of all processes: their rows, or the sum of them."""
     if process_count() == 1:
         return x[None] if combine is _rows else x
     first: dict[int, Any] = {}

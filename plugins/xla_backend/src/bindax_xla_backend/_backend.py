@@ -89,7 +89,7 @@ class XlaBackend:
 
     @property
     def distributed(self) -> Any:
-        """How this process joins others, whose devices it then uses too; None where it cannot."""
+        """The way to join other processes, whose devices are then used too; None without one."""
         from bindax_xla_backend import _processes
 
         return _processes

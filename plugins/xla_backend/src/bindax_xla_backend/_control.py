@@ -136,6 +136,24 @@ class Control:
                     f"initialization_timeout."
                 )
             await asyncio.sleep(0.1)
+        try:
+            await self._be_admitted(reader, writer, deadline, timeout)
+        except BaseException:
+            writer.close()
+            raise
+        self._peers[0] = writer
+        self._start(self._follow(0, reader))
+        self._start(self._beat())
+        return await self._open(self._pass_out, ("127.0.0.1", 0))
+
+    async def _be_admitted(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        deadline: float,
+        timeout: float,
+    ) -> None:
+        place = f"{self.address[0]}:{self.address[1]}"
         _say(writer, hello=self.index, count=self.count)
         try:
             answer = await asyncio.wait_for(_heard(reader), max(deadline - time.monotonic(), 0.01))
@@ -147,10 +165,6 @@ class Control:
             ) from None
         if "ready" not in answer:
             raise Refused(answer.get("refused") or f"what answers at {place} is no coordinator.")
-        self._peers[0] = writer
-        self._start(self._follow(0, reader))
-        self._start(self._beat())
-        return await self._open(self._pass_out, ("127.0.0.1", 0))
 
     async def _open(self, serve: _Serve, address: tuple[str, int]) -> int:
         """Serve the connections to an address; returns its port."""
@@ -184,6 +198,7 @@ class Control:
                 _say(peer, ready=True)
             self._ready.set()
         await self._follow(index, reader)
+        writer.close()
 
     def _problem(self, index: Any, count: Any) -> str | None:
         if not isinstance(index, int):
@@ -235,7 +250,8 @@ class Control:
                 self._note(int(other), what, is_lost)
 
     def _note(self, index: int, what: str, is_lost: bool) -> None:
-        if index in self.gone or index == self.index:
+        is_over = self._closing and self.index != 0
+        if is_over or index in self.gone or index == self.index:
             return
         self.gone[index] = what
         if is_lost and not self._closing:
@@ -344,8 +360,12 @@ async def _pump(
             await writer.drain()
     except OSError:
         pass
-    if close:
-        writer.close()
+    except asyncio.CancelledError:
+        close = True
+        raise
+    finally:
+        if close:
+            writer.close()
 
 
 def _waiting() -> dict[int, Any]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import BackendError
+from bindax_core.extend import BackendError, config
 from bindax_xla_backend._control import Control, Refused
 from bindax_xla_backend._errors import joined
 
@@ -23,15 +23,14 @@ _ANSWER = 10
 
 
 class Connection:
-    """What this process holds while it computes with others.
+    """The connections of this process while it computes with others.
 
     Attributes:
         control: who is there.
     """
 
-    def __init__(self, control: Control, local_devices: int | None, shutdown_timeout: int) -> None:
+    def __init__(self, control: Control, shutdown_timeout: int) -> None:
         self.control = control
-        self._local_devices = local_devices
         self._shutdown_timeout = shutdown_timeout
         self._service: Any = None
         self._client: Any = None
@@ -80,7 +79,7 @@ class Connection:
                 node_id=self.control.index,
                 num_nodes=self.control.count,
                 collectives=_jax.make_gloo_tcp_collectives(distributed_client=self._client),
-                num_devices=self._local_devices or num_devices,
+                num_devices=num_devices,
             )
 
     def close(self, failed: bool = False) -> None:
@@ -128,8 +127,7 @@ def initialize(
             f"anything that uses a device: jit, device_put, devices()."
         )
     control = Control(address, count, index, heartbeat_timeout)
-    local = None if local_device_ids is None else len(local_device_ids)
-    connection = Connection(control, local, shutdown_timeout)
+    connection = Connection(control, shutdown_timeout)
     try:
         connection.open(bind, initialization_timeout)
     except Refused as error:
@@ -146,6 +144,8 @@ def initialize(
         control.stop()
         raise
     joined.connection = connection
+    if local_device_ids is not None:
+        config.num_cpu_devices = len(local_device_ids)
     atexit.register(_leave_at_exit)
 
 
