@@ -52,8 +52,8 @@ SAMPLES: dict[str, tuple[str, str]] = {
 """By distribution: the folder of its tests, and the files of the sample, as in ``NAME_test.py``."""
 
 KNOWN = {
-    "mctx": "The tests set `jax_threefry_partitionable` to False, for random numbers of JAX's older "
-    "form, which bindax does not have.",
+    "mctx": "The tests set `jax_threefry_partitionable` to False, for random numbers of JAX's "
+    "older form, which bindax does not have.",
 }
 """Reasons beyond the messages of the tests."""
 
