@@ -51,6 +51,12 @@ SAMPLES: dict[str, tuple[str, str]] = {
 }
 """By distribution: the folder of its tests, and the files of the sample, as in ``NAME_test.py``."""
 
+KNOWN = {
+    "mctx": "The tests set `jax_threefry_partitionable` to False, for random numbers of JAX's "
+    "older form, which bindax does not have.",
+}
+"""Reasons beyond the messages of the tests."""
+
 
 def folder(package: str, sources: Path, site: Path) -> tuple[Path, list[str]]:
     """The folder in which a package's sample runs, and the paths of its tests."""
@@ -125,7 +131,8 @@ def compare(with_jax: dict[str, Any], on_bindax: dict[str, Any]) -> dict[str, An
 
 def _reason(lines: list[str]) -> str:
     text = (lines or ["?"])[0].replace("|", "\\|").replace("`", "'")
-    return re.sub(r"0x[0-9a-f]+", "0x…", text)[:140]
+    text = re.sub(r"/\S*/site-packages/", "", text)  # where the packages are on this machine
+    return re.sub(r"0x[0-9a-f]+", "0x…", text).strip()[:140]
 
 
 def page(rows: dict[str, Any]) -> str:
@@ -147,7 +154,9 @@ def page(rows: dict[str, Any]) -> str:
     lines += ["", "## Reasons for the rest", ""]
     for name, row in sorted(rows.items()):
         if row["reasons"]:
-            lines += [f"**{name}**", "", *[f"- `{reason}`" for reason in row["reasons"]], ""]
+            known = [KNOWN[name], ""] if name in KNOWN else []
+            reasons = [f"- `{reason}`" for reason in row["reasons"]]
+            lines += [f"**{name}**", "", *known, *reasons, ""]
     lines += ["## The samples", "", "| package | folder | files |", "| --- | --- | --- |"]
     for name in sorted(rows):
         place, files = SAMPLES[name]
