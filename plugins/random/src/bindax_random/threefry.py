@@ -132,7 +132,8 @@ text, and runs a short one at once; a longer one it hands to another thread, whi
 
 
 def _hash_lowering(ctx: LoweringContext, *words: Any) -> list[Any]:
-    few = 0 < ctx.avals_in[0].size <= _FEW
+    size = ctx.avals_in[0].size  # an int, unless a program for all sizes is exported
+    few = isinstance(size, int) and 0 < size <= _FEW
     rounds = _rounds_in_a_loop if few else _rounds
     program = trace_to_jaxpr(rounds, ctx.avals_in, Origin("lowering", rounds))
     return ctx.call(program, list(words), "threefry2x32")
