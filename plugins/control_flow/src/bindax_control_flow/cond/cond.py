@@ -69,9 +69,7 @@ def cond(
     if not isinstance(index, Tracer):
         if config.disable_jit:
             return (true_fun if index else false_fun)(*operands)
-        index = np.int32(bool(index))
-    else:
-        index = convert_element_type(index, np.int32)
+        index = np.bool_(index)
     return bind_branches("cond", index, [false_fun, true_fun], operands)
 
 

@@ -12,6 +12,7 @@ from bindax_lax_basic.samples.batches import more_samples
 from bindax_lax_basic.samples.calls import SAMPLES
 from bindax_lax_basic.samples.calls import Sample as Call
 from bindax_lax_basic.samples.contractions import CONTRACTIONS
+from bindax_lax_basic.samples.edges import edges
 from bindax_lax_basic.samples.equivalent_mutants import equivalent_mutants
 from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 from bindax_lax_basic.samples.reductions import Call as FunctionCall
@@ -37,7 +38,7 @@ def conformance_samples() -> Iterator[Sample | ExpectedFailure | EquivalentMutan
 
 
 def _of_calls() -> Iterator[Sample]:
-    calls: list[Call | FunctionCall] = [*SAMPLES, *REDUCTION_SAMPLES, *CONTRACTIONS]
+    calls: list[Call | FunctionCall] = [*SAMPLES, *REDUCTION_SAMPLES, *CONTRACTIONS, *edges()]
     for call in calls:
         operands = [
             array(o.shape, dtypes.canonical_dtype(o.dtype), between(o.low, o.high))

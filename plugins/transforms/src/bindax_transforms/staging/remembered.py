@@ -68,7 +68,7 @@ def traced_once(
     key: Hashable,
     trace: Callable[[], tuple[R, Sequence[Any]]],
 ) -> R:
-    """What tracing functions gives, from an earlier call if they are and see the same.
+    """The result of tracing functions, of an earlier call if they are and see the same.
 
     Args:
         functions: what the user gave; they are told apart by identity.
