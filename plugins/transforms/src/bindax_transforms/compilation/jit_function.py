@@ -417,6 +417,10 @@ def jit(
     6.0
     """
     shardings = shardings_of(in_shardings, out_shardings, device)
+    if not isinstance(compiler_options or {}, Mapping):
+        raise TypeError(
+            f"jit: compiler_options must be a dict, but it is {compiler_options!r:.60}."
+        )
     chosen = tuple(sorted((compiler_options or {}).items()))
 
     @api_boundary
