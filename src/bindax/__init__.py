@@ -82,6 +82,7 @@ if _typing.TYPE_CHECKING:
     from bindax import custom_batching as custom_batching
     from bindax import custom_derivatives as custom_derivatives
     from bindax import debug as debug
+    from bindax import distributed as distributed
     from bindax import dlpack as dlpack
     from bindax import dtypes as dtypes
     from bindax import experimental as experimental
@@ -144,6 +145,7 @@ _MODULES = (
     "custom_batching",
     "custom_derivatives",
     "debug",
+    "distributed",
     "dlpack",
     "dtypes",
     "experimental",

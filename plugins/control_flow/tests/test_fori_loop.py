@@ -35,7 +35,7 @@ def horner_dot(lower: int, upper: int, x: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("lower", "upper"), [(0, 5), (2, 4), (-2, 1), (3, 3), (5, 3)])
 def test_values_and_derivatives(lower: int, upper: int) -> None:
-    x = np.float64(0.7)
+    x = np.array(0.7)
     value, dot = horner_dot(lower, upper, 0.7)
     known = lambda x: horner(lower, upper, x)  # noqa: E731
     traced = lambda x: bt.jit(horner)(np.int32(lower), np.int32(upper), x)  # noqa: E731

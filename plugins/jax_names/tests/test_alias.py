@@ -53,6 +53,7 @@ def test_names_are_those_of_bindax():
     assert "0.10.2 (0, 10, 2)" in out
 
 
+@pytest.mark.smoke
 def test_missing_names_are_said_and_logged():
     out = run(
         "import jax, bindax.jax_names\n"
@@ -97,6 +98,7 @@ def test_settings_of_jax():
     assert out.splitlines() == ["float64 True", "Unrecognized config option: no_setting"]
 
 
+@pytest.mark.smoke
 def test_arguments_for_several_devices():
     run(
         "import jax, jax.numpy as jnp\n"

@@ -102,11 +102,11 @@ class Config:
         transfer_guard_host_to_device: what becomes of arrays that have to be brought to a device:
             ``"allow"``, ``"log"`` or ``"disallow"`` those that nobody asked for with
             ``device_put``; ``"log_explicit"`` or ``"disallow_explicit"`` all of them
-            (``BINDAX_TRANSFER_GUARD_HOST_TO_DEVICE``, else ``BINDAX_TRANSFER_GUARD``).
+            (``BINDAX_TRANSFER_GUARD_HOST_TO_DEVICE``). The variable ``BINDAX_TRANSFER_GUARD`` is
+            for both directions.
         transfer_guard_device_to_host: the same for arrays that are brought to the host, where
-            ``device_get`` asks for it (``BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST``, else
-            ``BINDAX_TRANSFER_GUARD``). The memory of CPU devices is the host's: reading it is no
-            transfer.
+            ``device_get`` asks for it (``BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST``). The memory of
+            CPU devices is the host's: reading it is no transfer.
         check_tracer_leaks: raise at the end of each trace when a value that was traced in it is
             still kept somewhere (``BINDAX_CHECK_TRACER_LEAKS``). Slow; costs nothing when off.
         default_prng_impl: the generator of random keys that name none

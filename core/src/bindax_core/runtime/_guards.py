@@ -93,7 +93,7 @@ def _trace_of(x: Any) -> Any:
 
 
 def _locals_of_interpreters() -> Iterator[int]:
-    """What functions of bindax that are running hold, and what is in it: they are about to end."""
+    """Names of what running functions of bindax hold, and of its parts: they are about to end."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if is_internal(frame.f_code):

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 import bindax_random as random
 from bindax_core.extend import (
     Array,
+    ShapedArray,
     is_extended,
     is_value,
     keystr,
@@ -32,10 +33,19 @@ from bindax_nnx.functional import update
 from bindax_nnx.graph import iter_variables
 from bindax_nnx.object import Object
 from bindax_nnx.safetensors import decode, encode, write_atomically
+from bindax_nnx.shards import (
+    VERSION,
+    StoredArray,
+    decoded,
+    encodable,
+    put_directory,
+    read_shards,
+    save_shards,
+    write_index,
+)
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
 
-VERSION = 1
 _FILE = "arrays.safetensors"
 
 
@@ -45,6 +55,7 @@ def save(
     *,
     directory: bool = False,
     overwrite: bool = False,
+    sharded: bool = False,
 ) -> None:
     """Save a tree of arrays, or the variables of an object.
 
@@ -53,6 +64,9 @@ def save(
         value: an object, or a tree of arrays, numbers and variables.
         directory: whether to make a directory with a readable index, and not one file.
         overwrite: whether to replace what is there.
+        sharded: whether to make a directory to which each process writes the parts of arrays that
+            are on its devices. All processes call it then, and see the same files. Of arrays that
+            are not spread over processes those of process 0 are saved.
 
     Raises:
         CheckpointError: there is something already, or a leaf is no array.
@@ -64,6 +78,9 @@ def save(
     {"['w']": Array([1., 1.], dtype=float64)}
     """
     target = Path(path)
+    if sharded:
+        save_shards(target, {name: _plain(name, leaf) for name, leaf in _named(value)}, overwrite)
+        return
     if target.exists() and not overwrite:
         raise CheckpointError(f"{target} exists; pass overwrite=True to replace it.")
     arrays, notes = {}, {}
@@ -82,17 +99,11 @@ def save(
 def _write_directory(target: Path, content: bytes, notes: dict[str, Any]) -> None:
     temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        write_atomically(temporary / _FILE, content)
-        index = {"format": "bindax_nnx", "version": VERSION, "leaves": notes}
-        write_atomically(temporary / "index.json", json.dumps(index, indent=1).encode())
-        former = temporary / "former"
-        if target.exists():
-            os.replace(target, former)
-        moved = temporary.with_name(temporary.name + ".new")
-        moved.mkdir()
-        for name in (_FILE, "index.json"):
-            os.replace(temporary / name, moved / name)
-        os.replace(moved, target)
+        made = temporary / "new"
+        made.mkdir()
+        write_atomically(made / _FILE, content)
+        write_index(made, notes)
+        put_directory(made, target, temporary / "former")
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -113,8 +124,8 @@ def _named(value: Any) -> Iterator[tuple[str, Any]]:
             yield name, leaf
 
 
-def _stored(name: str, leaf: Any) -> tuple[Any, dict[str, Any]]:
-    """The array to write for a leaf, and what is noted of it."""
+def _plain(name: str, leaf: Any) -> tuple[Any, dict[str, Any]]:
+    """The value of a leaf, which is no key, and what is noted of it."""
     note: dict[str, Any] = {}
     if isinstance(leaf, Variable):
         note["kind"] = _kind(leaf)
@@ -129,44 +140,34 @@ def _stored(name: str, leaf: Any) -> tuple[Any, dict[str, Any]]:
     if is_extended(dtype):
         note["key"] = random.key_impl(leaf)
         leaf = random.key_data(leaf)
-    array = np.asarray(leaf)
-    note["dtype"] = array.dtype.name
-    if array.dtype == np.complex128:
-        array = np.stack([array.real, array.imag], axis=-1)
-    elif array.dtype.name in ("int4", "uint4", "int2", "uint2"):
-        array = array.astype(np.int8)
-    elif array.dtype.name.startswith("float") and array.dtype.kind == "V":
-        array = array.view(np.uint8)
-    return array, note
+    note["dtype"] = typeof(leaf).dtype.name
+    return leaf, note
+
+
+def _stored(name: str, leaf: Any) -> tuple[Any, dict[str, Any]]:
+    """The array to write for a leaf, and what is noted of it."""
+    value, note = _plain(name, leaf)
+    if isinstance(value, Array) and not value.is_fully_addressable:
+        raise CheckpointError(
+            f"{name or 'the value'} cannot be saved by one process: parts of it are on devices of "
+            f"others. Pass sharded=True, in all processes."
+        )
+    return encodable(np.asarray(value)), note
 
 
 def _kind(variable: Variable[Any]) -> str:
     return f"{type(variable).__module__}.{type(variable).__qualname__}"
 
 
-def _restored(array: Array, note: dict[str, Any]) -> Any:
-    """The inverse of ``_stored``, the variable aside."""
-    host = array.numpy()
-    dtype = _dtype(note["dtype"])
-    if dtype == np.complex128 and host.dtype == np.float64:
-        host = np.ascontiguousarray(host).view(np.complex128)[..., 0]
-    elif host.dtype != dtype:
-        is_bits = host.dtype == np.uint8 and dtype.kind == "V" and dtype.itemsize == 1
-        host = host.view(dtype) if is_bits else host.astype(dtype)
-    out: Any = Array.from_numpy(host.copy())
-    return random.wrap_key_data(out, impl=note["key"]) if "key" in note else out
-
-
-def _dtype(name: str) -> np.dtype[Any]:
-    import ml_dtypes
-
-    found = getattr(ml_dtypes, name, None)
-    try:
-        return np.dtype(found if found is not None else name)
-    except TypeError:
-        raise CheckpointError(
-            f"the checkpoint has an array of the unknown dtype {name!r}."
-        ) from None
+def _restored(array: Array | StoredArray, note: dict[str, Any], like: Any = None) -> Any:
+    """The inverse of ``_stored``, the variable aside, on the devices of another value."""
+    if isinstance(array, StoredArray):
+        given = like.raw_value if isinstance(like, Variable) else like
+        is_bound = isinstance(given, Array) and given.committed
+        value = array.read(given.sharding if is_bound else None)
+    else:
+        value = Array.from_numpy(decoded(array.numpy(), note["dtype"]).copy())
+    return random.wrap_key_data(value, impl=note["key"]) if "key" in note else value
 
 
 def load(path: str | os.PathLike[str], like: Any = None) -> Any:
@@ -175,7 +176,8 @@ def load(path: str | os.PathLike[str], like: Any = None) -> Any:
     Args:
         path: the file or directory.
         like: an object, whose variables are changed in place, or a tree, whose structure the
-            result has. Both must have the names, kinds, shapes and dtypes of the checkpoint.
+            result has. Both must have the names, kinds, shapes and dtypes of the checkpoint. From
+            a sharded checkpoint, arrays are put on the devices of those that are given.
 
     Returns:
         The object; a tree; or the arrays by name where nothing is given.
@@ -189,7 +191,7 @@ def load(path: str | os.PathLike[str], like: Any = None) -> Any:
         return {name: _restored(x, notes[name]) for name, x in arrays.items()}
     expected = list(_named(like))
     _check(Path(path), expected, arrays, notes)
-    values = {name: _restored(arrays[name], notes[name]) for name, _ in expected}
+    values = {name: _restored(arrays[name], notes[name], leaf) for name, leaf in expected}
     if isinstance(like, Object):
         flat = {path: values["/".join(map(str, path))] for path, _ in iter_variables(like)}
         update(like, State.from_flat_path(flat))
@@ -215,7 +217,9 @@ def _tree(like: Any, values: dict[str, Any]) -> Any:
     return tree_unflatten(structure, leaves)
 
 
-def _read(path: Path) -> tuple[dict[str, Array], dict[str, Any]]:
+def _read(path: Path) -> tuple[Mapping[str, Array | StoredArray], dict[str, Any]]:
+    if (found := read_shards(path)) is not None:
+        return found
     file = path / _FILE if path.is_dir() else path
     if not file.exists():
         raise CheckpointError(f"there is no checkpoint at {path}.")
@@ -237,8 +241,17 @@ def _read(path: Path) -> tuple[dict[str, Array], dict[str, Any]]:
     return arrays, notes
 
 
+def _type(array: Array | StoredArray, note: dict[str, Any]) -> Any:
+    if isinstance(array, StoredArray) and "key" not in note:
+        return ShapedArray(array.shape, array.dtype)
+    return typeof(_restored(array, note))
+
+
 def _check(
-    path: Path, expected: list[tuple[str, Any]], arrays: dict[str, Array], notes: dict[str, Any]
+    path: Path,
+    expected: list[tuple[str, Any]],
+    arrays: Mapping[str, Array | StoredArray],
+    notes: dict[str, Any],
 ) -> None:
     names = {name for name, _ in expected}
     wrong = [f"there is no {name!r}" for name in sorted(names - arrays.keys())]
@@ -248,7 +261,7 @@ def _check(
             continue
         value = leaf.raw_value if isinstance(leaf, Variable) else leaf
         aval, note = typeof(value), notes[name]
-        found = typeof(_restored(arrays[name], note))
+        found = _type(arrays[name], note)
         if (found.shape, found.dtype) != (aval.shape, aval.dtype):
             wrong.append(f"{name!r} is {found.str_short()}, but {aval.str_short()} is expected")
         kind = note.get("kind")

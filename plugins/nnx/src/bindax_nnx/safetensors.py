@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import mmap
 import os
 import tempfile
 from collections.abc import Mapping
@@ -117,7 +118,25 @@ def load_safetensors(path: str | os.PathLike[str]) -> dict[str, Array]:
 
 
 def decode(content: bytes, name: str) -> tuple[dict[str, Array], dict[str, str]]:
-    """The arrays and the metadata in the bytes of a file.
+    """The arrays and the metadata in the bytes of a file; arguments as for ``views``."""
+    arrays, metadata = views(content, name)
+    # Copies, so that one array does not keep the whole file in memory.
+    return {key: Array.from_numpy(array.copy()) for key, array in arrays.items()}, metadata
+
+
+def map_file(path: Path) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
+    """The arrays of a file and its metadata; what nobody looks at is not read."""
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            raise CheckpointError(f"{path} is no safetensors file: it is empty.")
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return views(content, str(path))
+
+
+def views(
+    content: bytes | mmap.mmap, name: str
+) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
+    """The arrays and the metadata in the bytes of a file, which the arrays share.
 
     Args:
         content: the bytes.
@@ -153,7 +172,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _array(name: str, key: str, entry: Any, data: memoryview) -> Array:
+def _array(name: str, key: str, entry: Any, data: memoryview) -> np.ndarray[Any, Any]:
     try:
         dtype, shape, (start, stop) = _DTYPES[entry["dtype"]], entry["shape"], entry["data_offsets"]
         valid = all(type(n) is int and n >= 0 for n in (*shape, start, stop))
@@ -166,5 +185,4 @@ def _array(name: str, key: str, entry: Any, data: memoryview) -> Array:
         raise CheckpointError(
             f"the entry {key!r} of {name} does not fit the file, which may be cut off: {entry!r}."
         )
-    # A copy, so that one array does not keep the whole file in memory.
-    return Array.from_numpy(np.frombuffer(data[start:stop], dtype).reshape(shape).copy())
+    return np.frombuffer(data[start:stop], dtype).reshape(shape)

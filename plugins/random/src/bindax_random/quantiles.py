@@ -1,9 +1,9 @@
-"""The inverse of the error function, rounded where the compiler rounds it.
+"""Formulas that are rounded where the compiler rounds them.
 
-Numbers of the normal distribution are quantiles of uniform ones. A compiled program computes them
-in the dtype that is drawn, by the polynomials of M. Giles, *Approximating the erfinv function*, GPU
-Computing Gems, 2011; evaluation does the same, so that a key gives the same numbers without a
-compiler, but for the last digit.
+A compiled program rounds the sum of a product once. Numbers of the normal distribution, which are
+quantiles of uniform ones, it computes in the dtype that is drawn, by the polynomials of M. Giles,
+*Approximating the erfinv function*, GPU Computing Gems, 2011. Evaluation does the same, so that a
+key gives the same numbers without a compiler, but for the last digits.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Primitive, primitive, rules
-from bindax_lax_basic import erf_inv, exp, square
-from bindax_lax_basic.extend import FLOAT, composition, derivative, elementwise
+from bindax_lax_basic import erf_inv, exp, full_like, square
+from bindax_lax_basic.extend import FLOAT, composition, derivative, elementwise, partials
 
 NumPyArray = np.ndarray[Any, Any]
 
@@ -72,9 +72,7 @@ def _impl(x: NumPyArray) -> NumPyArray:
         w = np.where(center, w - np.float32(2.5), np.sqrt(w) - np.float32(3))
         out = np.where(center, _CENTER[0], _TAILS[0])
         for near, far in zip(_CENTER[1:], _TAILS[1:], strict=True):
-            # The sum of a product is rounded once, as processors do it that compute both at once.
-            exact = out.astype(np.float64) * w + np.where(center, near, far)
-            out = exact.astype(np.float32)
+            out = _multiply_add_impl(out, w, np.where(center, near, far))
         return np.where(np.abs(x) == 1, x * np.float32(np.inf), out * x)
 
 
@@ -86,3 +84,32 @@ quantile_p: Primitive = primitive(
     rules.lowering["stablehlo"](composition(erf_inv)),
 )
 """Operand: floats from -1 to 1."""
+
+
+def multiply_add(x: Any, y: Any, z: Any) -> Array:
+    """Elementwise ``x * y + z``, rounded once.
+
+    >>> multiply_add(np.float32(2), np.float32(3), np.float32(1))
+    Array(7., dtype=float32)
+    """
+    return multiply_add_p.bind(x, y, z)
+
+
+def _multiply_add_impl(x: NumPyArray, y: NumPyArray, z: NumPyArray) -> NumPyArray:
+    if x.dtype != np.float32:
+        return x * y + z
+    return (x.astype(np.float64) * y + z).astype(np.float32)
+
+
+multiply_add_p: Primitive = primitive(
+    "random.multiply_add",
+    *elementwise("random.multiply_add", _multiply_add_impl, FLOAT, FLOAT, FLOAT),
+    partials(
+        lambda x, y, z, out: y,
+        lambda x, y, z, out: x,
+        lambda x, y, z, out: full_like(z, 1),
+    ),
+    rules.transpose.absent("it is not linear; its derivative is made of products and sums"),
+    rules.lowering["stablehlo"](composition(lambda x, y, z: x * y + z)),
+)
+"""Operands: two factors and a term."""

@@ -127,12 +127,13 @@ def _rounds_in_a_loop(k1: Any, k2: Any, x: Any, y: Any) -> list[Any]:
 
 
 _FEW = 32
-"""So few hashes are computed in a loop: the compiler takes a program to be as long as its text, and
-runs a short one at once, but hands a longer one over to another thread, which takes longer."""
+"""The most hashes that are computed in a loop. The compiler takes a program to be as long as its
+text, and runs a short one at once; a longer one it hands to another thread, which takes longer."""
 
 
 def _hash_lowering(ctx: LoweringContext, *words: Any) -> list[Any]:
-    few = 0 < ctx.avals_in[0].size <= _FEW
+    size = ctx.avals_in[0].size  # an int, unless a program for all sizes is exported
+    few = isinstance(size, int) and 0 < size <= _FEW
     rounds = _rounds_in_a_loop if few else _rounds
     program = trace_to_jaxpr(rounds, ctx.avals_in, Origin("lowering", rounds))
     return ctx.call(program, list(words), "threefry2x32")

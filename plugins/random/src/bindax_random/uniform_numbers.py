@@ -48,6 +48,7 @@ from bindax_numpy import clip
 from bindax_random._compiled import compiled
 from bindax_random._operands import Shape, float_dtype, in_dtype, integer_dtype, result_shape
 from bindax_random.keys import random_bits_p, random_split_p, single_key
+from bindax_random.quantiles import multiply_add
 
 NumPyArray = np.ndarray[Any, Any]
 
@@ -157,7 +158,7 @@ def uniform_floats(
     if _is_unit(minval, maxval):
         return floats
     low, high = [_bound(x, dtype, shape) for x in (minval, maxval)]
-    return maximum(low, floats * (high - low) + low)
+    return maximum(low, multiply_add(floats, high - low, low))
 
 
 def _unit_type(bits: ShapedArray, *, dtype: DType) -> ShapedArray:

@@ -25,7 +25,8 @@ from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
-    excerpt,
+    execution_error,
+    joined,
 )
 from bindax_xla_backend._types import element_type, storage_dtype
 
@@ -85,6 +86,13 @@ class XlaBackend:
         from bindax_xla_backend import _profiler
 
         return _profiler
+
+    @property
+    def distributed(self) -> Any:
+        """The way to join other processes, whose devices are then used too; None without one."""
+        from bindax_xla_backend import _processes
+
+        return _processes
 
     def compile(
         self,
@@ -366,6 +374,8 @@ class XlaBackend:
         """A new PJRT client for the platform."""
         from bindax_xla_backend import _jaxlib
 
+        if joined.connection is not None:
+            return joined.connection.make_cpu_client(config.num_cpu_devices)
         return _jaxlib.make_cpu_client(config.num_cpu_devices)
 
     def _settle(self) -> None:
@@ -399,6 +409,5 @@ class XlaBackend:
 
 
 def _failed(error: Exception) -> ExecutionError:
-    return ExecutionError(
-        f"the computation of an array failed, in the program that gave it: {excerpt(str(error))}"
-    )
+    what = "the computation of an array failed, in the program that gave it"
+    return execution_error(what, error)

@@ -44,12 +44,44 @@ class ExecutionError(BackendError):
     """A compiled program failed while it ran."""
 
 
+class ProcessLostError(ExecutionError):
+    """A program of several processes failed, because one of them is gone."""
+
+
 class ArgumentError(BackendError, TypeError):
     """An argument does not have the type that a program was compiled for."""
 
 
 class CallbackResultError(BackendError, TypeError):
     """A host callback returned something else than it had announced."""
+
+
+class _Joined:
+    """The connection to other processes, while there is one."""
+
+    connection: Any = None
+
+
+joined = _Joined()
+
+
+def execution_error(what: str, error: Exception) -> ExecutionError:
+    """The error for what XLA raised when a program ran.
+
+    Args:
+        what: what failed.
+        error: the error of XLA.
+    """
+    text = excerpt(str(error))
+    if joined.connection is None or "Gloo" not in text:
+        return ExecutionError(f"{what}: {text}")
+    control = joined.connection.control
+    control.wait_for_news(1.0)  # the data connection breaks a moment before it is known why
+    why = control.describe() or "the connection to another process broke"
+    return ProcessLostError(
+        f"{what}, because {why}. End this process, and start all processes again from the last "
+        f"checkpoint. XLA says: {text}"
+    )
 
 
 def excerpt(text: str, count: int = 6) -> str:

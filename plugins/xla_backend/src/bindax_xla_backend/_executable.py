@@ -25,7 +25,7 @@ from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
     ExecutionError,
-    excerpt,
+    execution_error,
 )
 from bindax_xla_backend._layout import ProgramPlaces, place_of
 from bindax_xla_backend._program import LoweredProgram
@@ -297,9 +297,7 @@ class Executable:
                     f"the compiled program {self.name} failed, because the host callback "
                     f"{callback.name} raised {type(cause).__name__}: {cause}"
                 ) from cause
-        raise ExecutionError(
-            f"the compiled program {self.name} failed: {excerpt(str(error))}"
-        ) from error
+        raise execution_error(f"the compiled program {self.name} failed", error) from error
 
 
 def _refuse(*operands: Any) -> NoReturn:

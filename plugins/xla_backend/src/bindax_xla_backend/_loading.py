@@ -30,7 +30,8 @@ def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping
     key = _cache.program_key(
         program.text(),
         options.SerializeAsString(),
-        f"jaxlib {_jaxlib.VERSION} {backend.platform} {len(backend.devices())} {devices}",
+        f"jaxlib {_jaxlib.VERSION} {backend.platform} {len(backend.devices())} {devices} "
+        f"{backend.device()}",
     )
 
     def load_or_compile() -> Any:

@@ -28,6 +28,7 @@ class PluginBackend(XlaBackend):
     """
 
     host_accessible = False
+    distributed = None
 
     def __init__(self, platform: str, plugin: PjrtPlugin | None, priority: int) -> None:
         super().__init__()
