@@ -98,6 +98,10 @@ def visualize_sharding(
     Raises:
         ValueError: when the shape has other than one or two axes.
     """
+    if not hasattr(sharding, "device_assignment"):
+        raise TypeError(
+            f"visualize_sharding: sharding must be a Sharding, but it is {sharding!r:.80}."
+        )
     shape = tuple(shape)
     if len(shape) not in (1, 2):
         raise ValueError(

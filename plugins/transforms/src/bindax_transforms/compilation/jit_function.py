@@ -422,7 +422,7 @@ def jit(
     6.0
     """
     shardings = shardings_of(in_shardings, out_shardings, device)
-    chosen = tuple(sorted((compiler_options or {}).items()))
+    chosen = _chosen_options(compiler_options or {})
 
     @api_boundary
     def jitted(fun: Callable[..., Any]) -> Any:
@@ -434,6 +434,12 @@ def jit(
         return _jitted(fun, static, donated, (keep_unused, inline, backend, shardings, chosen))
 
     return jitted if fun is None else jitted(fun)
+
+
+def _chosen_options(given: Any) -> tuple[Any, ...]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"jit: compiler_options must be a dict, but it is {given!r:.60}.")
+    return tuple(sorted(given.items()))
 
 
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
