@@ -128,5 +128,21 @@ def waits():
         total(x).block_until_ready()
 
 
+def differs():
+    """Run programs that are not the same in all processes, and then values of other shapes."""
+    count, me = join()
+    mesh = bindax.make_mesh((count,), ("process",))
+    sharding = NamedSharding(mesh, P("process"))
+    x = bindax.make_array_from_process_local_data(sharding, np.ones((1, 4)))
+    sums = [bindax.jit(lambda x: x.sum(0)), bindax.jit(lambda x: 2 * x.sum(0))]
+    lost = bindax.errors.BackendError
+    with pytest.raises(lost, match=r"run different programs: process 0 .*, process 1 .*All must"):
+        sums[me](x)
+    with pytest.raises(lost, match="run different programs"):
+        multihost_utils.process_allgather(np.ones(2 + me))
+
+
 if __name__ == "__main__":
-    {"values": values, "refusals": refusals, "waits": waits}[sys.argv[1]](*sys.argv[2:])
+    {"values": values, "refusals": refusals, "waits": waits, "differs": differs}[sys.argv[1]](
+        *sys.argv[2:]
+    )

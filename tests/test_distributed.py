@@ -108,6 +108,10 @@ def test_processes_share_arrays_values_and_checkpoints(start, tmp_path):
         bindax.nnx.load(tmp_path / "point")
 
 
+def test_programs_that_are_not_the_same_are_an_error(start):
+    finished(start(2, PROGRAM, "differs"))
+
+
 def test_what_does_not_fit_is_refused(start):
     import socket
 

@@ -24,6 +24,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from bindax_xla_backend._agreement import Agreement
+
 _HERE = str(Path(__file__).parent)
 _LINE = 1 << 16
 _Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
@@ -56,6 +58,7 @@ class Control:
         self._peers: dict[int, asyncio.StreamWriter] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._servers: list[asyncio.Server] = []
+        self._programs = Agreement(self._tell)
         self._service = 0
         self._closing = False
         self._loop = asyncio.new_event_loop()
@@ -246,6 +249,10 @@ class Control:
                 elif index in self._peers:
                     del self._peers[index]  # it has given up; another may come in its place
                 return
+            if "program" in said:
+                self._programs.arrived(index, *said["program"])
+            if "verdict" in said:
+                self._programs.decided(*said["verdict"])
             for other, (what, is_lost) in said.get("gone", {}).items():
                 self._note(int(other), what, is_lost)
 
@@ -259,6 +266,7 @@ class Control:
                 self._start(self._end_waits())
             self.lost.add(index)
         self._changed.set()
+        self._programs.left(index, f"process {index} of {self.count} {what}")
         if self.index == 0:
             for peer in self._peers.values():
                 _say(peer, gone={index: (what, is_lost)})
@@ -297,6 +305,37 @@ class Control:
 
         if not self.gone:
             self._run(wait())
+
+    def agree(self, members: list[int], digest: str, name: str) -> str:
+        """Wait until some processes are about to run a program for the first time.
+
+        Args:
+            members: the processes.
+            digest: what says whether programs are the same.
+            name: the name of the program.
+
+        Returns:
+            What is wrong: others run another program, or are gone. Nothing when all is well.
+        """
+
+        async def wait() -> str:
+            for index in members:
+                if index in self.gone:
+                    return f"process {index} of {self.count} {self.gone[index]}"
+            key, verdict = self._programs.awaited(members)
+            if self.index == 0:
+                self._programs.arrived(0, key, members, digest, name)
+            else:
+                _say(self._peers[0], program=[key, members, digest, name])
+            return await verdict
+
+        return str(self._run(wait()))
+
+    def _tell(self, index: int, key: str, verdict: str) -> None:
+        if index == self.index:
+            self._programs.decided(key, verdict)
+        else:
+            _say(self._peers[index], verdict=[key, verdict])
 
     def leave(self, timeout: float, failed: bool) -> None:
         """Tell the others that this process goes; the coordinator waits for them."""

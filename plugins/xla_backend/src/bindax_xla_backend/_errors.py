@@ -45,7 +45,7 @@ class ExecutionError(BackendError):
 
 
 class ProcessLostError(ExecutionError):
-    """A program of several processes failed, because one of them is gone."""
+    """A program of several processes failed: one of them is gone, or runs another program."""
 
 
 class ArgumentError(BackendError, TypeError):

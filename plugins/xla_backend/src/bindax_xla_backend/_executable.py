@@ -28,6 +28,7 @@ from bindax_xla_backend._errors import (
     execution_error,
 )
 from bindax_xla_backend._layout import ProgramPlaces, place_of
+from bindax_xla_backend._processes import agreed
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
 
@@ -87,6 +88,7 @@ class Executable:
         self._run = loaded.execute_sharded
         if program.callbacks:
             self._run = _pending.tracked(loaded, wait=program.has_effects)
+        self._run = agreed(self._run, program)
         self._constants = [
             places.constants.put(array, typeof(array), copy=True) for array in program.constants
         ]

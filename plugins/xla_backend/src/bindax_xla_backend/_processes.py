@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import BackendError, config
 from bindax_xla_backend._control import Control, Refused
-from bindax_xla_backend._errors import joined
+from bindax_xla_backend._errors import ProcessLostError, joined
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
+    from bindax_xla_backend._program import LoweredProgram
 
 _NEVER = 10_000_000
 """Seconds of silence after which jaxlib takes a process for dead: who is lost, Control finds."""
@@ -27,10 +29,12 @@ class Connection:
 
     Attributes:
         control: who is there.
+        agreed: the programs that all processes have been found to run.
     """
 
     def __init__(self, control: Control, shutdown_timeout: int) -> None:
         self.control = control
+        self.agreed: set[str] = set()
         self._shutdown_timeout = shutdown_timeout
         self._service: Any = None
         self._client: Any = None
@@ -101,6 +105,34 @@ class Connection:
             # XLA ends the process if it notices that nobody answers: the connections stay open as
             # long as it lives. What a daemon thread refers to is never freed.
             control.kept = self
+
+
+def agreed(run: Callable[..., Any], program: LoweredProgram) -> Callable[..., Any]:
+    """The same function, which asks at its first call whether the other processes call it too.
+
+    Args:
+        run: the function that starts a program.
+        program: the program; one for devices of this process alone asks nobody.
+    """
+    devices = () if program.layout is None else program.layout.devices
+    members = sorted({device.process_index for device in devices})
+    if joined.connection is None or len(members) < 2:
+        return run
+    connection = joined.connection
+    digest = hashlib.sha256(program.text().encode()).hexdigest()
+
+    def ask_first(*operands: Any) -> Any:
+        if digest not in connection.agreed:
+            problem = connection.control.agree(members, digest, program.name)
+            if problem:
+                raise ProcessLostError(
+                    f"the compiled program {program.name} cannot run: {problem}. End this process, "
+                    f"and start all processes again."
+                )
+            connection.agreed.add(digest)
+        return run(*operands)
+
+    return ask_first
 
 
 def initialize(
