@@ -118,9 +118,9 @@ def nodes_of(example: Any) -> Iterator[Node]:
     stack: list[tuple[tuple[Any, ...], Any]] = [((), example)]
     while stack:
         path, value = stack.pop()
-        if not is_tree_node(type(value)):
-            continue
         try:
+            if not is_tree_node(type(value)):
+                continue
             children, metadata = flatten_one_level(value)
             children = tuple(children)
         except Exception as error:

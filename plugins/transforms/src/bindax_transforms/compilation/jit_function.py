@@ -77,6 +77,15 @@ def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
         return Shared()
 
 
+class _Signature:
+    """The signature of a compiled function: that of the function itself; the class has its own."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature:
+        if instance is None:
+            raise AttributeError("__signature__")
+        return inspect.signature(instance._fun)
+
+
 class JittedFunction(Generic[P, R]):
     """A function that is traced once for each type of its arguments and then runs compiled."""
 
@@ -97,9 +106,7 @@ class JittedFunction(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<jit of {describe_function(self._fun)}>"
 
-    @property
-    def __signature__(self) -> inspect.Signature:
-        return inspect.signature(self._fun)
+    __signature__ = _Signature()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)
