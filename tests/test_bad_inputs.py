@@ -104,7 +104,7 @@ def callables() -> Iterator[Called]:
             seen.add(id(function))
             try:
                 parameters = list(inspect.signature(function).parameters.values())
-            except ValueError:  # what is written in C may have none
+            except (TypeError, ValueError):  # what is written in C may have none
                 continue
             yield Called(f"{module}.{name}", function, parameters)
 

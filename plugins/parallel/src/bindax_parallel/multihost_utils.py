@@ -122,6 +122,8 @@ def sync_global_devices(name: str) -> None:
     >>> from bindax_parallel.multihost_utils import sync_global_devices
     >>> sync_global_devices("after the download")
     """
+    if not isinstance(name, str):
+        raise TypeError(f"sync_global_devices: name must be a text, but it is {name!r:.60}.")
     _compare(zlib.crc32(name.encode()), f"sync_global_devices: here the name is {name!r}, but")
 
 
