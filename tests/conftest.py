@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from bindax_core import config
 from bindax_core.extend import register_backend, unregister_backend
 
 
@@ -22,15 +21,17 @@ def repository() -> Path:
 def eight_devices() -> Iterator[Any]:
     """A backend with eight devices beside the usual one: a process can hold several clients."""
     pytest.importorskip("jaxlib")
+    from bindax_xla_backend import _jaxlib
     from bindax_xla_backend.extend import XlaBackend
 
     class Eight(XlaBackend):
         name = "xla-of-eight"
         priority = -1
 
+        def make_client(self) -> Any:
+            return _jaxlib.make_cpu_client(8)
+
     backend = Eight()
-    with config.override(num_cpu_devices=8):
-        backend.client()
     register_backend(backend)
     yield backend
     unregister_backend(backend)

@@ -51,8 +51,9 @@ BAD = {
 }
 # An axis that nothing names is a NameError, as it is in JAX.
 LEGAL = (TypeError, ValueError, IndexError, OverflowError, NameError, BindaxError)
-# Words for authors of plugins, and a program.
-LEFT_OUT = re.compile(r"\._|\.demo|\.__main__|bindax\.extend$")
+# Words for authors of plugins, programs, and what puts itself in the place of JAX.
+# The sparse arrays are new, and not yet among them.
+LEFT_OUT = re.compile(r"\._|\.demo|\.jax|bindax\.extend$|\.sparse$")
 # They write or read files, change settings for good, or wait for somebody at the keyboard.
 SKIPPED = {
     "breakpoint",

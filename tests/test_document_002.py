@@ -389,6 +389,21 @@ def test_cond(capsys: Printed) -> None:
     assert printed(capsys) == ["3", "2.0", "[2. 3. 4.]", "2", "3.14", "3.14", "2.0"]
 
 
+def test_cond_prints_its_predicate_and_the_branch_for_true_first() -> None:
+    text = str(make_jaxpr(lambda p, x: cond(p, lambda x: x * x, lambda x: -x, x))(True, 2.0))
+    assert text.splitlines() == [
+        "{ lambda a:bool[], b:float64[] .",
+        "  let c:float64[] = cond a b",
+        "        { lambda a:float64[] .",
+        "          let b:float64[] = mul a a",
+        "          in ( b ) }",
+        "        { lambda a:float64[] .",
+        "          let b:float64[] = neg a",
+        "          in ( b ) }",
+        "  in ( c ) }",
+    ]
+
+
 def test_limitations_of_part_5_are_lifted() -> None:
     def g(x: Any) -> Any:
         return cond(x > 1.5, lambda x: x * x, lambda x: 0.0, x)

@@ -4,8 +4,8 @@
 >>> from bindax.sharding import NamedSharding, PartitionSpec as P
 >>> mesh = bindax.make_mesh((1,), ("data",))
 >>> x = bindax.device_put(bindax.numpy.ones(2), NamedSharding(mesh, P("data")))
->>> x.sharding.spec
-P('data')
+>>> x.is_fully_addressable, x.addressable_shards[0].index
+(True, (slice(None, None, None),))
 """
 
 from bindax_core.sharding import AbstractMesh as AbstractMesh

@@ -54,6 +54,10 @@ def programs(bx: Any) -> dict[str, Example]:
         mixed = jnp.einsum("bhts,bhsk->bhtk", weights, v)
         return x + jnp.einsum("bhtk,hkd->btd", mixed, out)
 
+    def decompositions(a: Any) -> Any:
+        s = a @ jnp.swapaxes(a, -1, -2) + 4 * jnp.eye(4)
+        return jnp.linalg.cholesky(s), jnp.linalg.solve(s, a), jnp.linalg.eigvalsh(s)
+
     def layers(x: Any, weights: Any) -> Any:
         def layer(x: Any, w: Any) -> Any:
             return jnp.tanh(x @ w), jnp.sum(x)
@@ -63,6 +67,7 @@ def programs(bx: Any) -> dict[str, Example]:
     a, b, w1, b1, w2, b2, y = _draw((8, 16), (16, 8), (16, 32), (32,), (32, 8), (8,), (8, 8))
     params = [(w1, b1), (w2, b2)]
     x3, qkv, out, stack = _draw((8, 6, 8), (3, 8, 4, 4), (4, 4, 8), (3, 16, 16))
+    (stacked,) = _draw((8, 4, 4))
     replicated = [(P(), P()), (P(), P())]
     divided = [(P(None, "y"), P("y")), (P("y", None), P())]
     heads = P(None, None, "y")
@@ -78,6 +83,7 @@ def programs(bx: Any) -> dict[str, Example]:
         "attention backwards": Example(
             slopes, (x3, tuple(qkv), out), (P("x"), (P(None, "y"),) * 3, P("y"))
         ),
+        "decompositions": Example(decompositions, (stacked,), (P("x"),)),
         "scan": Example(layers, (a, stack), (P("x"), P(None, None, "y"))),
     }
 

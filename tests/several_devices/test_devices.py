@@ -126,6 +126,11 @@ def test_moves(on: Any, numbers: Any) -> None:
         np.testing.assert_array_equal(y, numbers)
         assert bindax.device_put(y, sharding) is y
         assert bindax.device_put(y, sharding, may_alias=False) is not y
+    one = bindax.device_put(numbers, bindax.devices()[1])
+    for device in (bindax.devices()[2], bindax.devices()[1]):
+        there = bindax.device_put(one, device, may_alias=False)
+        assert there.device is device
+        np.testing.assert_array_equal(there, numbers)
     z = bindax.device_put(x, on("y"), donate=True)
     assert x.is_deleted()
     assert z.sharding.spec == P("y")

@@ -223,6 +223,10 @@ def test_devices_that_do_not_fit(mesh: Any, on: Any, numbers: Any) -> None:
     abstract = NamedSharding(AbstractMesh((4, 2), ("x", "y")), P("x"))
     with pytest.raises(ValueError, match="has an abstract mesh, so it has no devices"):
         bindax.device_put(numbers, abstract)
+    inside = bindax.jit(lambda x: lax.with_sharding_constraint(x * 2, abstract))
+    assert inside(x).sharding.spec == P("x")
+    with pytest.raises(ValueError, match="a program on 1 devices was to be divided among the 8"):
+        inside(numbers)
 
 
 def test_a_backend_with_one_device(mesh: Any, on: Any, numbers: Any) -> None:
@@ -244,7 +248,7 @@ def test_a_backend_with_one_device(mesh: Any, on: Any, numbers: Any) -> None:
 
 def test_the_number_of_devices() -> None:
     program = (
-        "import sys, bindax\n"
+        "import os, sys, bindax\n"
         "from bindax import NamedSharding, P\n"
         "assert bindax.device_count() == 3\n"
         "mesh = bindax.make_mesh((3,), ('x',))\n"
@@ -254,6 +258,10 @@ def test_the_number_of_devices() -> None:
         "    bindax.config.num_cpu_devices = 4\n"
         "except RuntimeError as error:\n"
         "    print(error)\n"
+        "child = os.fork()\n"
+        "if not child:\n"  # which lacks the threads of XLA
+        "    os._exit(int(float((x + 1).sum()) != 21.0))\n"
+        "print(os.waitpid(child, 0)[1])\n"
     )
     environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
     done = subprocess.run(
@@ -264,6 +272,7 @@ def test_the_number_of_devices() -> None:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    values, refused = done.stdout.splitlines()
+    values, refused, child = done.stdout.splitlines()
+    assert child == "0"
     assert values == "15.0 False"
     assert "config.num_cpu_devices was set to 4, but the CPU has 3 devices since its" in refused

@@ -75,6 +75,36 @@ def test_an_optimizer_state_inherits_the_boxes():
     assert meta.get_partition_spec(momentum) == meta.get_partition_spec(params)
 
 
+def test_a_step_of_an_optimizer_keeps_the_boxes():
+    init = with_partitioning(bindax.nn.initializers.lecun_normal(), (None, "data"))
+    params = {"kernel": init(bindax.random.key(0), (4, 8)), "bias": np.zeros(8, "f4")}
+    optimizer = bindax.optimizers.adam(0.1)
+    state = optimizer.init(params)
+    found = meta.get_partition_spec(state)
+    moments = [x for x in bindax.tree.leaves(found) if x == PartitionSpec(None, "data")]
+    assert len(moments) == 2
+
+    def loss(params):
+        plain = meta.unbox(params)
+        return ((np.ones((2, 4), "f4") @ plain["kernel"] + plain["bias"]) ** 2).sum()
+
+    @bindax.jit
+    def step(params, state):
+        updates, state = optimizer.update(bindax.grad(loss)(params), state, params)
+        return bindax.optimizers.apply_updates(params, updates), state
+
+    after, _ = step(params, state)
+    assert after["kernel"].names == (None, "data")
+    assert float(loss(after)) < float(loss(params))
+
+
+def test_specs_divide_arrays_over_a_mesh():
+    mesh = bindax.sharding.AbstractMesh((4,), ("data",))
+    spec = meta.get_partition_spec({"kernel": Partitioned(np.ones((4, 8)), (None, "data"))})
+    sharding = bindax.sharding.NamedSharding(mesh, spec["kernel"])
+    assert sharding.shard_shape((4, 8)) == (4, 2)
+
+
 def test_boxes_go_through_jit_grad_and_control_flow():
     box = Partitioned(np.arange(3.0, dtype=np.float32), ("data",))
 

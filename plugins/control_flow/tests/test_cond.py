@@ -211,7 +211,7 @@ def test_messages() -> None:
         switch(0, [])
     with pytest.raises(TypeError, match=r"index of switch must be an integer, but it is float64"):
         switch(0.5, [lambda: 1])
-    with pytest.raises(TypeError, match=r"index of cond must be int32\[\], but it is bool\[\]"):
+    with pytest.raises(TypeError, match=r"of cond must be int32\[\], or bool\[\] for two"):
         bt.make_jaxpr(lambda: cond_p.bind(True, branches=()))()
 
 

@@ -35,7 +35,7 @@ def horner_dot(lower: int, upper: int, x: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("lower", "upper"), [(0, 5), (2, 4), (-2, 1), (3, 3), (5, 3)])
 def test_values_and_derivatives(lower: int, upper: int) -> None:
-    x = np.float64(0.7)
+    x = np.array(0.7)
     value, dot = horner_dot(lower, upper, 0.7)
     known = lambda x: horner(lower, upper, x)  # noqa: E731
     traced = lambda x: bt.jit(horner)(np.int32(lower), np.int32(upper), x)  # noqa: E731
@@ -58,7 +58,7 @@ def test_known_bounds_make_a_scan_and_traced_ones_a_while() -> None:
 def test_bounds_of_a_batch() -> None:
     uppers = np.array([0, 3, 5], np.int32)
     expected = [horner_dot(0, n, 0.7) for n in uppers]
-    x, one = np.float64(0.7), np.ones(())
+    x, one = np.array(0.7), np.ones(())
     found = bt.vmap(lambda n: bt.jvp(lambda x: horner(0, n, x), (x,), (one,)))(uppers)
     np.testing.assert_allclose(np.stack(found, 1), expected, rtol=1e-12)
 

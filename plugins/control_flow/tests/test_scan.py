@@ -105,7 +105,7 @@ def test_carry_types_are_promoted_where_jax_promotes_them() -> None:
         else:
             assert scan(step, init, xs)[0].dtype == expected
 
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), bx.enable_x64(True):
         for init in (0, 0.0, False, np.int32(1), np.float32(1.0), np.float64(1.0)):
             for x in (np.int32(2), np.float32(2.0), np.float64(2.0)):
                 agree(lambda c, x: (c + x, None), init, x)
@@ -121,8 +121,8 @@ def test_a_step_is_traced_at_each_call() -> None:
 
     xs = np.arange(5.0)
     for _ in range(2):
-        scan(step, np.float64(0.0), xs)
-    bt.jit(lambda xs: scan(step, np.float64(0.0), xs))(xs)
+        scan(step, np.array(0.0), xs)
+    bt.jit(lambda xs: scan(step, np.array(0.0), xs))(xs)
     assert len(calls) == 3
 
     class Unhashable:
@@ -131,7 +131,7 @@ def test_a_step_is_traced_at_each_call() -> None:
         def __call__(self, carry: Any, x: Any) -> Any:
             return step(carry, x)
 
-    scan(Unhashable(), np.float64(0.0), xs)
+    scan(Unhashable(), np.array(0.0), xs)
     assert len(calls) == 4
 
 

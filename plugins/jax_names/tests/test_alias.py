@@ -53,6 +53,7 @@ def test_names_are_those_of_bindax():
     assert "0.10.2 (0, 10, 2)" in out
 
 
+@pytest.mark.smoke
 def test_missing_names_are_said_and_logged():
     out = run(
         "import jax, bindax.jax_names\n"
@@ -97,6 +98,7 @@ def test_settings_of_jax():
     assert out.splitlines() == ["float64 True", "Unrecognized config option: no_setting"]
 
 
+@pytest.mark.smoke
 def test_arguments_for_several_devices():
     run(
         "import jax, jax.numpy as jnp\n"
@@ -116,6 +118,20 @@ def test_arguments_for_several_devices():
         "f = jax.jit(jnp.sin)\n"
         "f(x), f(x)\n"
         "assert f._cache_size() == 1\n"
+    )
+
+
+def test_jax_decides_where_bindax_decides_otherwise():
+    run(
+        "import jax, jax.numpy as jnp\n"
+        "x = jnp.arange(3.0)\n"
+        "assert x[5] == 2 and x[-7] == 0 and (x[None][:, 9] == 2).all()\n"
+        "for f in (jnp.abs, jax.jit(jnp.abs)):\n"
+        "    assert jax.grad(f)(0.0) == 1 and jax.grad(f)(-2.0) == -1\n"
+        "    assert jax.vmap(jax.grad(f))(x).tolist() == [1, 1, 1]\n"
+        "import bindax\n"
+        "with bindax.config.override(conventions='bindax'):\n"
+        "    assert jax.grad(jnp.abs)(0.0) == 0\n"
     )
 
 

@@ -33,6 +33,7 @@ def scale_p() -> Primitive:
     return scale
 
 
+@pytest.mark.smoke
 def test_a_primitive_through_every_transformation(scale_p):
     def f(x):
         return scale_p.bind(jnp.sin(x), by=3.0)

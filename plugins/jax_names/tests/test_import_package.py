@@ -30,7 +30,8 @@ PACKAGE = {
         "def wrong():\n"
         "    from jax import no_tracing\n"
     ),
-    "later.py": "import jax\nfrom os import path\n",
+    "later.py": "import jax\nfrom os import path\nfrom forjax.space import inside\n",
+    "space/inside.py": "from jax import lax\n",
 }
 
 CHECKS = """
@@ -73,6 +74,7 @@ def path(tmp_path: Path) -> Path:
     folder = tmp_path / "forjax"
     folder.mkdir()
     for name, text in PACKAGE.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     return tmp_path
 

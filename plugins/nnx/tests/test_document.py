@@ -291,6 +291,52 @@ def test_axis_metadata_follow_the_axes():
         nnx.vmap(lambda m: None, in_axes=1, transform_metadata={nnx.PARTITION_NAME: "c"})(m)
 
 
+def test_axis_metadata_follow_the_axes_of_scan():
+    class Sharded(nnx.Module):
+        def __init__(self, array, sharding):
+            self.param = nnx.Param(array, sharding=sharding)
+
+    m = Sharded(jnp.ones((3, 4, 5)), sharding=("a", "b", None))
+    inner = []
+
+    def step(carry, m):
+        inner.append((m.param.shape, m.param.sharding))
+        return carry, Sharded(m.param.value, m.param.sharding)
+
+    _, out = nnx.scan(
+        step,
+        in_axes=(nnx.Carry, 1),
+        out_axes=(nnx.Carry, 0),
+        transform_metadata={nnx.PARTITION_NAME: "b"},
+    )(0.0, m)
+    assert inner == [((3, 5), ("a", None))]
+    assert out.param.shape == (4, 3, 5)
+    assert out.param.sharding == ("b", "a", None)
+    assert m.param.sharding == ("a", "b", None)
+
+
+def test_modules_of_the_enclosing_scope_can_be_read():
+    weight = Weight(jnp.arange(3.0))
+    found = nnx.jit(lambda x: weight.param * x)(2.0)
+    np.testing.assert_array_equal(found, [0, 2, 4])
+    np.testing.assert_array_equal(nnx.vmap(lambda x: weight.param.sum() + x)(jnp.zeros(2)), [3, 3])
+
+
+def test_shared_references_are_kept_between_arguments_and_results():
+    weight = Weight(jnp.arange(3.0))
+
+    @nnx.jit
+    def again(a, b):
+        assert a is b["x"]
+        a.param.value = a.param.value + 1
+        return [b["x"], a, b["x"].param]
+
+    first, second, param = again(weight, {"x": weight})
+    assert first is second is weight
+    assert param is weight.param
+    np.testing.assert_array_equal(weight.param, [1, 2, 3])
+
+
 def test_on_arrays_alone_they_are_the_plain_transformations(x):
     def f(x):
         return (x * x).sum()

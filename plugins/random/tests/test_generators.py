@@ -93,3 +93,24 @@ def test_a_bound_first_met_in_a_traced_program_serves_outside_of_it():
 
     traced = bindax_transforms.jit(draw)(random.key(0))
     np.testing.assert_array_equal(draw(random.key(0)), traced)
+
+
+@pytest.mark.parametrize("shape", [(1,), (8,), (32,), (33,), (2, 16), (0,)])
+def test_hashes_in_a_loop_are_those_without(shape):
+    key = random.wrap_key_data(np.array([5, 7], np.uint32))
+    compiled = bindax.jit(lambda key: random.bits(key, shape))(key)
+    with bindax.config.override(backend="numpy"):
+        assert compiled.tolist() == random.bits(key, shape).tolist()
+
+
+def test_programs_for_all_sizes_are_exported():
+    pytest.importorskip("jaxlib")
+    export = pytest.importorskip("bindax_export")
+    (n,) = export.symbolic_shape("n")
+    words = bindax.ShapeDtypeStruct((2,), np.uint32)
+    program = bindax.jit(lambda words, x: random.normal(random.wrap_key_data(words), x.shape))
+    made = export.export(program)(words, bindax.ShapeDtypeStruct((n,), np.float32))
+    given = np.array([5, 7], np.uint32)
+    for size in (5, 40):
+        found = made.call(given, np.zeros(size, np.float32))
+        assert found.tolist() == random.normal(random.wrap_key_data(given), (size,)).tolist()

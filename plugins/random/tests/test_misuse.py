@@ -48,7 +48,7 @@ WRONG = [
         lambda: random.multivariate_normal(KEY, 0, 0, method=""),
     ),
     (ValueError, "axis of categories", lambda: random.dirichlet(KEY, 1.0)),
-    (TypeError, "does not fit into the dtype", lambda: random.pareto(KEY, np.float64(2))),
+    (TypeError, "does not fit into the dtype", lambda: random.pareto(KEY, np.array(2.0))),
 ]
 
 

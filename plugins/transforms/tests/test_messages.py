@@ -221,7 +221,7 @@ def test_inconsistent_batch_sizes() -> None:
         bt.vmap(lambda x, y: x, in_axes=(0,))(np.ones(2), np.ones(2))
     with pytest.raises(TypeError, match=r"must hold integers, None and trees of these"):
         bt.vmap(lambda x: x, in_axes=("a",))(np.ones(2))
-    with pytest.raises(ValueError, match=r"None in out_axes for output 0, but that output depends"):
+    with pytest.raises(ValueError, match=r"out_axes None for output 0, but that output depends"):
         bt.vmap(lambda x: x, out_axes=None)(np.ones(2))
     with pytest.raises(ValueError, match=r"put the mapped axis at 3 of output 0"):
         bt.vmap(lambda x: x, out_axes=3)(np.ones(2))

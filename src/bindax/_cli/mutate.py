@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @click.option("--seed", default=0, show_default=True, help="Seed of mutants and samples.")
 @click.option("--seconds", default=6.0, show_default=True, help="How long to look for one mistake.")
 @click.option("--primitive", "primitives", multiple=True, help="A primitive to look at; repeat it.")
+@click.option("--text", is_flag=True, help="Change the text of functions that rules reach.")
 @json_option
 @reports_errors
 def mutate(
@@ -27,6 +28,7 @@ def mutate(
     seed: int,
     seconds: float,
     primitives: tuple[str, ...],
+    text: bool,
     as_json: bool,
 ) -> None:
     """Damage the rules of PLUGIN one at a time, and count the mistakes that checks notice.
@@ -34,22 +36,36 @@ def mutate(
     Signs, factors, axes, dtypes, batches, terms, zeros, residuals and branches are damaged. What
     survives is a gap in the samples, or equivalent; a plugin says so with EquivalentMutant. The
     exit code is 1 when a mistake goes unnoticed.
-    """
-    from bindax_testing import mutate_plugin
 
-    report = mutate_plugin(
-        plugin,
-        count=count,
-        seed=seed,
-        seconds=seconds,
-        primitives=primitives,
-        progress=None if as_json else _show,
-    )
+    With --text, constants are off by one, operators and operands exchanged and comparisons turned,
+    in 80 places unless --count is given; equivalent ones survive, and the exit code is 0.
+    """
+    from bindax_testing import mutate_plugin, mutate_text
+
+    progress = None if as_json else _show
+    if text:
+        report = mutate_text(
+            plugin,
+            count=80 if count is None else count,
+            seed=seed,
+            seconds=seconds,
+            primitives=primitives,
+            progress=progress,
+        )
+    else:
+        report = mutate_plugin(
+            plugin,
+            count=count,
+            seed=seed,
+            seconds=seconds,
+            primitives=primitives,
+            progress=progress,
+        )
     if as_json:
         print_json(report.as_dict())
     else:
         console().print(report.summary, style="green" if report.ok else "red", markup=False)
-    if not report.ok:
+    if not report.ok and not text:
         sys.exit(1)
 
 

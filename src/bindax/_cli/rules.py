@@ -11,9 +11,12 @@ from bindax._cli._output import json_option, place, print_json, print_table, rep
 
 @click.command()
 @click.argument("primitive")
+@click.option(
+    "--package", help="A package written for JAX to import first, as by bindax.jax_names."
+)
 @json_option
 @reports_errors
-def rules(primitive: str, as_json: bool) -> None:
+def rules(primitive: str, package: str | None, as_json: bool) -> None:
     """Show the rules of PRIMITIVE: from which distribution, version, file and line.
 
     Loads the plugin that offers the primitive. Rules that are absent, and those that other
@@ -21,6 +24,10 @@ def rules(primitive: str, as_json: bool) -> None:
     """
     import bindax_core
 
+    if package is not None:
+        from bindax.jax_names import import_package
+
+        import_package(package)
     report = bindax_core.rule_coverage(primitive)
     if as_json:
         print_json(report)

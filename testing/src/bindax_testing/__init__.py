@@ -30,6 +30,7 @@ from bindax_testing._mutation._report import Mutant as Mutant
 from bindax_testing._mutation._report import MutationReport as MutationReport
 from bindax_testing._mutation._run import mutate_plugin as mutate_plugin
 from bindax_testing._mutation._run import mutate_rules as mutate_rules
+from bindax_testing._mutation._run_text import mutate_text as mutate_text
 from bindax_testing._outcomes import RuleResult as RuleResult
 from bindax_testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
-import attrs
 import numpy as np
 
 from bindax_core.kernel._extended import as_extended, is_extended
@@ -157,7 +157,7 @@ def is_differentiable(dtype: np.dtype[Any]) -> bool:
     return known
 
 
-@attrs.frozen
+@dataclass(eq=False)
 class ValueType:
     """A Python type whose instances are legal operands.
 

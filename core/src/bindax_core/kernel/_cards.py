@@ -8,9 +8,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
-
-import attrs
 
 from bindax_core.errors import MissingRuleError
 from bindax_core.kernel._primitive import Primitive
@@ -32,7 +31,7 @@ def _flatten(name: str, rules: tuple[RuleOrRules, ...], site: Site) -> list[Rule
                     f"kind(function), kind.absent('reason') or kind.elsewhere('distribution')."
                 )
             # A rule made by a helper is declared where the card is, not inside the helper.
-            flat.append(rule if rule.site.file == site.file else attrs.evolve(rule, site=site))
+            flat.append(rule if rule.site.file == site.file else replace(rule, site=site))
     return flat
 
 
@@ -84,7 +83,7 @@ def primitive(
     return made
 
 
-@attrs.frozen(eq=False)
+@dataclass(eq=False)
 class Extension:
     """Rules for a primitive that another package owns; takes effect when a plugin returns it."""
 
@@ -151,4 +150,4 @@ def _without_newer(primitive: Primitive, rule: Rule) -> Rule:
                 )
         return function(*args, **params)
 
-    return attrs.evolve(rule, function=without_newer)
+    return replace(rule, function=without_newer)

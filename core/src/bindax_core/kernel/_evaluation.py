@@ -57,9 +57,11 @@ class EvalTrace(Trace):
         foreign: list[Any] = []  # memory that the caller can write to
         for x in operands:
             if type(x) is Array:
-                if x._host is None and not x._is_within_reach():
-                    return run_operation(primitive, operands, params)
-                aval, array = x.aval, x._host if x._host is not None else x.numpy()
+                aval, array = x.aval, x._host
+                if array is None:
+                    if not x._is_within_reach():
+                        return run_operation(primitive, operands, params)
+                    array = x.numpy()
             else:
                 aval, array = host_operand(x)
                 if isinstance(array, _ndarray) and (array is x or array.base is not None):

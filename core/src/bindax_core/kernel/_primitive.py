@@ -74,16 +74,18 @@ class Primitive:
             The result, or with ``multiple_results`` the list of results.
         """
         top_trace = find_top_trace(operands)
+        pure = top_trace.pure  # boxes an array, the usual operand, without a call between
         try:
-            tracers = [full_raise(top_trace, x) for x in operands]
+            tracers = [pure(x) if type(x) is Array else full_raise(top_trace, x) for x in operands]
         except UnexpectedTracerError:
             inner = [unwrapped(x) for x in operands]  # may be tracers of a higher level
             if all(map(is_, inner, operands)):
                 raise
             return self.bind(*inner, **params)
         outs = top_trace.process_primitive(self, tracers, params)
-        outs = [full_lower(x) for x in outs]
-        return outs if self.multiple_results else outs[0]
+        if self.multiple_results:
+            return [full_lower(x) for x in outs]
+        return full_lower(outs[0])
 
     def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
         """The types of the results, from the ``abstract_eval`` rule; they are remembered."""

@@ -12,10 +12,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from bindax_core.errors import DuplicateRuleError, MissingRuleError
 from bindax_core.kernel._site import Site, caller_site
@@ -28,7 +27,7 @@ Function = Callable[..., Any]
 _write_lock = threading.Lock()
 
 
-@attrs.frozen(eq=False)
+@dataclass(eq=False)
 class Rule:
     """The interpretation of one primitive by one rule kind; made by calling the kind.
 
@@ -47,7 +46,7 @@ class Rule:
     kind: RuleKind
     function: Function | None
     site: Site
-    options: dict[str, Any] = attrs.field(factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     platform: str | None = None
     reason: str | None = None
     provider: str | None = None

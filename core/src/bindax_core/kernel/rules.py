@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import attrs
+from typing import NamedTuple
 
 from bindax_core.kernel import _adapters
 from bindax_core.kernel._rule_tables import RuleFamily, RuleKind
 
 
-@attrs.frozen
-class Effect:
+class Effect(NamedTuple):
     """Something that a program does besides computing its results.
 
     Attributes:

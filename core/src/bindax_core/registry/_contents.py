@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
-
-import attrs
 
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.registry._installed import installed
 from bindax_core.registry._loader import LOADED, Plugin
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class PluginContents:
     """The declarations of a loaded plugin.
 
@@ -33,7 +32,7 @@ class PluginContents:
     rules: tuple[tuple[str, Primitive], ...]
     declared: frozenset[str]
     types: tuple[type, ...]
-    hooks: Any = attrs.field(repr=False, eq=False)
+    hooks: Any = field(repr=False, compare=False)
 
 
 def plugin_contents(name: str | None = None) -> list[PluginContents]:

@@ -7,15 +7,14 @@ into staged declarations, which say what they claim and how to install and remov
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
-
-import attrs
 
 from bindax_core.registry._manifest import Distribution, Entry
 from bindax_core.registry._provenance import Provenance
 
 
-@attrs.frozen(eq=False)
+@dataclass(eq=False)
 class Staged:
     """One declaration of a plugin, checked and not yet installed.
 
@@ -65,7 +64,7 @@ class Installer(Protocol):
         ...
 
 
-@attrs.frozen(eq=False)
+@dataclass(eq=False)
 class Claimant:
     """One side of a conflict."""
 
@@ -73,7 +72,7 @@ class Claimant:
     text: str
 
 
-@attrs.frozen(eq=False)
+@dataclass(eq=False)
 class Conflict:
     """Two or more distributions that claim the same thing.
 

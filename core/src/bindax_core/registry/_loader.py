@@ -7,7 +7,6 @@ removed, its traceback is kept for ``bindax doctor``, and everything else works.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import sys
@@ -17,10 +16,9 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
-
-import attrs
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry import _claims
@@ -38,7 +36,7 @@ QUARANTINED = "quarantined"
 _WAIT_INSIDE_IMPORT = 20.0
 
 
-@attrs.define(eq=False)
+@dataclass(eq=False)
 class Plugin:
     """An installed plugin and what became of it.
 
@@ -58,8 +56,8 @@ class Plugin:
     error: BaseException | None = None
     traceback: str = ""
     seconds: float = 0.0
-    installed: list[Staged] = attrs.field(factory=list)
-    notes: list[str] = attrs.field(factory=list)
+    installed: list[Staged] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     hooks: Any = None
 
     @property
@@ -301,6 +299,10 @@ def _check_names(plugin: Plugin, target: Any, known: list[str]) -> None:
             continue
         # An imported package of such a name is no function, and pluggy marks with this attribute.
         marked = getattr(function, "bindax_impl", None) is not None
+        if marked and name in known:
+            continue
+        import difflib  # for mistakes alone
+
         similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
         where = f"{plugin.entry.value} defines {name!r}"
         if name not in known and marked:
@@ -349,16 +351,18 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
             entry for entry in current.entries(group) if entry.distribution.name == distribution
         ]
         names = {entry: entry.offered_name for entry in entries}
+        offered, present = set(names.values()), {one.name for one in brought}
         notes.extend(
             f"the {kind} {one.name!r} is not in the group bindax.v1.{group} of the manifest of "
             f"{distribution}, so it is not found before the plugin is loaded"
             for one in sorted(brought, key=lambda one: str(one.name))
-            if not any(_is_entry_of(entry, one) for entry in entries)
+            if one.name not in offered and not any(_is_entry_of(entry, one) for entry in entries)
         )
         notes.extend(
             f"the {kind} {name!r} is offered in {entry.place}, but no hook returned it"
             for entry, name in names.items()
-            if not any(_is_entry_of(entry, one) for one in brought)
+            if name not in present
+            and not any(_is_entry_of(entry, one) for one in brought)
             and current.plugins_behind(entry) == (plugin.entry,)
             and _is_installed(entry)
         )

@@ -14,6 +14,7 @@ from bindax_core.kernel._site import Site
 from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manifest, normalized
 
 _distributions: dict[tuple[int, str], Distribution | None] = {}
+_packages: dict[int, dict[str, set[Distribution]]] = {}
 
 
 class Provenance(NamedTuple):
@@ -84,22 +85,24 @@ def _find(current: Manifest, module: str) -> Distribution | None:
 
 def _mentioned(current: Manifest, module: str) -> Distribution | None:
     """The distribution whose manifest mentions the longest package that also holds the module."""
-    parts = module.split(".")
-    best: tuple[int, Distribution | None] = (0, None)
-    for kind in KINDS:
-        for entry in current.entries(kind):
-            if not entry.module.startswith(parts[0]):
-                continue
-            shared = 0
-            for ours, theirs in zip(parts, entry.module.split("."), strict=False):
-                if ours != theirs:
-                    break
-                shared += 1
-            if shared > best[0]:
-                best = (shared, entry.distribution)
-            elif shared == best[0] and best[1] not in (None, entry.distribution):
-                best = (shared, None)  # a namespace package that several distributions share
-    return best[1]
+    packages = _packages.get(id(current)) or _packages.setdefault(id(current), _owners(current))
+    while module:
+        owners = packages.get(module)
+        if owners is not None:  # of a namespace package that several share, it is none
+            return next(iter(owners)) if len(owners) == 1 else None
+        module = module.rpartition(".")[0]
+    return None
+
+
+def _owners(current: Manifest) -> dict[str, set[Distribution]]:
+    """The distributions that mention a module, for each module and each package that holds it."""
+    owners: dict[str, set[Distribution]] = {}
+    mentions = {(entry.module, entry.distribution) for k in KINDS for entry in current.entries(k)}
+    for module, distribution in mentions:
+        while module:
+            owners.setdefault(module, set()).add(distribution)
+            module = module.rpartition(".")[0]
+    return owners
 
 
 def _listed(current: Manifest, module: str) -> Distribution | None:

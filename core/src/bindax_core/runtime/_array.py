@@ -16,6 +16,7 @@ from bindax_core.runtime._guards import note_transfer
 from bindax_core.runtime._number_types import admitted_array
 from bindax_core.runtime._operators import ArrayOperators
 from bindax_core.runtime._placement import PlacedElsewhereError
+from bindax_core.runtime._runtime import runtime
 
 NumPyArray = np.ndarray[Any, Any]
 
@@ -186,7 +187,12 @@ class Array(ArrayPlaces, ArrayOperators):
 
     def _is_within_reach(self) -> bool:
         """Tell whether NumPy can read the bytes where they are."""
-        return self._buffer is None or bool(self._backend.host_accessible)
+        # A forked process lacks the threads of a compiler: there, NumPy is what there is.
+        return (
+            self._buffer is None
+            or bool(self._backend.host_accessible)
+            or not runtime.has_compiler_threads
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -325,6 +331,8 @@ class Array(ArrayPlaces, ArrayOperators):
             return f"Array(shape={self.shape}{suffix}"
         if self.size == 0:
             return f"Array([], shape={self.shape}{suffix}"
+        if not (self.is_fully_addressable or self.is_fully_replicated):
+            return f"Array(shape={self.shape}{suffix}"  # parts are in other processes
         text = np.array2string(self.numpy(), prefix="Array(", separator=", ", suffix=suffix)
         return f"Array({text}{suffix}"
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from bindax_core.runtime._placement import default_sharding, place_on, sharding_of
 
@@ -88,7 +87,7 @@ class ArrayPlaces:
             start(self._buffer)
 
 
-@attrs.frozen(eq=False)
+@dataclass(eq=False)
 class Shard:
     """The part of an array on one device.
 
@@ -101,7 +100,7 @@ class Shard:
     device: Any
     index: tuple[slice, ...]
     replica_id: int
-    _array: Any = attrs.field(repr=False)
+    _array: Any = field(repr=False)
 
     @property
     def _is_local(self) -> bool:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import attrs
 import numpy as np
 
 from bindax_core.errors import BackendError
@@ -91,11 +90,13 @@ class LoweringContext(Protocol):
         avals_in: the types of the operands.
         avals_out: the types of the results.
         platform: the kind of device that is compiled for.
+        device_count: the number of devices that the program is divided among.
     """
 
     avals_in: Sequence[Any]
     avals_out: Sequence[Any]
     platform: str
+    device_count: int
 
     def op(
         self,
@@ -140,8 +141,7 @@ class LoweringContext(Protocol):
         """A call of a Python function on the host, with NumPy arrays; dropped only if pure."""
 
 
-@attrs.frozen
-class Region:
+class Region(NamedTuple):
     """A region of an operation, such as the body of a reduction.
 
     Attributes:
@@ -198,8 +198,7 @@ class _Interpreter:
         return [HOST]
 
 
-@attrs.frozen
-class InterpretedProgram:
+class InterpretedProgram(NamedTuple):
     """A program "lowered" to itself, for use where no compiler is installed."""
 
     jaxpr: ClosedJaxpr

@@ -102,15 +102,18 @@ class Config:
         transfer_guard_host_to_device: what becomes of arrays that have to be brought to a device:
             ``"allow"``, ``"log"`` or ``"disallow"`` those that nobody asked for with
             ``device_put``; ``"log_explicit"`` or ``"disallow_explicit"`` all of them
-            (``BINDAX_TRANSFER_GUARD_HOST_TO_DEVICE``, else ``BINDAX_TRANSFER_GUARD``).
+            (``BINDAX_TRANSFER_GUARD_HOST_TO_DEVICE``). The variable ``BINDAX_TRANSFER_GUARD`` is
+            for both directions.
         transfer_guard_device_to_host: the same for arrays that are brought to the host, where
-            ``device_get`` asks for it (``BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST``, else
-            ``BINDAX_TRANSFER_GUARD``). The memory of CPU devices is the host's: reading it is no
-            transfer.
+            ``device_get`` asks for it (``BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST``). The memory of
+            CPU devices is the host's: reading it is no transfer.
         check_tracer_leaks: raise at the end of each trace when a value that was traced in it is
             still kept somewhere (``BINDAX_CHECK_TRACER_LEAKS``). Slow; costs nothing when off.
         default_prng_impl: the generator of random keys that name none
             (``BINDAX_DEFAULT_PRNG_IMPL``).
+        conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
+            index out of bounds is taken to the nearest end, and the derivative of the absolute
+            value at zero is 1 (``BINDAX_CONVENTIONS``).
         num_cpu_devices: how many devices the CPU is divided into, to try programs for several
             devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
         default_device: the device of programs whose operands are on none in particular; None for
@@ -134,6 +137,7 @@ class Config:
         "compilation_cache_bytes",
         "compilation_cache_dir",
         "compiled_programs",
+        "conventions",
         "debug_infs",
         "debug_nans",
         "default_device",
@@ -183,6 +187,7 @@ class Config:
     transfer_guard_device_to_host: str
     check_tracer_leaks: bool
     default_prng_impl: str
+    conventions: Literal["bindax", "jax"]
     num_cpu_devices: int
     default_device: Any
     mesh: Any
@@ -199,6 +204,7 @@ class Config:
         "default_matmul_precision",
         "numpy_rank_promotion",
         "numpy_dtype_promotion",
+        "conventions",
         "default_device",
         "mesh",
         "default_prng_impl",
@@ -225,6 +231,7 @@ class Config:
         **dict.fromkeys(_GUARDS, _LEVELS),
         "numpy_rank_promotion": ("allow", "warn", "raise"),
         "numpy_dtype_promotion": ("standard", "strict"),
+        "conventions": ("bindax", "jax"),
     }
 
     _COUNTS = ("compiled_programs", "compilation_cache_bytes", "num_cpu_devices")
@@ -246,6 +253,7 @@ class Config:
         self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
         self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
         self.num_cpu_devices = _number("BINDAX_NUM_CPU_DEVICES", _devices_of_xla_flags())
+        self.conventions = os.environ.get("BINDAX_CONVENTIONS", "bindax")  # type: ignore[assignment]
         self.default_device = self.mesh = None
         self.default_prng_impl = os.environ.get("BINDAX_DEFAULT_PRNG_IMPL", "threefry2x32")
         both = os.environ.get("BINDAX_TRANSFER_GUARD", "allow")

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from bindax_core.sharding._sharding import Index, Sharding
 
 
+def _sharding_argument(what: str, given: Any) -> Any:
+    if not hasattr(given, "device_assignment"):
+        raise TypeError(f"{what}: sharding must be a Sharding, but it is {given!r:.80}.")
+    return given
+
+
 def make_array_from_callback(
     shape: Sequence[int],
     sharding: Sharding,
@@ -43,6 +49,7 @@ def make_array_from_callback(
     Array([0, 1, 2, 3], dtype=int64)
     """
     what, shape = "make_array_from_callback", tuple(shape)
+    sharding = _sharding_argument(what, sharding)
     sharding.check(shape, f"{what}: the array")
     parts: dict[str, Any] = {}
     indices = sharding.addressable_devices_indices_map(shape)
@@ -77,6 +84,7 @@ def make_array_from_process_local_data(
     Array([0, 1, 2], dtype=int64)
     """
     what = "make_array_from_process_local_data"
+    sharding = _sharding_argument(what, sharding)
     local = as_array(local_data).numpy()
     is_local = [getattr(device, "is_local", True) for device in sharding.device_assignment]
     if not any(is_local):
@@ -130,6 +138,7 @@ def make_array_from_single_device_arrays(
     Array(1, dtype=int64, weak_type=True)
     """
     what, shape = "make_array_from_single_device_arrays", tuple(shape)
+    sharding = _sharding_argument(what, sharding)
     sharding.check(shape, f"{what}: the array")
     by_device: dict[Any, Array] = {}
     for i, x in enumerate(arrays):

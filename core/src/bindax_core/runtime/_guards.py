@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from bindax_core.kernel._source_info import is_internal
 from bindax_core.runtime._config import config
 from bindax_core.runtime._runtime import runtime
 
-_logger = logging.getLogger("bindax")
 _ways = {"host_to_device": "to a device", "device_to_host": "to the host"}
 
 
@@ -53,7 +51,9 @@ def note_transfer(direction: str, aval: Any) -> None:
     how = "explicit" if _state.explicit else "implicit"
     what = f"{how} transfer of {aval.str_short()} {_ways[direction]}"
     if level.startswith("log"):
-        _logger.warning("%s", what)
+        import logging  # what few processes need, and takes a tenth of the import of bindax
+
+        logging.getLogger("bindax").warning("%s", what)
         return
     remedy = "device_put" if direction == "host_to_device" else "device_get"
     raise TransferError(
@@ -93,7 +93,7 @@ def _trace_of(x: Any) -> Any:
 
 
 def _locals_of_interpreters() -> Iterator[int]:
-    """What functions of bindax that are running hold, and what is in it: they are about to end."""
+    """Names of what running functions of bindax hold, and of its parts: they are about to end."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if is_internal(frame.f_code):

@@ -7,9 +7,7 @@ abstract value, and the interpreters use them without knowing any primitive.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._aval import AbstractValue, ShapedArray, typeof
@@ -17,8 +15,7 @@ from bindax_core.runtime._runtime import runtime
 from bindax_core.runtime._transaction import record_undo
 
 
-@attrs.frozen(eq=False)
-class ArrayOperations:
+class ArrayOperations(NamedTuple):
     """The operations that interpreters need on values of one kind; all of them traceable.
 
     Attributes:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import attrs
 
 from bindax_core.kernel._aval import float0
 from bindax_core.kernel._extended import is_extended
@@ -71,7 +70,7 @@ def _extended_places(avals: Sequence[Any]) -> list[int]:
     return [i for i, aval in enumerate(avals) if is_extended(getattr(aval, "dtype", float0))]
 
 
-@attrs.frozen
+@dataclass(eq=False)
 class OverlaidProgram:
     """A lowered program on arrays of extended dtypes."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
 import numpy as np
 
 from bindax_core.errors import BackendError
@@ -42,6 +42,12 @@ class Place(Protocol):
     def assemble(self, aval: Any, buffers: Sequence[Any]) -> Any:
         """One buffer of those of the devices of this process, in the order of the devices."""
 
+    def receive(self, buffer: Any, aval: Any, sharding: Sharding) -> Any:
+        """A copy here of a buffer of the backend with a sharding; None if it must pass the host."""
+
+    def copy(self, buffer: Any, aval: Any) -> Any:
+        """A buffer in this place with memory of its own."""
+
     def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
         """The devices of this process, each with the buffer of its part, on that device alone."""
 
@@ -65,7 +71,7 @@ class PlacedElsewhereError(BackendError):
     """A buffer is on other devices of the backend than the one that is asked for."""
 
 
-@attrs.frozen
+@dataclass(frozen=True, repr=False)
 class HostDevice:
     """The host as a device: what the backend that interprets programs has in place of devices.
 

@@ -119,16 +119,28 @@ def _default_place() -> Any:
 
 
 def _moved(leaf: Any, place: Any, donate: bool) -> Array:
-    """An array of the same values in another place, by way of the host."""
+    """An array of the same values in another place, by way of the host if need be."""
     aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
-    if config.transfer_guard_host_to_device != "allow":
-        note_transfer("host_to_device", aval)
     physical = own.physical()
-    host = np.array(physical) if own is leaf else physical.numpy()
-    made = Array.from_buffer(aval, place.put(host, physical.aval), place)
+    buffer = _received(physical, place) if own is leaf else None
+    if buffer is None:
+        if config.transfer_guard_host_to_device != "allow":
+            note_transfer("host_to_device", aval)
+        host = np.array(physical) if own is leaf else physical.numpy()
+        buffer = place.put(host, physical.aval)
+    made = Array.from_buffer(aval, buffer, place)
     if donate and own is leaf:
         own.delete()
     return made
+
+
+def _received(physical: Array, place: Any) -> Any:
+    """A buffer copied from devices to devices; None where the bytes have to pass the host."""
+    receive = getattr(place, "receive", None)
+    source = getattr(physical.place, "backend", physical.place)
+    if physical._buffer is None or receive is None or source is not place.backend:
+        return None
+    return receive(physical._buffer, physical.aval, physical.sharding)
 
 
 def devices(backend: str | None = None) -> list[Any]:

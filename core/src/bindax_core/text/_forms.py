@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
-
-import attrs
+from typing import Any, NamedTuple, TypeVar
 
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel.rules import Effect
@@ -17,8 +15,7 @@ Write = Callable[[Any], Mapping[str, Any]]
 Class = TypeVar("Class", bound=type)
 
 
-@attrs.frozen(eq=False)
-class TextForm:
+class TextForm(NamedTuple):
     """The text form of the instances of a class.
 
     Attributes:
@@ -105,8 +102,8 @@ def _of_fields(type_: Any) -> tuple[Write, Callable[..., Any]]:
         return (lambda x: {"name": x.name}), (lambda name: type_[name])
     if issubclass(type_, tuple) and hasattr(type_, "_fields"):
         return (lambda x: x._asdict()), type_
-    if attrs.has(type_):
-        names = {a.alias: a.name for a in attrs.fields(type_) if a.init}
+    if hasattr(type_, "__attrs_attrs__"):  # without loading attrs where nobody else did
+        names = {a.alias: a.name for a in type_.__attrs_attrs__ if a.init}
     elif dataclasses.is_dataclass(type_):
         names = {field.name: field.name for field in dataclasses.fields(type_) if field.init}
     else:

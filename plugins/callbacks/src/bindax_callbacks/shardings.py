@@ -73,9 +73,9 @@ def visualize_array_sharding(arr: Any, *, use_color: bool = False, scale: float 
     >>> import numpy as np
     >>> from bindax_core import device_put
     >>> visualize_array_sharding(device_put(np.ones((2, 2))))
-    ┌───────┐
-    │ cpu 0 │
-    └───────┘
+    ┌...┐
+    │ ... 0 │
+    └...┘
     """
     shape = typeof(arr).shape
     inspect_array_sharding(
@@ -98,6 +98,10 @@ def visualize_sharding(
     Raises:
         ValueError: when the shape has other than one or two axes.
     """
+    if not hasattr(sharding, "device_assignment"):
+        raise TypeError(
+            f"visualize_sharding: sharding must be a Sharding, but it is {sharding!r:.80}."
+        )
     shape = tuple(shape)
     if len(shape) not in (1, 2):
         raise ValueError(

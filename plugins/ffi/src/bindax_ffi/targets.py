@@ -83,6 +83,8 @@ def register_ffi_target(
 
 def _known(platform: str) -> str:
     """The name that programs have for a platform."""
+    if not isinstance(platform, str):
+        raise TypeError(f"platform must be the name of one, but it is {platform!r:.60}.")
     return {"gpu": "cuda", "host": "cpu"}.get(platform.lower(), platform.lower())
 
 
@@ -163,6 +165,8 @@ def pycapsule(funcptr: Any) -> Any:
     >>> type(pycapsule(ctypes.pythonapi.Py_IsInitialized)).__name__
     'PyCapsule'
     """
+    if not hasattr(funcptr, "argtypes"):
+        raise TypeError(f"pycapsule takes a function of a library, but got {funcptr!r:.80}.")
     new = ctypes.pythonapi.PyCapsule_New
     new.restype = ctypes.py_object
     new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)

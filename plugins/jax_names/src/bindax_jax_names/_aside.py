@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import pkgutil
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
@@ -48,8 +49,10 @@ def import_package(name: str) -> ModuleType:
         ModuleNotFoundError: when there is no such package.
         ImportError: when it needs a name of JAX that bindax does not have.
 
-    >>> from bindax_jax_names import import_package
-    >>> import_package("jax.numpy").ones(2).shape
+    >>> from bindax_core import config
+    >>> before = {"enable_x64": config.enable_x64, "conventions": config.conventions}
+    >>> with config.override(**before):  # JAX's rules for dtypes hold for the whole process
+    ...     import_package("jax.numpy").ones(2).shape
     (2,)
     """
     use_rules_of_jax()
@@ -194,9 +197,26 @@ class BesideFinder(MetaPathFinder):
 def _spec_of(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     """The spec of a module by its own name, by the finders that there are."""
     if path is not None:
-        return PathFinder.find_spec(name, path)
+        return _spec_inside(name, path)
     for finder in sys.meta_path:
         found = None if isinstance(finder, BesideFinder) else finder.find_spec(name, None)
         if found is not None:
             return found
     return None
+
+
+def _spec_inside(name: str, path: Sequence[str]) -> ModuleSpec | None:
+    """The spec of a module in one of some folders, or of the folders of its name together."""
+    folders: list[str] = []
+    for entry in path:
+        finder = pkgutil.get_importer(entry)
+        found = None if finder is None else finder.find_spec(name)
+        if found is not None and found.loader is not None:
+            return found
+        if found is not None:
+            folders += found.submodule_search_locations or ()
+    if not folders:
+        return None
+    spec = ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = folders
+    return spec

@@ -45,6 +45,7 @@ def use_rules_of_jax() -> None:
     from bindax_jax_names.shims.avals import add_attributes
 
     add_attributes()
+    config.conventions = "jax"
     if hasattr(config, "enable_x64"):
         text = os.environ.get("JAX_ENABLE_X64", "").strip().lower()
         config.enable_x64 = text not in ("", "0", "false", "no", "off", "n", "f")

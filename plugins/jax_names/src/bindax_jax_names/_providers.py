@@ -1,4 +1,4 @@
-"""Which modules stand for a module of JAX.
+"""The modules that stand for a module of JAX.
 
 By default it is the one of bindax with the same path. Where JAX has names that bindax spells
 another way, a module of ``shims`` has them, and comes first.
@@ -43,7 +43,6 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.example_libraries.stax": (f"{_SHIMS}.stax",),
     "jax.experimental.shard_map": ("bindax",),
     "jax.experimental.sparse": ("bindax.experimental.sparse", f"{_SHIMS}.sparse"),
-    "jax.experimental.checkify": ("bindax.experimental.checkify", f"{_SHIMS}.checkify"),
     "jax.experimental.hijax": (f"{_SHIMS}.hijax",),
     "jax.experimental.layout": (f"{_SHIMS}.layout",),
     "jax.experimental.mesh_utils": (f"{_SHIMS}.mesh_utils",),

@@ -14,8 +14,11 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
     },
     "jax._src.array": {"_reconstruct_array": f"{_SHIMS}.private:reconstruct_array"},
     "jax._src.checkify": {
-        name: f"jax.experimental.checkify:{name}"
-        for name in ("Error", "checkify", "check", "user_checks", "all_checks", "float_checks")
+        "Error": "jax.experimental.checkify:Error",
+        "JaxException": f"{_SHIMS}.private:JaxException",
+        "Out": "typing:Any",
+        "checkify": "jax.experimental.checkify:checkify",
+        "user_checks": "jax.experimental.checkify:user_checks",
     },
     "jax._src.compiler": {"backend_compile_and_load": f"{_SHIMS}.private:compile_program"},
     "jax._src.core": {

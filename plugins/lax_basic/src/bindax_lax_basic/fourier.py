@@ -129,11 +129,11 @@ def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: Lengths) -> Sha
     return ShapedArray((*x.shape[:-count], *outer), dtype)
 
 
-_FUNCTIONS: dict[FftType, Any] = {
-    FftType.FFT: np.fft.fftn,
-    FftType.IFFT: np.fft.ifftn,
-    FftType.RFFT: np.fft.rfftn,
-    FftType.IRFFT: np.fft.irfftn,
+_FUNCTIONS = {  # of numpy.fft, which is loaded when one of them is called
+    FftType.FFT: "fftn",
+    FftType.IFFT: "ifftn",
+    FftType.RFFT: "rfftn",
+    FftType.IRFFT: "irfftn",
 }
 
 
@@ -143,7 +143,7 @@ def _fft_impl(x: NumPyArray, *, fft_type: FftType, fft_lengths: Lengths) -> Any:
     if 0 in x.shape or 0 in aval.shape:
         return np.zeros(aval.shape, aval.dtype)
     axes = tuple(range(-len(fft_lengths), 0))
-    out = _FUNCTIONS[fft_type](x, s=fft_lengths, axes=axes)
+    out = getattr(np.fft, _FUNCTIONS[fft_type])(x, s=fft_lengths, axes=axes)
     return out.astype(aval.dtype, copy=False)
 
 

@@ -97,8 +97,35 @@ def call(
         "operand_layouts": layouts([aval for _, aval in operands]),
         "result_layouts": layouts(results),
     }
+    if batch and getattr(ctx, "device_count", 1) > 1:
+        attributes |= _batch_attributes([aval.shape for _, aval in operands], results, batch)
     values = [value for value, _ in operands]
     return ctx.op("stablehlo.custom_call", values, results, attributes)
+
+
+def _batch_attributes(
+    shapes: Sequence[tuple[int, ...]], results: Sequence[ShapedArray], batch: int
+) -> dict[str, str]:
+    """The attributes by which XLA divides a call among devices along its leading axes alone."""
+    sizes = dict(zip(_FACTORS, shapes[0][:batch], strict=False))
+    common, free = list(sizes), iter(_FACTORS[batch:])
+
+    def factors(shape: tuple[int, ...]) -> str:
+        own = [next(free) for _ in shape[batch:]]
+        sizes.update(zip(own, shape[batch:], strict=True))
+        return f"[{', '.join([*common, *own])}]"
+
+    taken = ", ".join([factors(shape) for shape in shapes])
+    given = ", ".join([factors(aval.shape) for aval in results])
+    counts = ", ".join([f"{name}={size}" for name, size in sizes.items()])
+    return {
+        "mhlo.frontend_attributes": f'{{num_batch_dims = "{batch}"}}',
+        "sdy.sharding_rule": f"#sdy.op_sharding_rule<({taken})->({given}) {{{counts}}}, custom>",
+    }
+
+
+_FACTORS = [*"ijklmnopqrstuvwxyz", *[f"z_{i}" for i in range(1, 60)]]
+"""The names that Shardy gives to the axes of operations, in its order."""
 
 
 def _layout(rank: int, batch: int) -> str:

@@ -32,16 +32,14 @@ class NodeToken:
     Attributes:
         type: its type.
         names: the names of its attributes, sorted; their tokens follow in this order.
-        places: each name, and with the type before it, as messages have it.
         metadata: what else makes the node, for types of other packages.
     """
 
-    __slots__ = ("metadata", "names", "places", "type")
+    __slots__ = ("metadata", "names", "type")
 
     def __init__(self, type: type, names: tuple[Any, ...], metadata: Any = None) -> None:
         self.type = type
         self.names = names
-        self.places = tuple([(name, f"{type.__name__}.{name}") for name in names])
         self.metadata = metadata
 
     def __reduce__(self) -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from weakref import ref
 
 from bindax_core.extend import tree_unflatten
 from bindax_nnx._context import current_trace
+from bindax_nnx._places import Place, name_places
 from bindax_nnx._tokens import (
     SELF_EXPLAINING,
     Branch,
@@ -20,9 +22,10 @@ from bindax_nnx._tokens import (
 from bindax_nnx.errors import GraphError
 from bindax_nnx.foreign import find_foreign
 from bindax_nnx.object import Object
-from bindax_nnx.variables import Variable, name_place, restore_variable
+from bindax_nnx.variables import Variable, restore_variable
 
 _set = object.__setattr__
+_STATIC_WORDS = SELF_EXPLAINING | {tuple}
 
 
 class Build:
@@ -99,7 +102,7 @@ class Build:
         raise GraphError(f"{token!r} is no word of a structure.")
 
     def _variable(
-        self, token: VariableToken, value: Any, place: str | None = None
+        self, token: VariableToken, value: Any, place: Place | None = None
     ) -> Variable[Any]:
         variable = restore_variable(token, value, self.context, place)
         self.references.append(variable)
@@ -129,15 +132,17 @@ class Build:
         self.references.append(node)
         attributes = {}
         words = self.tokens
-        for name, place in token.places:
+        holder = None if foreign is not None else ref(node)
+        for name in token.names:
             word = words[self.position]
             if type(word) is VariableToken:
                 self.position += 1
+                place = None if holder is None else (holder, name)
                 attributes[name] = self._variable(word, next(self.values), place)
             else:
                 value = attributes[name] = self.next()
-                if isinstance(value, Variable):
-                    name_place(value, place)
+                if holder is not None and type(word) not in _STATIC_WORDS:
+                    name_places(value, holder, name)
         if foreign is not None:
             foreign.fill(node, attributes)
         else:
@@ -154,4 +159,5 @@ def new_object(kind: type[Object], context: Any) -> Any:
     _set(node, "_nnx_context", context)
     _set(node, "_nnx_mark", None)
     _set(node, "_nnx_plan", None)
+    _set(node, "_nnx_place", None)
     return node

@@ -18,6 +18,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.tree_util import flatten_one_level_with_keys, is_tree_node
+from bindax_nnx._places import full_name
 from bindax_nnx._tokens import (
     SELF_EXPLAINING,
     branch_token,
@@ -338,7 +339,7 @@ class Walk:
                 except TypeError as error:
                     if not is_tree_node(type(child)) and not is_reference(child):
                         return GraphError(
-                            f"{type(node).__name__}.{key} is static, since it is no variable or "
+                            f"{_name(node)}.{key} is static, since it is no variable or "
                             f"object, but cannot be hashed: {error}. Use a tuple or another "
                             f"hashable value, or hold arrays in variables."
                         )
@@ -346,6 +347,10 @@ class Walk:
 
 
 # ---------------------------------------------------------------------------- children and paths
+
+
+def _name(node: Any) -> str:
+    return full_name(node) if isinstance(node, Object) else type(node).__name__
 
 
 def path_key(node: Any, name: str) -> Any:

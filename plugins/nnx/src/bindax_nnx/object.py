@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar
+from weakref import ref
 
 from bindax_nnx._context import clock, current_trace, describe_trace
+from bindax_nnx._places import Place, full_name, name_places
 from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import NodeToken, node_token
 from bindax_nnx.errors import TraceContextError
-from bindax_nnx.variables import Variable, name_place
 
 _set = object.__setattr__
 
@@ -20,12 +21,13 @@ class Object:
     hashable. Arrays belong into variables. Several attributes may hold the same object.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_nnx_context", "_nnx_mark", "_nnx_plan")
+    __slots__ = ("__dict__", "__weakref__", "_nnx_context", "_nnx_mark", "_nnx_place", "_nnx_plan")
 
     _nnx_tokens: ClassVar[dict[tuple[str, ...], tuple[NodeToken, tuple[str, ...]]]] = {}
     _nnx_context: Any
     _nnx_mark: Any  # of the clock, when an attribute was last changed
     _nnx_plan: Any
+    _nnx_place: Place | None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make the object under the innermost active trace."""
@@ -33,6 +35,7 @@ class Object:
         _set(self, "_nnx_context", current_trace())
         _set(self, "_nnx_mark", None)
         _set(self, "_nnx_plan", None)
+        _set(self, "_nnx_place", None)
         return self
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -47,8 +50,8 @@ class Object:
             _set(self, name, value)
             return
         self._require_context(name)
-        if isinstance(value, Variable):
-            name_place(value, f"{type(self).__name__}.{name}")
+        if not isinstance(value, (str, int, float)):
+            name_places(value, ref(self), name)
         attributes[name] = value
         self._changed()
 
@@ -67,7 +70,7 @@ class Object:
         now = current_trace()
         if self._nnx_context is not now:
             raise TraceContextError(
-                f"{type(self).__name__}.{name} was changed {describe_trace(now)}, but the object "
+                f"{full_name(self)}.{name} was changed {describe_trace(now)}, but the object "
                 f"was made {describe_trace(self._nnx_context)}. Pass the object as an argument of "
                 f"the transformed function instead of using it from the enclosing scope."
             )

@@ -173,7 +173,7 @@ def to_flat_state(state: State) -> tuple[tuple[Path, Any], ...]:
     >>> to_flat_state(State({"b": 1, "a": State({"c": 2})}))
     ((('a', 'c'), 2), (('b',), 1))
     """
-    return tuple(state.flat_state().items())
+    return tuple(_required("to_flat_state", state).flat_state().items())
 
 
 def from_flat_state(flat: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> State:
@@ -187,17 +187,17 @@ def from_flat_state(flat: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> St
 
 def split_state(state: State, first: Filter, /, *filters: Filter) -> Any:
     """The parts of a state, one for each filter; see ``State.split``."""
-    return state.split(first, *filters)
+    return _required("split_state", state).split(first, *filters)
 
 
 def filter_state(state: State, first: Filter, /, *filters: Filter) -> Any:
     """The parts of a state that the filters take; see ``State.filter``."""
-    return state.filter(first, *filters)
+    return _required("filter_state", state).filter(first, *filters)
 
 
 def merge_state(state: State, /, *states: State) -> State:
     """The union of states; see ``State.merge``."""
-    return State.merge(state, *states)
+    return State.merge(*(_required("merge_state", one) for one in (state, *states)))
 
 
 def map_state(function: Callable[[Path, Any], Any], state: State) -> State:
@@ -206,7 +206,13 @@ def map_state(function: Callable[[Path, Any], Any], state: State) -> State:
     >>> map_state(lambda path, x: x + len(path), State({"a": 1})).to_pure_dict()
     {'a': 2}
     """
-    return state.map(function)
+    return _required("map_state", state).map(function)
+
+
+def _required(function: str, given: Any) -> State:
+    if not isinstance(given, State):
+        raise TypeError(f"{function}: state must be an nnx.State, but it is {given!r:.60}.")
+    return given
 
 
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:

@@ -9,6 +9,7 @@ from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._context import clock, current_trace, describe_trace
 from bindax_nnx._operators import VariableOperators
+from bindax_nnx._places import Place, full_name
 from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import VariableToken, variable_token
 from bindax_nnx.errors import TraceContextError
@@ -61,12 +62,12 @@ class Variable(VariableOperators, Generic[A]):
     ((2,), ('data',))
     """
 
-    __slots__ = ("__weakref__", "_context", "_metadata", "_place", "_token", "_value")
+    __slots__ = ("__weakref__", "_context", "_metadata", "_nnx_place", "_token", "_value")
 
     _value: Any
     _context: Any
     _metadata: dict[str, Any]
-    _place: str | None
+    _nnx_place: Place | None
     _token: VariableToken | None
 
     on_get_value: ClassVar[Callable[..., Any] | None] = None
@@ -209,7 +210,7 @@ class Variable(VariableOperators, Generic[A]):
         return bound
 
     def _describe(self) -> str:
-        return self._place or f"the {type(self).__name__}"
+        return f"the {type(self).__name__}" if self._nnx_place is None else full_name(self)
 
     def _require_context(self) -> None:
         now = current_trace()
@@ -307,7 +308,7 @@ def _fill(variable: Variable[Any], value: Any, metadata: Mapping[str, Any]) -> N
     _set(variable, "_value", value)
     _set(variable, "_metadata", dict(metadata))
     _set(variable, "_context", current_trace())
-    _set(variable, "_place", None)
+    _set(variable, "_nnx_place", None)
     _set(variable, "_token", None)
 
 
@@ -319,14 +320,14 @@ def make_variable(kind: type[V], value: Any, metadata: Mapping[str, Any]) -> V:
 
 
 def restore_variable(
-    token: VariableToken, value: Any, context: Any, place: str | None = None
+    token: VariableToken, value: Any, context: Any, place: Place | None = None
 ) -> Variable[Any]:
     """A variable from its token and value; ``place`` is the attribute that holds it."""
     variable: Variable[Any] = object.__new__(token.type)
     _set(variable, "_value", value)
     _set(variable, "_metadata", token.by_name)
     _set(variable, "_context", context)
-    _set(variable, "_place", place)
+    _set(variable, "_nnx_place", place)
     _set(variable, "_token", token)
     return variable
 
@@ -341,12 +342,6 @@ def store_metadata(variable: Variable[Any], token: VariableToken) -> None:
     _set(variable, "_metadata", token.by_name)
     _set(variable, "_token", token)
     clock.advance_variables()
-
-
-def name_place(variable: Variable[Any], place: str) -> None:
-    """Remember the first attribute that held a variable, for messages."""
-    if variable._place is None:
-        _set(variable, "_place", place)
 
 
 # ------------------------------------------------------------------------- variables as pytrees

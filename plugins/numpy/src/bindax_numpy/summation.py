@@ -116,10 +116,9 @@ def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]
         return inputs, (*dots, *once)
     output = _labels(right, len(right.replace("...", "", 1)) + hidden, hidden)
     unknown = [label for label in output if label not in every or output.count(label) > 1]
-    if unknown or ("..." in left and hidden and "..." not in right):
+    if unknown:
         raise ValueError(
-            f"einsum: the result of {subscripts!r} must name axes of the operands, each once, and "
-            f"'...' where they do."
+            f"einsum: the result of {subscripts!r} must name axes of the operands, each once."
         )
     return inputs, output
 

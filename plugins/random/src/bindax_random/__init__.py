@@ -3,7 +3,7 @@
 >>> from bindax_random import key, normal, split
 >>> first, second = split(key(0))
 >>> normal(first, (2,))
-Array([ 1.0040144 , -0.90633726], dtype=float32)
+Array([ 1.0040143, -0.9063372], dtype=float32)
 """
 
 from bindax_core.extend import public_names as _public_names

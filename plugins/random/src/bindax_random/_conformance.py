@@ -15,6 +15,7 @@ from bindax_random.keys import (
     random_unwrap_p,
     random_wrap_p,
 )
+from bindax_random.quantiles import multiply_add_p, quantile_p
 from bindax_random.rbg import RBG
 from bindax_random.threefry import THREEFRY, threefry2x32_numbers_p, threefry2x32_p
 from bindax_random.uniform_numbers import unit_floats_p
@@ -62,6 +63,9 @@ def _on_keys() -> Iterator[Sample]:
 
 
 def _on_numbers() -> Iterator[Sample]:
+    for dtype in ("float32", "float64"):
+        yield sample(quantile_p, array((2, 3), dtype, between(-0.9, 0.9)))
+        yield sample(multiply_add_p, *[array((2, 3), dtype)] * 3)
     yield sample(threefry2x32_p, *[array((3,), "uint32", _WORD)] * 4)
     for bit_width in (0, 8, 32, 64):
         key = array((2,), "uint32", _WORD)

@@ -82,7 +82,7 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> Shape:
 
 def in_dtype(x: Any, dtype: DType) -> Any:
     """A parameter in a dtype; that of a Python number is kept, with its bytes on the device."""
-    if type(x) in (int, float) and x:
+    if type(x) is int or (type(x) is float and x):  # zeros have signs, which equality ignores
         return _number(x, dtype)
     return convert_element_type(x, dtype)
 

@@ -43,16 +43,11 @@ for _prng in (THREEFRY, RBG, UNSAFE_RBG):
 # ------------------------------------------------------------------------------- making keys
 
 
-def default_prng() -> PRNG:
-    """The generator of keys that name none."""
-    return find_prng(config.default_prng_impl)
-
-
 def _chosen(name: str, impl: Any, dtype: Any) -> PRNG:
     if impl is not None and dtype is not None:
         raise ValueError(f"{name}: give impl or dtype, not both; they mean the same.")
     spec = dtype if impl is None else impl
-    return default_prng() if spec is None else find_prng(spec)
+    return find_prng(config.default_prng_impl if spec is None else spec)
 
 
 def _seeded(name: str, seed: Any, prng: PRNG) -> Any:
@@ -232,8 +227,7 @@ def typed_keys(name: str, keys: Any) -> Any:
     Raises:
         TypeError: when it is no key.
     """
-    keys = unwrapped(keys)
-    if is_key(keys):
+    if is_key(keys := unwrapped(keys)):
         return keys
     if not is_arraylike(keys):
         hint = ""
@@ -242,7 +236,7 @@ def typed_keys(name: str, keys: Any) -> Any:
         raise TypeError(
             f"{name} takes a random key, but got {keys!r:.60} of type {type(keys).__name__}.{hint}"
         )
-    return wrap(keys, default_prng(), name)
+    return wrap(keys, _chosen(name, None, None), name)
 
 
 def single_key(name: str, key: Any) -> Any:

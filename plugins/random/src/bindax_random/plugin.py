@@ -14,6 +14,7 @@ from bindax_random.keys import (
     random_unwrap_p,
     random_wrap_p,
 )
+from bindax_random.quantiles import multiply_add_p, quantile_p
 from bindax_random.threefry import threefry2x32_numbers_p, threefry2x32_p
 from bindax_random.uniform_numbers import unit_floats_p
 
@@ -22,6 +23,8 @@ from bindax_random.uniform_numbers import unit_floats_p
 def bindax_primitives() -> Iterable[Primitive]:
     """The primitives of random numbers."""
     return (
+        multiply_add_p,
+        quantile_p,
         random_bits_p,
         random_fold_in_p,
         random_gamma_p,

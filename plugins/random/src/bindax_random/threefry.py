@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_control_flow import fori_loop
 from bindax_core.extend import (
     Dimension,
     LoweringContext,
@@ -85,9 +86,13 @@ def _hash_impl(*words: NumPyArray) -> list[NumPyArray]:
     return list(numbers.hashed(*np.broadcast_arrays(*words)))
 
 
-def _rotate(x: Any, distance: int) -> Any:
-    left = shift_left(x, np.uint32(distance))
-    return bitwise_or(left, shift_right_logical(x, np.uint32(32 - distance)))
+def _rotate(x: Any, distance: Any) -> Any:
+    left = shift_left(x, _word(distance))
+    return bitwise_or(left, shift_right_logical(x, _word(32 - distance)))
+
+
+def _word(x: Any) -> Any:
+    return np.uint32(x) if isinstance(x, int) else x
 
 
 def _rounds(k1: Any, k2: Any, x: Any, y: Any) -> list[Any]:
@@ -103,8 +108,34 @@ def _rounds(k1: Any, k2: Any, x: Any, y: Any) -> list[Any]:
     return [x, y]
 
 
+def _rounds_in_a_loop(k1: Any, k2: Any, x: Any, y: Any) -> list[Any]:
+    """The same hash, with one group of rounds in the program."""
+    third = bitwise_xor(bitwise_xor(k1, k2), np.uint32(numbers.PARITY))
+    rotations = [np.array(row, np.uint32) for row in numbers.ROTATIONS]
+
+    def group(i: Any, state: Any) -> Any:
+        (x, y), (first, second, last), (now, later) = state
+        for j in range(len(numbers.ROTATIONS[0])):
+            x = x + y
+            y = bitwise_xor(x, _rotate(y, broadcast_in_dim(now[j], y.shape, ())))
+        number = broadcast_in_dim(convert_element_type(i, np.uint32), y.shape, ())
+        words = x + first, y + second + (number + np.uint32(1))
+        return words, (second, last, first), (later, now)
+
+    start = (x + k1, y + k2), (k2, third, k1), tuple(rotations)
+    return list(fori_loop(np.int32(0), np.int32(numbers.GROUPS), group, start)[0])
+
+
+_FEW = 32
+"""The most hashes that are computed in a loop. The compiler takes a program to be as long as its
+text, and runs a short one at once; a longer one it hands to another thread, which takes longer."""
+
+
 def _hash_lowering(ctx: LoweringContext, *words: Any) -> list[Any]:
-    program = trace_to_jaxpr(_rounds, ctx.avals_in, Origin("lowering", _rounds))
+    size = ctx.avals_in[0].size  # an int, unless a program for all sizes is exported
+    few = isinstance(size, int) and 0 < size <= _FEW
+    rounds = _rounds_in_a_loop if few else _rounds
+    program = trace_to_jaxpr(rounds, ctx.avals_in, Origin("lowering", rounds))
     return ctx.call(program, list(words), "threefry2x32")
 
 

@@ -48,6 +48,7 @@ from bindax_numpy import clip
 from bindax_random._compiled import compiled
 from bindax_random._operands import Shape, float_dtype, in_dtype, integer_dtype, result_shape
 from bindax_random.keys import random_bits_p, random_split_p, single_key
+from bindax_random.quantiles import multiply_add
 
 NumPyArray = np.ndarray[Any, Any]
 
@@ -157,7 +158,7 @@ def uniform_floats(
     if _is_unit(minval, maxval):
         return floats
     low, high = [_bound(x, dtype, shape) for x in (minval, maxval)]
-    return maximum(low, floats * (high - low) + low)
+    return maximum(low, multiply_add(floats, high - low, low))
 
 
 def _unit_type(bits: ShapedArray, *, dtype: DType) -> ShapedArray:
@@ -241,7 +242,8 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     found = integer_dtype("randint", dtype)
     sizes = shape_argument("randint", shape)
     bounds = [_integer_bound(x) for x in (minval, maxval)]
-    result_shape("randint", sizes, *bounds)
+    if any(np.ndim(x) for x in bounds):
+        result_shape("randint", sizes, *bounds)
     return _randint(typed, *bounds, shape=sizes, dtype=found)
 
 
@@ -263,6 +265,8 @@ def _randint(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) 
 
 def _integer_bound(x: Any) -> Any:
     """A bound as integers: of their own dtype, or of the default one."""
+    if type(x) is int and -(1 << 31) <= x < 1 << 31:
+        return in_dtype(x, default_dtype("int"))
     aval = typeof(x)
     is_integer = kind_of(aval.dtype) in ("signed integer", "unsigned integer")
     if is_integer and not aval.weak_type:

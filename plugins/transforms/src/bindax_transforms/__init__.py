@@ -64,6 +64,7 @@ from bindax_transforms.staging.effects import without_effects as without_effects
 from bindax_transforms.staging.interning import intern_jaxpr as intern_jaxpr
 from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
 from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
+from bindax_transforms.staging.remembered import traced_once as traced_once
 from bindax_transforms.staging.trace import trace_to_jaxpr as trace_to_jaxpr
 
 vars()["__all__"] = [*_public_names(vars()), "checkpoint_policies"]

@@ -267,6 +267,8 @@ class Executable:
         )
 
     def _check_donated(self, operands: Sequence[Any]) -> None:
+        if len(set(map(id, operands))) == len(operands):
+            return
         for i in self._donated:
             if any(x is operands[i] for j, x in enumerate(operands) if j != i):
                 raise ArgumentError(

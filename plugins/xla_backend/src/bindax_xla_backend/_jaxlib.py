@@ -244,6 +244,8 @@ def enable_lapack() -> None:
     for name, function in _lapack.registrations().items():
         version = 1 if name.endswith("_ffi") else 0
         xla_client.register_custom_call_target(name, function, platform="cpu", api_version=version)
+        if version:  # devices that hold parts of a batch need nothing of each other
+            xla_client.register_custom_call_as_batch_partitionable(name)
     _lapack.initialize()
 
 

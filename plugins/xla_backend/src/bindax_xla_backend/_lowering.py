@@ -51,7 +51,7 @@ class ModuleBuilder:
         self.context = context
         self.module = context.new_module(name)
         self.platform = platform
-        self.meshes = Meshes(context, self.module)
+        self.meshes = Meshes(context, self.module, 1 if layout is None else len(layout.devices))
         self.layout = layout
         self.several = layout is not None and len(layout.devices) > 1
         self.inspectors: list[Any] = []

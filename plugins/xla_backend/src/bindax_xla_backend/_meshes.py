@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindax_core.errors import PlacementError
 from bindax_core.extend import ShapedArray, default_sharding
 from bindax_core.sharding import (
     AbstractMesh,
@@ -29,6 +30,12 @@ class DeviceOperations:
         _is_manual: bool
         avals_in: tuple[ShapedArray, ...]
         op: Callable[..., list[Any]]
+
+    @property
+    def device_count(self) -> int:
+        """The number of devices that the program is divided among."""
+        layout = self._builder.layout
+        return 1 if layout is None else len(layout.devices)
 
     def sharding(self, sharding: Sharding, ndim: int) -> str:
         """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
@@ -87,8 +94,9 @@ class DeviceOperations:
 class Meshes:
     """The meshes that a module declares."""
 
-    def __init__(self, context: _mlir.Context, module: Any) -> None:
+    def __init__(self, context: _mlir.Context, module: Any, count: int) -> None:
         self._context = context
+        self._count = count  # of the devices of the program
         self._module = module
         self._symbols: dict[Any, str] = {}
         self._first: str | None = None
@@ -100,6 +108,12 @@ class Meshes:
         """The name of a mesh in the module, which declares it at the first request."""
         key = mesh.axis_sizes, tuple(map(axis_text, mesh.axis_names))
         found = self._symbols.get(key)
+        if mesh.size != self._count:
+            raise PlacementError(
+                f"a program on {self._count} devices was to be divided among the {mesh.size} of "
+                f"{mesh!r}; call it with arrays on a Mesh of that size, or give one in place of an "
+                f"abstract mesh."
+            )
         if found is None:
             found = self._symbols[key] = f"mesh_{len(self._symbols)}" if self._symbols else "mesh"
             axes = ", ".join(f"{name}={size}" for size, name in zip(*key, strict=True))

@@ -97,7 +97,7 @@ def compile_options(
     options.num_replicas, options.num_partitions = 1, len(devices)
     build = options.executable_build_options
     build.use_spmd_partitioning = len(devices) > 1
-    build.use_shardy_partitioner = has_mesh
+    build.use_shardy_partitioner = has_mesh or len(devices) > 1
     if len(devices) > 1:
         build.allow_spmd_sharding_propagation_to_parameters = list(free_operands)
         build.allow_spmd_sharding_propagation_to_output = [True] * max(results, 1)
@@ -139,6 +139,15 @@ def put_parts(parts: Sequence[Any], aval: ShapedArray, raw: RawSharding) -> Any:
         host_buffer_semantics=_jaxlib.xla_client.HostBufferSemantics.ZERO_COPY,
         enable_x64=True,
     )
+
+
+def copied(buffer: Any, raw: RawSharding) -> Any:
+    """A copy of a buffer, each part on the device that stands where its own did."""
+    jax = _jaxlib._jax
+    copies = jax.batched_copy_array_to_devices_with_sharding(
+        [buffer], [raw._internal_device_list], [raw], [jax.ArrayCopySemantics.ALWAYS_COPY]
+    )
+    return copies[0]
 
 
 def inspector(callback: Callable[[Any], None], mesh: Mesh, ndim: int) -> tuple[bytes, Any]:

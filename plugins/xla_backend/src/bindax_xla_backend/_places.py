@@ -91,9 +91,18 @@ class DevicePlace:
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
         """A buffer in the same place with memory of its own."""
-        part = _stored(aval.update(shape=self.sharding.shard_shape(aval.shape)))
-        parts = [np.array(self.backend.to_host(held, part)) for _, held in self.shards(buffer)]
-        return _partitions.put_parts(parts, _stored(aval), self.raw(aval.ndim))
+        self.backend.check_alive(buffer, aval)
+        return _partitions.copied(buffer, self.raw(aval.ndim))
+
+    def receive(self, buffer: Any, aval: ShapedArray, sharding: Sharding) -> Any:
+        """A copy here of a buffer of the same parts on other devices; None if it has others."""
+        own = self.sharding
+        if own.num_devices != sharding.num_devices or (
+            own.num_devices > 1
+            and not (own._coordinates(aval.ndim) == sharding._coordinates(aval.ndim)).all()
+        ):
+            return None
+        return self.copy(buffer, aval)
 
     def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
         """The values of a buffer, put together, as a read-only NumPy array.

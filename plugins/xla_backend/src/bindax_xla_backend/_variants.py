@@ -154,12 +154,11 @@ class Program:
         ]
         said += [(f"an operation {name}", given) for name, given in _placing(self.jaxpr.jaxpr)]
         devices: Sequence[Any] = ()
-        first, mesh, abstract = "", None, None
+        first, mesh = "", None
         for what, given in said:
             on_mesh = given.mesh if isinstance(given, NamedSharding) else given
             if isinstance(on_mesh, AbstractMesh) and not isinstance(on_mesh, Mesh):
-                abstract = on_mesh
-                continue
+                continue  # it says nothing of devices
             own = on_mesh.device_assignment
             if all(isinstance(device, HostDevice) for device in own):
                 continue  # made where nothing compiles: a program for one device, whichever
@@ -167,11 +166,6 @@ class Program:
                 raise PlacementError(_disagreement(self.name, first, devices, what, own))
             devices, first = own, first or what
             mesh = mesh or (on_mesh if isinstance(on_mesh, Mesh) else None)
-        if abstract is not None and abstract.size > max(len(devices), 1):
-            raise PlacementError(
-                f"{self.name} is for {abstract.size} devices, those of {abstract!r}, but nothing "
-                f"says which: call it with arrays on a Mesh of them."
-            )
         if devices:
             self.backend.check_devices(devices, self.name)
             return Layout(devices, mesh, tuple(bound), committed=True)

@@ -15,7 +15,27 @@ from bindax_testing._checks._types import host_operands, run_impl
 from bindax_testing._compare import Mismatch, NotApplicable, host, host_parts, require_same
 
 THREADS = 4
-SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e30, -1e-30)
+_INF, _NAN = np.inf, np.nan
+SPECIAL = (0.0, -0.0, 1.0, -1.0, _INF, -_INF, _NAN, 1e30, -1e-30)
+PAIRS = (
+    (_INF, _INF),
+    (_INF, -_INF),
+    (0.0, _INF),
+    (_NAN, 1.0),
+    (-_INF, -0.0),
+    (1.0, _NAN),
+    (-_INF, _INF),
+    (_INF, 0.5),
+    (2.0, -_INF),
+    (0.0, -0.0),
+    (-1.0, _INF),
+    (_INF, -2.0),
+    (_NAN, _INF),
+    (0.0, 0.0),
+    (1e30, 1e30),
+    (-_INF, -_INF),
+)
+"""Values of two operands, or of the two parts of a complex number, that rules get wrong."""
 
 
 def _identical(a: Any, b: Any) -> bool:
@@ -92,12 +112,26 @@ def special_case(case: Case) -> Case:
         full = list(row)
         for i in positions:
             aval = case.avals[i]
-            start = (3 * number + 4 * i) % len(SPECIAL)
-            values = np.resize(np.roll(SPECIAL, -start), aval.size).reshape(aval.shape)
+            values = _special_values(aval, number, positions.index(i), len(positions))
             with np.errstate(over="ignore"):
                 full[i] = value(values, aval) if aval.shape or not aval.weak_type else values.item()
         rows.append(full)
     return replaced(case, rows)
+
+
+def _special_values(aval: Any, number: int, place: int, count: int) -> np.ndarray[Any, Any]:
+    """The special values of an operand: its place among so many, in the draw of a number."""
+    first = number * aval.size
+    pairs = np.asarray(PAIRS)
+    if aval.dtype.kind == "c":
+        parts = np.roll(pairs, -first - 3 * place, axis=0)
+        values = parts[:, 0] + 0j
+        values.imag = parts[:, 1]  # as a sum, an infinity would make the other part NaN
+    elif count > 1:
+        values = np.roll(pairs[:, place % 2], -first - place // 2)
+    else:
+        values = np.roll(SPECIAL, -first)
+    return np.resize(values, aval.size).reshape(aval.shape)
 
 
 def _special(case: Case, setting: Setting) -> None:

@@ -73,7 +73,7 @@ def mutate_plugin(
         PluginError: when no such plugin is installed, it does not load, or has no primitive of a
             name in ``primitives``.
     """
-    found = _narrowed(subject_of(name), list(primitives))
+    found = narrowed(subject_of(name), list(primitives))
     return _mutate(found, count, seed, seconds, progress)
 
 
@@ -129,7 +129,7 @@ def _drawn(count: int, seed: int) -> Sequence[int]:
     return np.random.default_rng(seed).permutation(count).tolist()  # type: ignore[no-any-return]
 
 
-def _narrowed(subject: Subject, names: Sequence[str]) -> Subject:
+def narrowed(subject: Subject, names: Sequence[str]) -> Subject:
     """The subject with some of its primitives only."""
     if not names:
         return subject
@@ -179,12 +179,12 @@ def _tried(
         return wrong
 
     primitive, kind = candidate.primitive, candidate.kind
-    _forget(plan, primitive)
+    forget(plan, primitive)
     while True:
         with kind.wrapped(primitive, wrap):
             step, left = _noticed(plan, candidate, touched, seconds, sound)
-        _forget(plan, primitive)
-        if step is None or sound.setdefault(step, not _fails(plan, *step)):
+        forget(plan, primitive)
+        if step is None or sound.setdefault(step, not fails(plan, *step)):
             break
     if not touched[0]:
         return None
@@ -213,12 +213,12 @@ def _noticed(
         if time.perf_counter() > deadline:
             return None, len(likely) + len(others) - done
         check, case = step
-        if case.skip.get(check.name) is None and sound.get(step, True) and _fails(plan, *step):
+        if case.skip.get(check.name) is None and sound.get(step, True) and fails(plan, *step):
             return step, 0
     return None, 0
 
 
-def _fails(plan: Plan, check: Check, case: Case) -> bool:
+def fails(plan: Plan, check: Check, case: Case) -> bool:
     """Tell whether a check fails on a case."""
     try:
         run_limited(partial(check.run, case, plan.setting), plan.time_limit)
@@ -250,7 +250,7 @@ def _steps(plan: Plan, candidate: Candidate) -> tuple[list[Step], list[Step]]:
     return first, [(check, case) for check in others for case in cases[MANY:]]
 
 
-def _forget(plan: Plan, primitive: Primitive) -> None:
+def forget(plan: Plan, primitive: Primitive) -> None:
     """Forget what was made with a rule: types, transformed programs and executables."""
     primitive.forget_types()
     for case in plan.cases[primitive]:

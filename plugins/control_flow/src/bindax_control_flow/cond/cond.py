@@ -21,7 +21,7 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_lax_basic import clamp, convert_element_type, ne
-from bindax_transforms import check_function
+from bindax_transforms import check_function, traced_once
 
 __all__ = ["cond", "switch"]
 
@@ -69,9 +69,7 @@ def cond(
     if not isinstance(index, Tracer):
         if config.disable_jit:
             return (true_fun if index else false_fun)(*operands)
-        index = np.int32(bool(index))
-    else:
-        index = convert_element_type(index, np.int32)
+        index = np.bool_(index)
     return bind_branches("cond", index, [false_fun, true_fun], operands)
 
 
@@ -169,11 +167,17 @@ def bind_branches(
     **which: Any,
 ) -> Any:
     """Apply the function of an index to operands; ``which`` may hold ``platforms``."""
-    leaves, _ = tree_flatten(operands)
+    leaves, in_tree = tree_flatten(operands)
     for x in leaves:
         if not is_value(x):
             raise TypeError(f"an operand of {name}: {unknown_type_message(x)}")
-    traced, out_tree = trace_branches(name, functions, operands, [typeof(x) for x in leaves])
-    branches, consts = join_consts(traced)
+    avals = [typeof(x) for x in leaves]
+
+    def trace() -> tuple[Any, list[Any]]:
+        traced, out_tree = trace_branches(name, functions, operands, avals)
+        branches, consts = join_consts(traced)
+        return (branches, consts, out_tree), consts
+
+    branches, consts, out_tree = traced_once(functions, (name, in_tree, tuple(avals)), trace)
     outs = cond_p.bind(index, *consts, *leaves, branches=branches, **which)
     return tree_unflatten(out_tree, outs)

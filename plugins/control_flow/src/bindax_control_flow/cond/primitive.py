@@ -14,6 +14,7 @@ from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
     Origin,
+    Printer,
     Region,
     ShapedArray,
     Tracer,
@@ -21,6 +22,7 @@ from bindax_core.extend import (
     Zero,
     as_array,
     eval_jaxpr,
+    format_application,
     full_lower,
     is_differentiable,
     is_undef_primal,
@@ -42,6 +44,7 @@ from bindax_transforms import (
 __all__ = ["cond_p"]
 
 INDEX = ShapedArray((), np.int32)
+PREDICATE = ShapedArray((), np.bool_)
 
 
 def _impl(index: Any, *operands: Any, branches: Branches, **which: Any) -> list[Any]:
@@ -52,8 +55,11 @@ def _impl(index: Any, *operands: Any, branches: Branches, **which: Any) -> list[
 
 
 def _abstract_eval(index: Any, *avals: Any, branches: Branches, **which: Any) -> list[Any]:
-    if index.strip_weak_type() != INDEX:
-        raise TypeError(f"the index of cond must be int32[], but it is {index.str_short()}.")
+    if index.strip_weak_type() not in ((PREDICATE, INDEX) if len(branches) == 2 else (INDEX,)):
+        raise TypeError(
+            f"the index of cond must be int32[], or bool[] for two branches, but it is "
+            f"{index.str_short()}."
+        )
     given = [aval.strip_weak_type() for aval in avals]
     outs = [aval.strip_weak_type() for aval in branches[0].out_avals]
     for i, branch in enumerate(branches):
@@ -113,6 +119,8 @@ def _select(
     branches: Branches,
 ) -> tuple[list[Any], list[int | None]]:
     """With a mapped condition, all branches run and each element is taken from its own."""
+    if typeof(index).dtype == np.bool_:
+        index = convert_element_type(index, INDEX.dtype)
     del index_dim  # the index is a scalar for each element, so its only axis is the batch axis
     same = _unreached(operands, dims, branches)
     rows = []
@@ -286,8 +294,18 @@ def _lowering(
     def region(branch: ClosedJaxpr) -> Region:
         return Region((), lambda inner: inner.inline(branch, values))
 
+    if ctx.avals_in[0].dtype == np.bool_:
+        (index,) = ctx.op("stablehlo.convert", [index], result_avals=[INDEX])
     regions = [region(branch) for branch in branches]
     return ctx.op("stablehlo.case", [index], regions=regions)  # type: ignore[no-any-return]
+
+
+def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
+    """The equation; of a predicate, the branch for true comes first."""
+    shown = dict(eqn.params)
+    if eqn.invars[0].aval.dtype == np.bool_:
+        shown["branches"] = tuple(reversed(shown["branches"]))
+    return format_application(eqn, shown, printer)
 
 
 cond_p = primitive(
@@ -300,10 +318,12 @@ cond_p = primitive(
     rules.partial_eval(_partial_eval),
     rules.partial_eval_jaxpr(_partial_eval_jaxpr),
     rules.dce(_dce),
+    rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )
-"""Applies ``branches[index]`` to the operands. Operands: ``index``, an int32 scalar in range, and
-the branches' arguments. Parameters: ``branches``, programs of one type, without constants;
-``platforms``, if given the platform that each branch is for: then ``index`` is what
-``platform_index`` gives, and only the branch of the platform is compiled."""
+"""Applies ``branches[index]`` to the operands. Operands: ``index``, an int32 scalar in range, or a
+boolean for two branches, of which the first is for false; and the branches' arguments. Parameters:
+``branches``, programs of one type, without constants; ``platforms``, if given the platform that
+each branch is for: then ``index`` is what ``platform_index`` gives, and only the branch of the
+platform is compiled."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+import attrs
 
 from bindax_control_flow.scan.loop import slice_aval
 from bindax_control_flow.shared.arguments import as_integer, check_values, leaf_paths
@@ -22,7 +24,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_transforms import trace_to_jaxpr
+from bindax_transforms import trace_to_jaxpr, traced_once
 
 
 class Step(NamedTuple):
@@ -115,9 +117,7 @@ def checked_unroll(unroll: Any, length: int) -> int:
 
 
 def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
-    """Trace one step.
-
-    That is done at each call, because ``f`` may see other values of what it closes over.
+    """Trace one step, if ``f`` may see other values of what it closes over than before.
 
     Raises:
         TypeError: when ``f`` returns no pair, or a carry of another structure or other types.
@@ -137,12 +137,17 @@ def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
         y_trees.append(y_tree)
         return [*leaves, *ys]
 
-    origin = Origin("scan", f)
-    settled, closed = carry.settled(
-        f, lambda avals: trace_to_jaxpr(flat, [*avals, *x_avals], origin)
-    )
-    jaxpr, consts = hoist_consts(closed)
-    return Step(jaxpr, list(consts), settled, y_trees[-1])
+    def trace() -> tuple[Any, Sequence[Any]]:
+        origin = Origin("scan", f)
+        settled, closed = carry.settled(
+            f, lambda avals: trace_to_jaxpr(flat, [*avals, *x_avals], origin)
+        )
+        jaxpr, consts = hoist_consts(closed)
+        return (jaxpr, consts, settled.avals, y_trees[-1]), consts
+
+    key = ("scan", carry.tree, xs_tree, tuple(carry.avals), tuple(x_avals))
+    jaxpr, consts, avals, y_tree = traced_once([f], key, trace)
+    return Step(jaxpr, list(consts), attrs.evolve(carry, avals=avals), y_tree)
 
 
 def _checked_pair(f: Callable[..., Any], result: Any) -> tuple[Any, Any]:

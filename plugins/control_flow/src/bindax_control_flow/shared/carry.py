@@ -26,7 +26,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.dtypes import kind_of, promote_avals
-from bindax_transforms import trace_to_jaxpr
+from bindax_transforms import trace_to_jaxpr, traced_once
 
 
 @attrs.frozen(eq=False)
@@ -147,8 +147,16 @@ def trace_body(
         inner = tree_unflatten(carry.tree, values[len(leading) :])
         return carry.flatten(body, body(*values[: len(leading)], inner))
 
-    origin = Origin(carry.name, body)
-    return carry.settled(body, lambda avals: trace_to_jaxpr(flat, [*leading, *avals], origin))
+    def trace() -> tuple[tuple[list[Any], ClosedJaxpr], Sequence[Any]]:
+        origin = Origin(carry.name, body)
+        settled, program = carry.settled(
+            body, lambda avals: trace_to_jaxpr(flat, [*leading, *avals], origin)
+        )
+        return (settled.avals, program), program.consts
+
+    key = (carry.name, carry.tree, tuple(carry.avals), tuple(leading))
+    avals, program = traced_once([body], key, trace)
+    return attrs.evolve(carry, avals=avals), program
 
 
 def promoted(taken: Any, returned: Any) -> Any:

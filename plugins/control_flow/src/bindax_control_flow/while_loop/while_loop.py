@@ -24,7 +24,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
-from bindax_transforms import check_function, trace_to_jaxpr
+from bindax_transforms import check_function, trace_to_jaxpr, traced_once
 
 __all__ = ["while_loop"]
 
@@ -87,7 +87,11 @@ def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxp
             raise TypeError(_not_a_predicate(cond_fun, describe_type(aval)))
         return outs
 
-    return trace_to_jaxpr(flat, carry.avals, Origin("while_loop", cond_fun))
+    def trace() -> tuple[ClosedJaxpr, Sequence[Any]]:
+        program = trace_to_jaxpr(flat, carry.avals, Origin("while_loop", cond_fun))
+        return program, program.consts
+
+    return traced_once([cond_fun], ("condition", carry.tree, tuple(carry.avals)), trace)
 
 
 def _not_a_predicate(cond_fun: Callable[[Any], Any], found: str) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any
-
-import attrs
 
 import bindax_lax_basic as lax
 from bindax_core import find_primitive
@@ -104,7 +103,7 @@ def from_jvp(primitive: Primitive) -> Rule | None:
 
 def _custom_jvp(*operands: Taylor, call: Any, jaxpr: Any) -> Any:
     """The user's rule gives the velocity; above the interpreter, the call is as if new."""
-    params = {"call": attrs.evolve(call, main=None), "jaxpr": jaxpr}
+    params = {"call": dataclasses.replace(call, main=None), "jaxpr": jaxpr}
     return by_velocity(custom_jvp_call_p, velocity.__wrapped__, *operands, **params)
 
 

@@ -223,20 +223,24 @@ def bcoo_dot_general(
         dtype = preferred_element_type
         return out if dtype is None else out.astype(dtype)
     right = rhs.transpose([*rb, *rc, *right_free])
-    count = len(lc)
-    free = left.shape[len(lb) + count :]
     dtype = preferred_element_type or jnp.result_type(left.data, right)
+    return _dense_product(left, right, len(lb), len(lc), dtype)
+
+
+def _dense_product(x: BCOO, y: Any, n_batch: int, count: int, dtype: Any) -> Any:
+    """The product of each entry with the rows of an array that its contracted positions name."""
+    free = x.shape[n_batch + count :]
 
     def product(data: Any, indices: Any, values: Any) -> Any:
         places = columns(indices)
         rows = values.at[places[:count]].get(mode="fill", fill_value=0) if count else values[None]
-        terms = data.astype(dtype).reshape(-1, *(1,) * len(right_free)) * rows.astype(dtype)
+        terms = data.astype(dtype).reshape(-1, *(1,) * (rows.ndim - 1)) * rows.astype(dtype)
         if not free:
             return jnp.sum(terms, axis=0, dtype=dtype)
         zeros = jnp.zeros((*free, *terms.shape[1:]), dtype)
         return zeros.at[places[count:]].add(terms, mode="drop")
 
-    return per_batch(product, len(lb))(left.data, left.indices, right)
+    return per_batch(product, n_batch)(x.data, x.indices, y)
 
 
 def _prepared(mat: BCOO, order: Sequence[int], n_batch: int) -> BCOO:

@@ -113,7 +113,7 @@ def random_bcoo(
     >>> random_bcoo(key(0), (4, 4), nse=3)
     BCOO(float32[4, 4], nse=3)
     """
-    from bindax_random import choice, randint, split, uniform
+    from bindax_random import split, uniform
 
     shape = tuple(shape)
     n_sparse = len(shape) - n_batch - n_dense
@@ -129,17 +129,21 @@ def random_bcoo(
     draw = uniform if generator is None else generator
     data_shape = (*batch, count, *shape[n_batch + n_sparse :])
     data = draw(data_key, shape=data_shape, dtype=dtype or np.float32, **kwds)
-    rows = [
-        choice(one, size, (count,), replace=False)
-        if unique_indices
-        else randint(one, (count,), 0, max(size, 1))
-        for one in keys
-    ]
-    flat = jnp.stack(rows) if rows else jnp.zeros((0, count), np.int32)
-    flat = jnp.sort(flat, axis=-1) if sorted_indices else flat
-    none = jnp.zeros((*flat.shape, 0), np.int32)
-    places = jnp.stack(jnp.unravel_index(flat, sparse), axis=-1) if sparse else none
+    flat = [_drawn(one, size, count, unique_indices) for one in keys]
+    rows = jnp.stack(flat) if flat else jnp.zeros((0, count), np.int32)
+    rows = jnp.sort(rows, axis=-1) if sorted_indices else rows
+    none = jnp.zeros((*rows.shape, 0), np.int32)
+    places = jnp.stack(jnp.unravel_index(rows, sparse), axis=-1) if sparse else none
     places = places.reshape(*batch, count, n_sparse).astype(indices_dtype or np.int32)
     return BCOO(
         (data, places), shape=shape, unique_indices=unique_indices, indices_sorted=sorted_indices
     )
+
+
+def _drawn(key: Any, size: int, count: int, unique: bool) -> Any:
+    """Random numbers below a size."""
+    from bindax_random import choice, randint
+
+    if unique:
+        return choice(key, size, (count,), replace=False)
+    return randint(key, (count,), 0, max(size, 1))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from typing import Any
-
-import attrs
 
 from bindax_core.extend import Rule
 
@@ -18,10 +17,10 @@ def package_frame() -> tuple[str, str, int]:
         if not module.startswith("bindax_jax_names.") or ".beside." in module:
             break
         frame = frame.f_back
-    module = str(frame.f_globals.get("__name__", "?"))
+    module = str(frame.f_globals.get("__name__", "?")).removeprefix("bindax_jax_names.beside.")
     return module, frame.f_code.co_filename, frame.f_lineno
 
 
 def of_package(rule: Rule) -> Rule:
     """The rule, as declared by the package that called."""
-    return attrs.evolve(rule, site=type(rule.site)(*package_frame()))
+    return dataclasses.replace(rule, site=type(rule.site)(*package_frame()))

@@ -70,10 +70,8 @@ class RuleMapping(MutableMapping[Primitive, Function]):
 
 def put_rule(kind: RuleKind, primitive: Primitive, rule: Rule) -> None:
     """Install a rule; one that a package gave before for a primitive of its own is replaced."""
-    from bindax_jax_names.shims._primitive import Primitive as OfPackage
-
     old = kind.rule_of(primitive)
-    if old is not None and isinstance(primitive, OfPackage):
+    if old is not None and hasattr(primitive, "def_impl"):
         kind.remove(primitive, old)
     kind.install(primitive, rule)
 

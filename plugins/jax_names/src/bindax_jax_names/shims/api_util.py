@@ -21,7 +21,7 @@ __all__ = [
 
 
 class DebugInfo:
-    """What messages say of a function.
+    """The name of a function for messages.
 
     Attributes:
         traced_for: the transformation.
@@ -47,7 +47,7 @@ class DebugInfo:
 
 
 def debug_info(traced_for: str, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> DebugInfo:
-    """What messages say of a function."""
+    """The name of a function for messages."""
     return DebugInfo(traced_for, getattr(fun, "__name__", type(fun).__name__))
 
 

@@ -91,7 +91,7 @@ class DropVar(Var):
 
 
 class Token:
-    """What orders effects in programs of JAX; bindax's have none."""
+    """The type of values that order effects in programs of JAX; bindax's have none."""
 
 
 class OpaqueTraceState:

@@ -165,7 +165,7 @@ transformation_with_aux2 = _curried(transformation_with_aux2)
 
 
 def merge_linear_aux(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[bool, Any]:
-    """What one of two functions left, and whether it was the first."""
+    """The value that one of two functions left, with True if it was the first."""
     try:
         return True, first()
     except StoreException:

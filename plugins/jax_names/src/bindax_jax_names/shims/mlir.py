@@ -17,7 +17,7 @@ LoweringRule = Callable[..., Any]
 
 
 class LoweringRuleContext:
-    """What rules for JAX's own compiler are given; such rules are not called here."""
+    """The context of rules for JAX's own compiler, which are not called here."""
 
 
 class LoweredFunction:

@@ -51,14 +51,14 @@ class _Registry:
     """The containers of bindax, as far as packages ask whether a type is one."""
 
     def __contains__(self, kind: object) -> bool:
-        return any(entry is kind for entry in bindax.container_types())
+        return isinstance(kind, type) and bindax.tree_util.is_tree_node(kind)
 
 
 node_registry = _Registry()
 
 
 excluded_paths: list[str] = []
-"""What packages have hidden in tracebacks; ``register_exclusion`` is what hides it here."""
+"""Files that packages hide in tracebacks; here ``register_exclusion`` does it."""
 
 
 def api_boundary(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
@@ -92,3 +92,7 @@ def include_frame(frame: Any) -> bool:
 
 started_backends: dict[str, Any] = {}
 """Clients of JAX, of which none is started here."""
+
+
+class JaxException(Exception):
+    """The type that annotates kinds of checks, which are values in bindax."""

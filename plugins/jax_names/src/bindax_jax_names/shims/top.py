@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import bindax
+from bindax import numpy as jnp
 from bindax_core import ShapeDtypeStruct as _ShapedArray
 from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig
 
 __all__ = [
     "ShapeDtypeStruct",
-    "check_tracer_leaks",
     "checkpoint",
     "config",
     "default_backend",
@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 config = JaxConfig()
-check_tracer_leaks = bindax.check_tracer_leaks
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 
@@ -90,39 +89,39 @@ def pmap(
     fixed = (static,) if isinstance(static, int) else tuple(static)
     count = len(bindax.devices()) if devices is None else len(devices)
 
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        at = {i % len(args) for i in fixed}
+    def split(args: Any) -> tuple[set[int], list[Any], tuple[Any, ...]]:
+        """The places of static arguments, the other arguments, and their axes."""
+        at = {i for i in fixed if i < len(args)}
         given = [x for i, x in enumerate(args) if i not in at]
-        axes = in_axes
-        if isinstance(in_axes, tuple | list):
-            axes = tuple(axis for i, axis in enumerate(in_axes) if i not in at)
+        if not isinstance(in_axes, tuple | list):
+            return at, given, (in_axes,) * len(given)
+        return at, given, tuple(axis for i, axis in enumerate(in_axes) if i not in at)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        at, given, axes = split(args)
 
         def apply(*dynamic: Any) -> Any:
             rest = iter(dynamic[:-1])
             full = [args[i] if i in at else next(rest) for i in range(len(args))]
             return fun(*full, **dynamic[-1])
 
-        each = axes if isinstance(axes, tuple) else (axes,) * len(given)
-        leaves = [
-            x
-            for arg, axis in zip(given, each, strict=True)
-            if isinstance(axis, int)
-            for x in bindax.tree.leaves(arg)
-        ]
-        sizes = {bindax.numpy.shape(x)[0] for x in [*leaves, *bindax.tree.leaves(kwargs)]}
-        if sizes and max(sizes) > count:
+        batched = bindax.vmap(apply, (*axes, 0), out_axes, axis_name, axis_size)
+        return batched(*given, kwargs)
+
+    compiled = bindax.jit(run, static_argnums=fixed)
+
+    @wraps(fun)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        _, given, axes = split(args)
+        pairs = [(x, axis) for x, axis in zip(given, axes, strict=True) if isinstance(axis, int)]
+        shapes = [(jnp.shape(x), a) for tree, a in pairs for x in bindax.tree.leaves(tree)]
+        size = max([shape[axis] for shape, axis in shapes if shape], default=0)
+        if size > count:
             raise ValueError(
-                f"pmap: the leading axis has size {max(sizes)}, but there are {count} devices; use "
-                f"vmap, or shard_map over the devices there are."
+                f"pmap: the mapped axis has size {size}, but there are {count} devices; use vmap, "
+                f"or shard_map over the devices there are."
             )
-        batched = bindax.vmap(
-            apply,
-            in_axes=(*each, 0),
-            out_axes=out_axes,
-            axis_name=axis_name,
-            axis_size=axis_size,
-        )
-        return bindax.jit(batched)(*given, kwargs)
+        return compiled(*args, **kwargs)
 
     return mapped
 

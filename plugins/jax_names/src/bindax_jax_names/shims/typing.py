@@ -9,4 +9,4 @@ import numpy as np
 __all__ = ["DTypeLike"]
 
 DTypeLike: TypeAlias = str | type[Any] | np.dtype[Any]
-"""What names a dtype."""
+"""Names of dtypes, and dtypes."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import Tracer, typeof
+from bindax_core.extend import Tracer, config, typeof
 from bindax_lax_basic.array.index_parsing import Item, NewAxis, Positions, Run, parse_index
 from bindax_lax_basic.array.indexer import Indexer, build_indexer
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import default_fill, gather
@@ -39,19 +39,25 @@ def getitem(x: Any, index: Any) -> Any:
     shape = typeof(x).shape
     if type(index) is int and shape:  # the commonest index, and the one iteration uses
         return _take_boxes(x, shape, [(_checked(index, 0, shape), 1, 1, True)])
-    items = parse_index(index, shape)
-    for item in items:
-        if isinstance(item, Positions) and type(item.value) is int and item.axis is not None:
-            _checked(item.value, item.axis, shape)
+    items = [_within(item, shape) for item in parse_index(index, shape)]
     if all(type(item.value) is int for item in items if isinstance(item, Positions)):
         return _take_static(x, shape, items)
     return take_indexed(x, build_indexer(items, shape), GatherScatterMode.CLIP, None)
+
+
+def _within(item: Item, shape: Shape) -> Item:
+    """An entry of an index; a static position is checked, and counted from the start."""
+    if isinstance(item, Positions) and type(item.value) is int and item.axis is not None:
+        return item._replace(value=_checked(item.value, item.axis, shape))
+    return item
 
 
 def _checked(index: int, axis: int, shape: Shape) -> int:
     """A static index, counted from the start."""
     size = shape[axis]
     if not -size <= index < size:
+        if config.conventions == "jax" and size:
+            return size - 1 if index > 0 else 0
         raise IndexError(
             f"index {index} is out of bounds for axis {axis} with size {size} (shape {shape})."
         )

@@ -62,12 +62,19 @@ Operator = Callable[[Any, Any], Any]
 
 def _operands(x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands of one dtype and one shape, scalars beside arrays left as they are."""
-    a = x.aval if hasattr(x, "aval") else typeof(x)
-    b = y.aval if hasattr(y, "aval") else typeof(y)
-    if a.dtype != b.dtype:
+    a = getattr(x, "aval", None)
+    b = getattr(y, "aval", None)
+    if a is None:
+        a = typeof(x)
+    if b is None:
+        b = typeof(y)
+    if a.dtype is not b.dtype and a.dtype != b.dtype:
         pairs = ((a.dtype, a.weak_type), (b.dtype, b.weak_type))
         dtype, weak = promote_avals(pairs, config.dtype_bits)
-        x, y = convert_operand(x, a, dtype, weak), convert_operand(y, b, dtype, weak)
+        if a.dtype is not dtype:
+            x = convert_operand(x, a, dtype, weak)
+        if b.dtype is not dtype:
+            y = convert_operand(y, b, dtype, weak)
     if a.shape == b.shape or not a.shape or not b.shape:
         return x, y
     return broadcast_arrays(x, y)
@@ -120,7 +127,8 @@ def _unary(name: str, function: Callable[[Any], Any]) -> dict[str, Any]:
 
 
 def _is_bool(x: Any) -> bool:
-    return bool(typeof(x).dtype == dtypes.bool_)
+    aval = getattr(x, "aval", None)
+    return bool((typeof(x) if aval is None else aval).dtype.kind == "b")
 
 
 def add(x: Any, y: Any) -> Any:

@@ -123,17 +123,8 @@ def ragged_dot_general(
         TypeError: when dtypes, sizes or dimension numbers do not agree.
         ValueError: when ``group_offset`` is not None.
     """
-    if group_offset is not None:
-        raise ValueError(
-            f"ragged_dot_general: group_offset must be None, but it is {group_offset!r}; slice "
-            f"the operands to start from another group."
-        )
     numbers = ragged_dot_dimension_numbers
-    if not isinstance(numbers, RaggedDotDimensionNumbers):
-        raise TypeError(
-            f"ragged_dot_general: ragged_dot_dimension_numbers must be a "
-            f"RaggedDotDimensionNumbers, but it is {numbers!r:.80}."
-        )
+    _check_arguments(numbers, group_offset)
     x, y, sizes = typeof(lhs), typeof(rhs), typeof(group_sizes)
     _check_axes(x, y, numbers)
     axis, kind = _ragged_axis(x, numbers)
@@ -155,6 +146,19 @@ def ragged_dot_general(
     partner = contract[1][contract[0].index(axis)]
     right = _by_group(rhs, partner, group_sizes, (*batch[1], *_outer(partner, contract[1])))
     return dot_general(left, right, (up[:2], ((0, *up[2]), (0, *up[3]))), *arguments)
+
+
+def _check_arguments(numbers: Any, group_offset: Any) -> None:
+    if group_offset is not None:
+        raise ValueError(
+            f"ragged_dot_general: group_offset must be None, but it is {group_offset!r}; slice "
+            f"the operands to start from another group."
+        )
+    if not isinstance(numbers, RaggedDotDimensionNumbers):
+        raise TypeError(
+            f"ragged_dot_general: ragged_dot_dimension_numbers must be a "
+            f"RaggedDotDimensionNumbers, but it is {numbers!r:.80}."
+        )
 
 
 def _check_axes(x: ShapedArray, y: ShapedArray, numbers: RaggedDotDimensionNumbers) -> None:

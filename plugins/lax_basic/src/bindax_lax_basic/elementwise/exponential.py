@@ -12,6 +12,10 @@ from bindax_core.extend import Array, Primitive, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
+from bindax_lax_basic.elementwise.complex_corners import (
+    reciprocal_square_root,
+    square_root,
+)
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.rules.derivatives import derivative
 from bindax_lax_basic.rules.elementwise import composition, elementwise
@@ -131,7 +135,9 @@ def _log1p(x: NumPyArray) -> NumPyArray:
     if x.dtype.kind != "c":
         return np.log1p(x)
     # NumPy takes the logarithm of the modulus, which is rounded to 1 for small numbers.
-    out = np.asarray(np.log(1 + x))
+    shifted = x.copy()
+    shifted.real += 1  # a sum of complex numbers would lose the sign of a zero
+    out = np.asarray(np.log(shifted))
     small = np.log1p(x.real * (2 + x.real) + x.imag * x.imag) / 2
     out.real[...] = np.where(np.abs(x) < 0.5, small, out.real)
     return out
@@ -155,12 +161,16 @@ log1p_p: Primitive = primitive(
 )
 
 
+_NAN = complex(np.nan, np.nan)
+
+
 def _logistic(x: NumPyArray) -> NumPyArray:
     one = x.dtype.type(1)
     if x.dtype.kind == "c":  # infinite complex numbers have no quotients
         left = x.real < 0
         power = np.exp(np.where(left, x, -x))
-        return np.where(left, power, one) / (one + power)
+        out = np.where(left, power, one) / (one + power)
+        return np.where(np.isinf(x.real) & ~np.isfinite(x.imag), out.dtype.type(_NAN), out)
     return one / (one + np.exp(-x))
 
 
@@ -193,16 +203,11 @@ def sqrt(x: Any) -> Array:
 
 sqrt_p: Primitive = primitive(
     "sqrt",
-    *elementwise("sqrt", np.sqrt, INEXACT),
+    *elementwise("sqrt", square_root, INEXACT),
     derivative(lambda x, y: div_p.bind(constant(0.5, x), y)),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("stablehlo.sqrt")),
 )
-
-
-def _rsqrt(x: NumPyArray) -> NumPyArray:
-    out: NumPyArray = x.dtype.type(1) / np.sqrt(x)
-    return out
 
 
 def rsqrt(x: Any) -> Array:
@@ -216,7 +221,7 @@ def rsqrt(x: Any) -> Array:
 
 rsqrt_p: Primitive = primitive(
     "rsqrt",
-    *elementwise("rsqrt", _rsqrt, INEXACT),
+    *elementwise("rsqrt", reciprocal_square_root, INEXACT),
     derivative(lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("stablehlo.rsqrt")),

@@ -9,10 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, Zero, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    Zero,
+    config,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER, SIGNED_NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
+from bindax_lax_basic.elementwise.comparison import eq_p
+from bindax_lax_basic.elementwise.complex_corners import direction
 from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
 from bindax_lax_basic.elementwise.rounding import STEPWISE
@@ -38,6 +49,8 @@ def sign(x: Any) -> Array:
 
 
 def _sign_impl(x: NumPyArray) -> Any:
+    if dtypes.is_complex(x.dtype):
+        return direction(x)
     if dtypes.kind_of(x.dtype) != "float":
         return np.sign(x)
     # Zeros keep their signs, as in the compiled operation.
@@ -100,6 +113,9 @@ def _abs_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]
     if type(t) is Zero:
         return out, zero_tangent(out)
     direction = sign_p.bind(x)
+    if config.conventions == "jax" and not dtypes.is_complex(typeof(x).dtype):
+        at_zero = eq_p.bind(x, constant(0, x))
+        direction = add_p.bind(direction, convert(at_zero, typeof(x).dtype, False))
     if not dtypes.is_complex(typeof(x).dtype):
         return out, mul_p.bind(direction, t)
     # The modulus moves by the part of t along x.

@@ -16,6 +16,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.dtypes import INEXACT
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
+from bindax_lax_basic.elementwise.complex_corners import from_above, lowered
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import rsqrt, square
 from bindax_lax_basic.rules.derivatives import derivative, partials
@@ -84,7 +85,7 @@ sin_p: Primitive = primitive(
     *elementwise("sin", np.sin, INEXACT),
     derivative(lambda x, y: cos(x)),
     rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.sine")),
+    rules.lowering["stablehlo"](lambda ctx, x: lowered(ctx, x, "stablehlo.sine", "real")),
 )
 
 
@@ -102,7 +103,7 @@ cos_p: Primitive = primitive(
     *elementwise("cos", np.cos, INEXACT),
     derivative(lambda x, y: neg_p.bind(sin(x))),
     rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.cosine")),
+    rules.lowering["stablehlo"](lambda ctx, x: lowered(ctx, x, "stablehlo.cosine", "imag")),
 )
 
 
@@ -135,7 +136,7 @@ def asin(x: Any) -> Array:
 
 asin_p: Primitive = primitive(
     "asin",
-    *elementwise("asin", np.arcsin, INEXACT),
+    *elementwise("asin", from_above(np.arcsin), INEXACT),
     derivative(lambda x, y: rsqrt(_one_minus(square(x)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.asin")),
@@ -153,7 +154,7 @@ def acos(x: Any) -> Array:
 
 acos_p: Primitive = primitive(
     "acos",
-    *elementwise("acos", np.arccos, INEXACT),
+    *elementwise("acos", from_above(np.arccos), INEXACT),
     derivative(lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.acos")),
@@ -265,7 +266,7 @@ def _acosh_derivative(x: Any) -> Any:
 
 acosh_p: Primitive = primitive(
     "acosh",
-    *elementwise("acosh", np.arccosh, INEXACT),
+    *elementwise("acosh", from_above(np.arccosh, at_zero=True), INEXACT),
     derivative(lambda x, y: _acosh_derivative(x)),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.acosh")),
@@ -283,7 +284,7 @@ def atanh(x: Any) -> Array:
 
 atanh_p: Primitive = primitive(
     "atanh",
-    *elementwise("atanh", np.arctanh, INEXACT),
+    *elementwise("atanh", from_above(np.arctanh), INEXACT),
     derivative(lambda x, y: _reciprocal(_one_minus(square(x)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.atanh")),

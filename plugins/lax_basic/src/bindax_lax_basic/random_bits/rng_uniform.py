@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,12 @@ __all__ = ["rng_uniform", "rng_uniform_p"]
 Shape = tuple[int, ...]
 _KINDS = frozenset({"float", "signed integer", "unsigned integer"})
 _DRAWN = ("int32", "uint32", "bfloat16", "float16", "float32")
-_GENERATOR = np.random.default_rng(0)
+
+
+@cache
+def _generator() -> np.random.Generator:
+    """The generator of the process, made at the first use: NumPy's module for it loads slowly."""
+    return np.random.default_rng(0)
 
 
 def rng_uniform(a: Any, b: Any, shape: Any) -> Array:
@@ -58,9 +64,9 @@ def _impl(a: NumPyArray, b: NumPyArray, *, shape: Shape) -> Any:
     if dtypes.is_integer(a.dtype):
         # Without numbers between the bounds the result is not specified; it is the lower one.
         above = b if b > a else a + 1
-        return _GENERATOR.integers(int(a), int(above), shape).astype(a.dtype)
+        return _generator().integers(int(a), int(above), shape).astype(a.dtype)
     low, high = a.astype(np.float64), b.astype(np.float64)
-    drawn = (low + (high - low) * _GENERATOR.random(shape)).astype(a.dtype)
+    drawn = (low + (high - low) * _generator().random(shape)).astype(a.dtype)
     # Rounding to the dtype may have given the upper bound itself.
     return np.where(drawn < b, drawn, np.nextafter(b, a)) if a < b else drawn
 

@@ -122,16 +122,24 @@ def _comparable(x: NumPyArray) -> NumPyArray:
     return x.astype(np.float32 if dtypes.is_inexact(x.dtype) else np.int32)
 
 
+def _keys(x: NumPyArray) -> list[NumPyArray]:
+    """Keys by which NumPy sorts as compilers do: the two parts of complex numbers.
+
+    NumPy itself puts all complex numbers last that have a NaN in either part.
+    """
+    return [x.real, x.imag] if x.dtype.kind == "c" else [_comparable(x)]
+
+
 @quiet
 def _sort_impl(
     *arrays: NumPyArray, dimension: int, is_stable: bool, num_keys: int
 ) -> list[NumPyArray]:
-    if len(arrays) == 1 and arrays[0].dtype.kind != "V":
+    if len(arrays) == 1 and arrays[0].dtype.kind not in "Vc":
         # Of the equal elements that a stable order keeps, only floats can be told apart.
         tells_apart = is_stable and dtypes.is_inexact(arrays[0].dtype)
         return [np.sort(arrays[0], dimension, "stable" if tells_apart else "quicksort")]
-    keys = [_comparable(x) for x in arrays[:num_keys]]
-    if num_keys == 1:
+    keys = [part for x in arrays[:num_keys] for part in _keys(x)]
+    if len(keys) == 1:
         order = np.argsort(keys[0], axis=dimension, kind="stable")
     else:
         order = np.lexsort(keys[::-1], axis=dimension)

@@ -10,6 +10,7 @@ import numpy as np
 import bindax_numpy as jnp
 from bindax_core.extend import is_differentiable, typeof
 from bindax_nn import initializers
+from bindax_nnx._places import layer_name
 from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import Param, Variable
 
@@ -79,7 +80,7 @@ def check_features(layer: Any, x: Any, expected: int, axis: int = -1) -> None:
     shape = typeof(array_of(x)).shape
     if not shape or shape[axis] != expected:
         raise ValueError(
-            f"{type(layer).__name__} was made for inputs with {expected} features along axis "
+            f"{layer_name(layer)} was made for inputs with {expected} features along axis "
             f"{axis}, but got the shape {shape}."
         )
 
@@ -100,6 +101,6 @@ def first_given(name: str, layer: Any, *values: Any) -> Any:
         if value is not None:
             return value
     raise ValueError(
-        f"{type(layer).__name__} needs {name}: pass it when the layer is made or called, or use "
+        f"{layer_name(layer)} needs {name}: pass it when the layer is made or called, or use "
         f"train() or eval() of the model."
     )

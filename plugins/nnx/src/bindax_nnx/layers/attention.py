@@ -12,6 +12,7 @@ import bindax_lax_basic as lax
 import bindax_nn as nn
 import bindax_numpy as jnp
 import bindax_random as random
+from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     array_of,
@@ -251,7 +252,10 @@ class MultiHeadAttention(Module):
     def _dropout_key(self, rngs: Any) -> Any:
         streams = self.rngs if rngs is None else rngs
         if streams is None:
-            raise ValueError("MultiHeadAttention with dropout needs random streams: pass rngs.")
+            raise ValueError(
+                f"{layer_name(self)} drops weights, so it needs random numbers of the stream "
+                f"'dropout': pass rngs when it is made or called, or use eval() of the model."
+            )
         stream = streams.dropout if isinstance(streams, Rngs) else streams
         return stream() if isinstance(stream, RngStream) else stream
 

@@ -12,6 +12,7 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import typeof
 from bindax_nn import initializers
+from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     array_of,
@@ -218,7 +219,13 @@ class Einsum(Module):
     def __call__(self, inputs: Any) -> Any:
         """Apply the layer."""
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
-        y = jnp.einsum(self.einsum_str, x, kernel, precision=self.precision)
+        try:
+            y = jnp.einsum(self.einsum_str, x, kernel, precision=self.precision)
+        except ValueError as error:
+            raise ValueError(
+                f"{layer_name(self)} was made for {self.einsum_str!r} with a kernel of the shape "
+                f"{kernel.shape}, but got the shape {x.shape}: {error}"
+            ) from None
         return y if bias is None else y + self._spread(bias)
 
     def _spread(self, bias: Any) -> Any:
@@ -271,7 +278,8 @@ class Embed(Module):
         indices = array_of(inputs)
         if np.dtype(typeof(indices).dtype).kind not in "iu":
             raise TypeError(
-                f"Embed looks up integers, but got an array of {typeof(indices).dtype.name}."
+                f"{layer_name(self)} looks up integers, but got an array of "
+                f"{typeof(indices).dtype.name}."
             )
         (table,) = promoted(self.embedding, dtype=self.dtype)
         return jnp.take(table, indices, axis=0)

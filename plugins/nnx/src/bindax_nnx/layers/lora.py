@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_nn import initializers
-from bindax_nnx.layers._common import Initializer, params_key, promoted, zeros
+from bindax_nnx.layers._common import Initializer, check_features, params_key, promoted, zeros
 from bindax_nnx.layers.linear import Linear
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
@@ -63,6 +63,7 @@ class LoRA(Module):
 
     def __call__(self, x: Any, **kwargs: Any) -> Any:
         """Apply the correction, and the base module if there is one."""
+        check_features(self, x, self.in_features)
         inputs, a, b = promoted(x, self.lora_a, self.lora_b, dtype=self.dtype)
         out = inputs @ a @ b
         return out if self.base_module is None else out + self.base_module(x, **kwargs)

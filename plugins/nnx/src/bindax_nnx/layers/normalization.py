@@ -11,6 +11,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import typeof
+from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     array_of,
@@ -230,7 +231,7 @@ class LayerNorm(_Affine):
         reduced, features = positive(self.reduction_axes, x.ndim), self._features(x)
         if tuple(x.shape[a] for a in features) != self.num_features:
             raise ValueError(
-                f"{type(self).__name__} was made for the sizes {self.num_features} along the axes "
+                f"{layer_name(self)} was made for the sizes {self.num_features} along the axes "
                 f"{self.feature_axes}, but got the shape {x.shape}."
             )
         mean, var = moments(

@@ -7,6 +7,7 @@ from typing import Any
 
 import bindax_numpy as jnp
 import bindax_random as random
+from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import array_of, first_given
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs, RngStream, own_stream
@@ -60,8 +61,8 @@ class Dropout(Module):
         streams = self.rngs if rngs is None else rngs
         if streams is None:
             raise ValueError(
-                f"Dropout needs random numbers of the stream {self.rng_collection!r}: pass rngs "
-                f"when it is made or called, or use eval() of the model."
+                f"{layer_name(self)} needs random numbers of the stream {self.rng_collection!r}: "
+                f"pass rngs when it is made or called, or use eval() of the model."
             )
         stream = streams[self.rng_collection] if isinstance(streams, Rngs) else streams
         key = stream() if isinstance(stream, RngStream) else stream

@@ -83,6 +83,10 @@ class Call:
 
     def finish_apart(self, outs: Sequence[Any]) -> Any:
         """The result of the user's function around copies of the arguments."""
+        if self.outcome is None:
+            raise TypeError("a transformation returned without calling the function.")
+        if self.outcome.is_plain:
+            return finish(self.outcome, (), (), (), outs)
         arguments = self.arguments
         walk = Walk()
         for root in arguments.roots:
@@ -90,8 +94,6 @@ class Call:
         copy = Build(walk.tokens, iter(walk.values))
         for _ in arguments.roots:
             copy.next()
-        if self.outcome is None:
-            raise TypeError("a transformation returned without calling the function.")
         values, arrays = outs[: self.num_values], outs[self.num_values :]
         return finish(self.outcome, copy.variables, copy.references, values, arrays)
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import bindax_control_flow
-from bindax_core.extend import api_boundary, tree_flatten
+from bindax_core.extend import api_boundary, tree_flatten, typeof
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import is_reference
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.structure import Inside
 from bindax_transforms import check_function
@@ -72,7 +73,8 @@ def _choose(
     name: str, which: Any, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]
 ) -> Any:
     calls = [Call(function, operands, all_values=True) for function in functions]
-    flat = [call.flat for call in calls]
+    types: list[list[Any]] = [[] for _ in calls]
+    flat = [_noting_types(call, types[i]) for i, call in enumerate(calls)]
     leaves = calls[0].leaves if calls else []
     try:
         if name == "cond":
@@ -81,6 +83,7 @@ def _choose(
             outs = bindax_control_flow.switch(which, flat, leaves)
     except TypeError:
         _check_same(name, calls)
+        _check_types(name, calls, types)
         raise
     _check_same(name, calls)
     return calls[0].finish(outs)
@@ -93,9 +96,40 @@ def _check_same(name: str, calls: Sequence[Call]) -> None:
         if first is not None and other is not None and other.structure() != first.structure():
             raise GraphError(
                 f"the branches of {name} leave different structures in their arguments, or return "
-                f"different ones: branch 0 gives {first.describe()}, and branch {number} gives "
-                f"{other.describe()}. Let all add, delete and share the same attributes."
+                f"different ones: branch 0 gives {_left(calls[0])}, and branch {number} gives "
+                f"{_left(call)}. Let all add, delete and share the same attributes."
             )
+
+
+def _left(call: Call) -> str:
+    """The result of a branch, and what it changed."""
+    inside, outcome = call.inside, call.outcome
+    if inside is None or outcome is None:
+        return "nothing"
+    changes = inside.describe_changes()
+    return f"{outcome.tree}{f', and {changes}' if changes else ''}"
+
+
+def _noting_types(call: Call, types: list[Any]) -> Callable[..., Any]:
+    def flat(leaves: Sequence[Any]) -> list[Any]:
+        outs = call.flat(leaves)
+        types[:] = [typeof(x) for x in outs]
+        return outs
+
+    return named_after(flat, call.fun)
+
+
+def _check_types(name: str, calls: Sequence[Call], types: Sequence[Sequence[Any]]) -> None:
+    """Raise where the branches of a choice leave different types in one variable."""
+    arguments = calls[0].arguments
+    for number, others in enumerate(types[1:], 1):
+        for i, (one, other) in enumerate(zip(types[0], others, strict=False)):
+            if i < len(arguments.values) and (one.shape, one.dtype) != (other.shape, other.dtype):
+                raise TypeError(
+                    f"the branches of {name} leave different types in {arguments.name_of(i)}: "
+                    f"{one.str_short()} by branch 0, and {other.str_short()} by branch {number}. "
+                    f"Convert with .astype, or broadcast, in one of them."
+                ) from None
 
 
 def carried(name: str, call: Call, inside: Inside, count: int, operands: int) -> None:
@@ -108,9 +142,10 @@ def carried(name: str, call: Call, inside: Inside, count: int, operands: int) ->
     if outcome is None:
         return
     if outcome.restructured is not None or inside.new or outcome.relabelled:
+        changes = inside.describe_changes() or outcome.describe()
         raise GraphError(
-            f"the structure of what {name} carries changes from step to step: {outcome.describe()}."
-            f" Attributes and variables must be made before the loop, and none deleted in it."
+            f"the structure of what {name} carries changes from step to step: {changes}. "
+            f"Attributes and variables must be made before the loop, and none deleted in it."
         )
     if count != operands:
         raise GraphError(
@@ -184,8 +219,13 @@ def while_loop(
             )
         return getattr(holds, "value", holds)
 
-    step = _step("while_loop", call)
-    outs = bindax_control_flow.while_loop(condition, step, call.leaves)
+    types: list[tuple[Any, Any]] = []
+    step = named_after(_step("while_loop", call, types), body_fun)
+    try:
+        outs = bindax_control_flow.while_loop(named_after(condition, cond_fun), step, call.leaves)
+    except TypeError:
+        _check_carry("while_loop", call, types)
+        raise
     return _finish_loop(call, outs, init_val)
 
 
@@ -212,16 +252,36 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     check_function("fori_loop", "body_fun", body_fun)
     call = Call(lambda state: None, (init_val,), all_values=True)
 
+    types: list[tuple[Any, Any]] = []
+
     def body(i: Any, leaves: Sequence[Any]) -> list[Any]:
         call.fun = lambda state: body_fun(i, state)
-        return _step("fori_loop", call)(leaves)
+        return _step("fori_loop", call, types)(leaves)
 
-    outs = bindax_control_flow.fori_loop(lower, upper, body, call.leaves)
+    try:
+        outs = bindax_control_flow.fori_loop(lower, upper, named_after(body, body_fun), call.leaves)
+    except TypeError:
+        _check_carry("fori_loop", call, types)
+        raise
     return _finish_loop(call, outs, init_val)
 
 
-def _step(name: str, call: Call) -> Callable[[Sequence[Any]], list[Any]]:
-    """A step of a loop on flat lists, which checks that the structure stays."""
+def _check_carry(name: str, call: Call, types: Sequence[tuple[Any, Any]]) -> None:
+    """Raise where a step leaves another type in a variable than it had."""
+    arguments = call.arguments
+    for i, (before, after) in enumerate(types[: len(arguments.values)]):
+        if (before.shape, before.dtype) != (after.shape, after.dtype):
+            raise TypeError(
+                f"a step of {name} must leave the types that it takes, but "
+                f"{arguments.name_of(i)} comes in as {before.str_short()} and goes out as "
+                f"{after.str_short()}. Convert with .astype, or begin with the other type."
+            ) from None
+
+
+def _step(
+    name: str, call: Call, types: list[tuple[Any, Any]]
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """A step of a loop on flat lists, which checks that the structure stays, and notes types."""
 
     def step(leaves: Sequence[Any]) -> list[Any]:
         inside = call.enter(leaves)
@@ -230,6 +290,7 @@ def _step(name: str, call: Call) -> Callable[[Sequence[Any]], list[Any]]:
         outs = call.leave(inside, result)
         check_same_objects(name, state, result)
         carried(name, call, inside, len(outs), len(leaves))
+        types[:] = [(typeof(x), typeof(y)) for x, y in zip(leaves, outs, strict=True)]
         return outs
 
     return step

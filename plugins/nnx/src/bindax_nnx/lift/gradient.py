@@ -8,10 +8,19 @@ from functools import wraps
 from typing import Any
 
 import bindax_transforms
-from bindax_core.extend import api_boundary, tree_flatten, tree_structure, tree_unflatten
+from bindax_core.extend import (
+    api_boundary,
+    is_differentiable,
+    is_value,
+    tree_flatten,
+    tree_structure,
+    tree_unflatten,
+    typeof,
+)
 from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import ByFilter, add_occurrences
 from bindax_nnx.lift.call import Call
 from bindax_nnx.state import State
@@ -114,6 +123,8 @@ def value_and_grad(
         entries = _entries(argnums, args)
         call = Call(f, args, kwargs)
         wanted = _Selection(call, args, entries)
+        if not allow_int:
+            wanted.require_floats(call)
 
         def loss(differentiated: list[Any], others: list[Any]) -> tuple[Any, list[Any]]:
             inside = call.enter(wanted.joined(differentiated, others))
@@ -128,7 +139,7 @@ def value_and_grad(
             return value, call.leave(inside, result)
 
         differentiate = bindax_transforms.value_and_grad(
-            loss, has_aux=True, holomorphic=holomorphic, allow_int=allow_int
+            named_after(loss, f), has_aux=True, holomorphic=holomorphic, allow_int=allow_int
         )
         (_, outs), gradients = differentiate(*wanted.divided(call.leaves))
         value = call.finish(outs)
@@ -185,6 +196,21 @@ class _Selection:
             *array_flags,
             *[False] * rest,
         ]
+
+    def require_floats(self, call: Call) -> None:
+        """Raise where a variable that is differentiated with respect to has no derivatives.
+
+        Raises:
+            TypeError: its dtype is no float; the message names its place.
+        """
+        values = call.arguments.values
+        for i, (x, flag) in enumerate(zip(values, self._flags, strict=False)):
+            if flag and is_value(x) and not is_differentiable(typeof(x).dtype):
+                raise TypeError(
+                    f"grad needs variables of a float dtype, but {call.arguments.name_of(i)} is "
+                    f"{typeof(x).str_short()}; leave it out by the filter of DiffState, or pass "
+                    f"allow_int=True to get float0 zeros for it."
+                )
 
     def divided(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The leaves that are differentiated with respect to, and the others."""

@@ -22,6 +22,7 @@ from bindax_core.extend import (
 from bindax_core.tree_util import register_node, register_static
 from bindax_nnx.graph import Walk, is_reference
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.plan import plan_of
 from bindax_nnx.lift.sharding import Placement
@@ -218,8 +219,7 @@ def _flat_function(
             outs = placement.lay_out(inside, entry, outs)
         return _Returned((outcome, len(values)), outs)
 
-    flat.__name__ = getattr(fun, "__name__", type(fun).__name__)
-    return flat
+    return named_after(flat, fun)
 
 
 class _Bound:

@@ -11,6 +11,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import api_boundary
 from bindax_nnx.errors import GraphError
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import (
     Axes,
     Carry,
@@ -101,7 +102,7 @@ class _Loop:
         """All steps, and the results in their order."""
         carry, xs, shared = self.divided(self.call.leaves)
         final, ys = bindax_control_flow.scan(
-            lambda carry, xs: self.step(carry, xs, shared),
+            named_after(lambda carry, xs: self.step(carry, xs, shared), self.call.fun),
             carry,
             [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs],
             length=length,
@@ -158,11 +159,11 @@ class _Loop:
             check_same_objects("scan", given[0], returned[0])
         count = sum(axis is Carry for axis in self.exits)
         if count != carried:
-            new = [x._describe() for x in inside.new]
-            made = f" A step made {', '.join(new)}." if new else ""
+            changes = inside.describe_changes()
+            listed = f" In a step, {changes}." if changes else ""
             raise GraphError(
                 f"the structure of what scan carries changes from step to step: {carried} arrays "
-                f"are carried in, {count} come out.{made} Return all that is carried, and make "
+                f"are carried in, {count} come out.{listed} Return all that is carried, and make "
                 f"variables that are carried before the scan."
             )
 

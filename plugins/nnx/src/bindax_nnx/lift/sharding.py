@@ -13,6 +13,7 @@ from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from bindax_nnx.errors import GraphError
 from bindax_nnx.functional import state
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.structure import Inside
@@ -173,38 +174,37 @@ def shard_map(
     """
     check_function("shard_map", "f", f)
     specs = tuple(in_specs) if isinstance(in_specs, list) else in_specs
-    try:
-        parallel = import_module("bindax_parallel")
-    except ImportError as error:
-        raise ImportError("shard_map needs bindax-parallel; install it.") from error
+    options = {"mesh": mesh, "axis_names": axis_names, "check_vma": check_vma}
 
     @wraps(f)
     @api_boundary
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        if isinstance(specs, tuple) and len(specs) != len(args):
-            raise ValueError(
-                f"in_specs of shard_map has {len(specs)} entries for {len(args)} positional "
-                f"arguments."
-            )
-        call = Call(f, args, kwargs)
-        entry = Axes(call.arguments, (specs, None), "in_specs")
-        exits: list[Any] = []  # filled while the function runs, and read after that
-
-        def flat(leaves: Sequence[Any]) -> list[Any]:
-            inside = call.enter(leaves)
-            outs = call.leave(inside, call.run(inside))
-            exits[:] = entry.of_results(inside, out_specs, len(outs), "out_specs")
-            return outs
-
-        given = [*value_axes(call.arguments, entry.variables), *entry.arrays]
-        divided = parallel.shard_map(
-            flat,
-            mesh=mesh,
-            in_specs=(given,),
-            out_specs=exits,
-            axis_names=axis_names,
-            check_vma=check_vma,
-        )
-        return call.finish(divided(call.leaves))
+        return _divide(Call(f, args, kwargs), args, specs, out_specs, options)
 
     return mapped
+
+
+def _divide(
+    call: Call, args: Sequence[Any], in_specs: Any, out_specs: Any, options: dict[str, Any]
+) -> Any:
+    if isinstance(in_specs, tuple) and len(in_specs) != len(args):
+        raise ValueError(
+            f"in_specs of shard_map has {len(in_specs)} entries for {len(args)} positional "
+            f"arguments."
+        )
+    try:
+        plain = import_module("bindax_parallel").shard_map
+    except ImportError as error:
+        raise ImportError("shard_map needs bindax-parallel; install it.") from error
+    entry = Axes(call.arguments, (in_specs, None), "in_specs")
+    exits: list[Any] = []  # filled while the function runs, and read after that
+
+    def flat(leaves: Sequence[Any]) -> list[Any]:
+        inside = call.enter(leaves)
+        outs = call.leave(inside, call.run(inside))
+        exits[:] = entry.of_results(inside, out_specs, len(outs), "out_specs")
+        return outs
+
+    given = [*value_axes(call.arguments, entry.variables), *entry.arrays]
+    named = named_after(flat, call.fun)
+    return call.finish(plain(named, in_specs=(given,), out_specs=exits, **options)(call.leaves))

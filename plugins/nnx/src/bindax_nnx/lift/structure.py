@@ -20,6 +20,7 @@ from bindax_nnx._context import clock
 from bindax_nnx._tokens import LEAF, Branch, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.build import Build
 from bindax_nnx.graph import Walk, is_reference
+from bindax_nnx.lift._names import changed_names, value_name
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable, store_metadata, store_value
 
@@ -121,6 +122,10 @@ class Arguments:
         self.variables = walk.variables
         self.values = walk.values
         self.sizes = walk.sizes
+
+    def name_of(self, index: int) -> str:
+        """The place of a value of the variables, for messages."""
+        return value_name(self.roots, self.sizes, self.variables, index)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -277,6 +282,10 @@ class Inside:
             or any(x is not y for x, y in zip(walk.references, self.references, strict=True))
             or not _same_words(walk.tokens, self._structure.tokens)
         )
+
+    def describe_changes(self) -> str:
+        """The places of the attributes that are others than before, for messages."""
+        return ", ".join(changed_names(self.roots, self.references, self._structure))
 
     def _write_graphs(self, walk: Walk) -> int:
         for root in self.roots:

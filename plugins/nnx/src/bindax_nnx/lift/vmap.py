@@ -9,6 +9,7 @@ from typing import Any
 import bindax_transforms
 from bindax_core.extend import api_boundary, is_value, typeof
 from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, check_axes_count, remove_axes, restore_axes, value_axes
 from bindax_nnx.lift.call import Call
 from bindax_transforms import check_function
@@ -94,7 +95,7 @@ def _on_flat_lists(
         exits[:] = entry.of_results(inside, out_axes, len(outs))
         return outs
 
-    return flat, exits
+    return named_after(flat, call.fun), exits
 
 
 def _check_sizes(call: Call, entry: Axes, given: int | None) -> None:

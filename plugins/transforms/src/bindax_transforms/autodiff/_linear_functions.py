@@ -7,9 +7,8 @@ carried by ``scan`` and be residuals. The program itself is their metadata, equa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import attrs
 
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -36,7 +35,7 @@ def linear_function(kind: type[LinearProgram], jaxpr: ClosedJaxpr, **fields: Any
     return Partial(program, tuple(residuals))
 
 
-@attrs.frozen(eq=False, kw_only=True, repr=False)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LinearProgram:
     """A linear program from tangents of arguments to tangents of results.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from bindax_core.extend import (
     AbstractValue,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from bindax_transforms.compilation.jit_function import JittedFunction
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class ArgInfo:
     """The type of one argument of a function that was traced.
 

@@ -6,7 +6,6 @@ while it is off.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,9 +20,16 @@ from bindax_core.extend import (
 )
 from bindax_transforms.compilation.jit_function import JittedFunction
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.staging.remembered import forget_traces
 from bindax_transforms.staging.static_arguments import argument_paths
 
-_log = logging.getLogger("bindax")
+
+def _log(text: str, *values: Any) -> None:
+    import logging  # loaded when the first message is written
+
+    logging.getLogger("bindax").warning(text, *values, stacklevel=3)
+
+
 _plain: dict[str, Callable[..., Any]] = {
     name: vars(JittedFunction)[name] for name in ("__call__", "_compile", "_trace")
 }
@@ -71,13 +77,13 @@ def _logged_trace(
     function = describe_function(jitted._fun)
     if config.explain_cache_misses:
         why = _reason(jitted, key, args, kwargs)
-        _log.warning("jit of %s, called at %s, is traced: %s.", function, user_source_info(1), why)
+        _log("jit of %s, called at %s, is traced: %s.", function, user_source_info(1), why)
     start = time.perf_counter()
     entry = _plain["_trace"](jitted, key, args, kwargs, tree, avals)
     if config.log_compiles:
         types = ", ".join(aval.str_short() for aval in avals)
         seconds = time.perf_counter() - start
-        _log.warning("jit of %s was traced for (%s) in %.3f s.", function, types, seconds)
+        _log("jit of %s was traced for (%s) in %.3f s.", function, types, seconds)
     return entry
 
 
@@ -85,7 +91,7 @@ def _logged_compile(jitted: Any, entry: Any, operands: Any) -> Any:
     start = time.perf_counter()
     run = _plain["_compile"](jitted, entry, operands)
     seconds = time.perf_counter() - start
-    _log.warning("jit of %s was compiled in %.3f s.", describe_function(jitted._fun), seconds)
+    _log("jit of %s was compiled in %.3f s.", describe_function(jitted._fun), seconds)
     return run
 
 
@@ -156,7 +162,7 @@ def _paths(jitted: Any, args: Any, kwargs: Any) -> list[str]:
 
 
 def clear_caches() -> None:
-    """Forget all traces and compiled programs of ``jit``, and those of single operations.
+    """Forget all traces and compiled programs of ``jit``, of loops and of single operations.
 
     >>> from bindax_transforms import clear_caches, jit
     >>> f = jit(lambda x: x)
@@ -167,6 +173,7 @@ def clear_caches() -> None:
     0
     """
     recent_programs.clear()
+    forget_traces()
 
 
 for _name in ("debug_nans", "debug_infs", "disable_jit"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -95,6 +96,10 @@ class JittedFunction(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<jit of {describe_function(self._fun)}>"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self._fun)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)
@@ -417,7 +422,7 @@ def jit(
     6.0
     """
     shardings = shardings_of(in_shardings, out_shardings, device)
-    chosen = tuple(sorted((compiler_options or {}).items()))
+    chosen = _chosen_options(compiler_options or {})
 
     @api_boundary
     def jitted(fun: Callable[..., Any]) -> Any:
@@ -429,6 +434,12 @@ def jit(
         return _jitted(fun, static, donated, (keep_unused, inline, backend, shardings, chosen))
 
     return jitted if fun is None else jitted(fun)
+
+
+def _chosen_options(given: Any) -> tuple[Any, ...]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"jit: compiler_options must be a dict, but it is {given!r:.60}.")
+    return tuple(sorted(given.items()))
 
 
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:

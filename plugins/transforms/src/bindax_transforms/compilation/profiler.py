@@ -281,6 +281,10 @@ def save_device_memory_profile(
     filename: str | os.PathLike[str], backend: str | None = None
 ) -> None:
     """Write ``device_memory_profile(backend)`` to a file."""
+    if not isinstance(filename, (str, os.PathLike)):
+        raise TypeError(
+            f"save_device_memory_profile: filename must be a path, but it is {filename!r:.60}."
+        )
     Path(filename).write_bytes(device_memory_profile(backend))
 
 

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
-
-import attrs
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
@@ -59,7 +58,7 @@ from bindax_transforms.staging.trace import JaxprTrace, trace_inside
 FlatFunction = Callable[..., Sequence[Any]]
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class CustomCall:
     """One call of a function of flat values that has rules of its own.
 
@@ -143,7 +142,7 @@ def apply_call(call: CustomCall, operands: Sequence[Any], main: MainTrace | None
         main: the trace that has done its part, so that only those below it see the call; None, or
             one that is not on the stack, for all.
     """
-    return call.primitive.bind(*operands, call=attrs.evolve(call, main=main), jaxpr=None)
+    return call.primitive.bind(*operands, call=replace(call, main=main), jaxpr=None)
 
 
 class CallPrimitive(Primitive):
@@ -164,7 +163,7 @@ class CallPrimitive(Primitive):
         level = above.level if above is not None and is_active(above) else len(stack)
         main = next(one for one in reversed(stack[:level]) if _takes_part(one, operands))
         tracers = [full_raise(main.trace, x) for x in operands]
-        params = {"call": attrs.evolve(call, main=main), "jaxpr": None}
+        params = {"call": replace(call, main=main), "jaxpr": None}
         return [full_lower(x) for x in main.trace.process_primitive(self, tracers, params)]
 
 
@@ -334,7 +333,7 @@ def _stage(
         jaxpr, captured = trace_inside(trace.main, call.function, [t.aval for t in tracers])
         num_consts = call.num_consts + len(captured)
         function = jaxpr_as_fun(jaxpr)
-        call = attrs.evolve(call, function=function, num_consts=num_consts, main=None)
+        call = replace(call, function=function, num_consts=num_consts, main=None)
         tracers = [*captured, *tracers]
     return trace.record(call.primitive, tracers, {"call": call, "jaxpr": jaxpr})
 

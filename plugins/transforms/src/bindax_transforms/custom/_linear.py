@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
-
-import attrs
 
 from bindax_core.extend import (
     JaxprEqn,
@@ -38,7 +37,7 @@ Backward = Callable[[Any, Sequence[Any], Sequence[Any]], Sequence[Any]]
 """``(state, residuals, cotangents) -> cotangents``; cotangents may be ``Zero``."""
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class LinearMap:
     """A linear map from tangents of arguments to tangents of results.
 
@@ -161,7 +160,7 @@ def _vmap(
     batching = Batching(main, dims)
     given = iter(dims[count:])
     arg_dims = [next(given) if nonzero else None for nonzero in linear.nonzeros]
-    batched = attrs.evolve(
+    batched = replace(
         linear,
         backward=batched_backward(linear.backward, batching, arg_dims),
         state=BatchedState(linear.state, dims[:count], 0),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
-
-import attrs
 
 from bindax_core.extend import (
     Jaxpr,
@@ -145,7 +144,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class _State:
     """The vjp function of one run as a program, and the tangent types of the arguments."""
 

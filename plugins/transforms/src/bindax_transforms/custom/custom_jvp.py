@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
-
-import attrs
 
 from bindax_core.extend import (
     MainTrace,
@@ -51,11 +50,11 @@ JVPRule = Callable[..., Any]
 FlatRule = Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class CustomJVPCall(CustomCall):
     """A call whose rule gives results and tangents from primals and tangents."""
 
-    rule: FlatRule = attrs.field(kw_only=True)
+    rule: FlatRule = field(kw_only=True)
 
     @property
     def primitive(self) -> Primitive:
@@ -72,7 +71,7 @@ class CustomJVPCall(CustomCall):
         self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
     ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
         batching = Batching(main, dims)
-        batched = attrs.evolve(
+        batched = replace(
             self,
             function=batching.function(self.function),
             rule=_batched_rule(self.rule, batching, dims[self.num_consts :]),
@@ -81,7 +80,7 @@ class CustomJVPCall(CustomCall):
         return outs, [batching.out_dim] * len(outs)
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        return attrs.evolve(self, function=guard(self.function), rule=guard(self.rule))
+        return replace(self, function=guard(self.function), rule=guard(self.rule))
 
 
 def _batched_rule(rule: FlatRule, batching: Batching, dims: Sequence[BatchDim]) -> FlatRule:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
-
-import attrs
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
@@ -59,12 +58,12 @@ Forward = Callable[[Sequence[bool], Sequence[Any]], tuple[Sequence[Any], Sequenc
 """``(perturbed, primals) -> (results, residuals, state)``."""
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class CustomVJPCall(CustomCall):
     """A call with a forward rule, which gives residuals, and a backward rule, which takes them."""
 
-    forward: Forward = attrs.field(kw_only=True)
-    backward: Backward = attrs.field(kw_only=True)
+    forward: Forward = field(kw_only=True)
+    backward: Backward = field(kw_only=True)
 
     @property
     def primitive(self) -> Primitive:
@@ -86,7 +85,7 @@ class CustomVJPCall(CustomCall):
     ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
         batching = Batching(main, dims)
         arg_dims = dims[self.num_consts :]
-        batched = attrs.evolve(
+        batched = replace(
             self,
             function=batching.function(self.function),
             forward=_batched_forward(self.forward, batching, arg_dims),
@@ -96,7 +95,7 @@ class CustomVJPCall(CustomCall):
         return outs, [batching.out_dim] * len(outs)
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        return attrs.evolve(self, function=guard(self.function), forward=guard(self.forward))
+        return replace(self, function=guard(self.function), forward=guard(self.forward))
 
 
 def _batched_forward(forward: Forward, batching: Batching, dims: Sequence[BatchDim]) -> Forward:
@@ -120,7 +119,7 @@ custom_vjp_call_p = primitive(
 function as a program without constants."""
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class CustomVJPPrimal:
     """A leaf of an argument as forward rules with ``symbolic_zeros`` get it.
 
@@ -133,7 +132,7 @@ class CustomVJPPrimal:
     perturbed: bool
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class _State:
     """Facts about the forward rule's run that a backward rule needs besides residual values."""
 

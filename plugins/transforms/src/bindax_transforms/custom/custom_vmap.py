@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
-
-import attrs
 
 from bindax_core.extend import (
     MainTrace,
@@ -55,11 +54,11 @@ FlatVmapRule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[Sequence[Any
 """``(axis_size, batched, operands) -> (results, batched)``; batch axes are in front."""
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class CustomVmapCall(CustomCall):
     """A call whose rule applies the function to a batch."""
 
-    rule: FlatVmapRule = attrs.field(kw_only=True)
+    rule: FlatVmapRule = field(kw_only=True)
 
     @property
     def primitive(self) -> Primitive:
@@ -70,7 +69,7 @@ class CustomVmapCall(CustomCall):
     ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
         if all(d is None for d in dims):
             batching = Batching(main, dims)
-            batched = attrs.evolve(self, function=batching.function(self.function))
+            batched = replace(self, function=batching.function(self.function))
             outs = apply_call(batched, operands, main)
             return outs, [batching.out_dim] * len(outs)
         if any(d is not None for d in dims[: self.num_consts]):
@@ -97,7 +96,7 @@ class CustomVmapCall(CustomCall):
         return derivative.split(outs)
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        return attrs.evolve(self, function=guard(self.function), rule=guard(self.rule))
+        return replace(self, function=guard(self.function), rule=guard(self.rule))
 
 
 def mapped_closure_error(name: str) -> TypeError:

@@ -24,6 +24,7 @@ from bindax_transforms._flat import flatten_function
 from bindax_transforms.remat._primitive import checkpoint_p
 from bindax_transforms.remat.checkpoint_policies import POLICY, Policy
 from bindax_transforms.staging.interning import has_functions, intern_jaxpr
+from bindax_transforms.staging.remembered import traced_once
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
     argument_paths,
@@ -67,9 +68,7 @@ class _Checkpointed:
         )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
         avals = [self._aval(x, args, kwargs) for x in leaves]
-        # It is traced at each call: what it closes over may have changed, be it the parameters of a
-        # model that is trained, a Python number, or the tracers of a transformation.
-        traced = self._trace(args, kwargs, tree, avals)
+        traced = self._remembered(args, kwargs, tree, avals)
         outs = checkpoint_p.bind(
             *traced.consts,
             *leaves,
@@ -88,6 +87,20 @@ class _Checkpointed:
             f"checkpoint of {describe_function(self.fun)}: argument {places[0]} is not an array: "
             f"{unknown_type_message(x)} To pass it as static, give its position in static_argnums."
         )
+
+    def _remembered(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: Sequence[Any]) -> _Traced:
+        """The program, traced anew if what the function closes over may have changed.
+
+        That may be the parameters of a model that is trained, or the tracers of a transformation.
+        """
+
+        def trace() -> tuple[_Traced, Sequence[Any]]:
+            traced = self._trace(args, kwargs, tree, avals)
+            return traced, traced.consts
+
+        if self.options.static_argnums or self.options.static_argnames:
+            return trace()[0]
+        return traced_once([self.fun], ("checkpoint", tree, tuple(avals)), trace)
 
     def _trace(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: Sequence[Any]) -> _Traced:
         origin = Origin("checkpoint", self.fun)
@@ -140,8 +153,8 @@ def checkpoint(
     derivatives are the same.
 
     Args:
-        fun: a function of arrays and trees of arrays, without side effects. It is traced at
-            each call: Python control flow may depend on static arguments only.
+        fun: a function of arrays and trees of arrays, without side effects. It is traced when
+            it is called: Python control flow may depend on static arguments only.
         prevent_cse: whether compiled code is kept from merging the second computation with the
             first one, which would undo the saving. ``False`` is safe, and faster, inside the body
             of a ``scan``, where the two computations are in two loops. (On CPUs the second one is

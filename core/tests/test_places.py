@@ -1,0 +1,149 @@
+"""A backend with two devices, made of the public doors: what arrays ask of any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import bindax_core as bx
+from bindax_core.extend import (
+    as_array,
+    eval_jaxpr,
+    register_backend,
+    typeof,
+    unregister_backend,
+)
+from bindax_core.sharding import NamedSharding, P, SingleDeviceSharding, make_mesh
+
+X = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+
+
+@attrs.frozen
+class Half:
+    """A pretended device, whose memory is a NumPy array for each buffer."""
+
+    id: int
+    platform: str = "pretended"
+
+
+class HalfPlace:
+    """Parts by device: buffers are dicts."""
+
+    host_accessible = False
+
+    def __init__(self, backend: Any, sharding: Any, committed: bool) -> None:
+        self.backend, self.sharding, self.committed = backend, sharding, committed
+        self.name = backend.name
+
+    def put(self, array: Any, aval: Any, *, copy: bool = True) -> Any:
+        self.sharding.check(aval.shape, "the array")
+        return {d: array[i] for d, i in self.sharding.devices_indices_map(aval.shape).items()}
+
+    def assemble(self, aval: Any, buffers: Sequence[Any]) -> Any:
+        given = [x if isinstance(x, np.ndarray) else next(iter(x.values())) for x in buffers]
+        return dict(zip(self.sharding.device_assignment, given, strict=True))
+
+    def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
+        return [(device, {device: part}) for device, part in buffer.items()]
+
+    def to_host(self, buffer: Any, aval: Any) -> Any:
+        whole = np.empty(aval.shape, aval.dtype)
+        for device, index in self.sharding.devices_indices_map(aval.shape).items():
+            whole[index] = buffer[device]
+        return whole
+
+    def copy(self, buffer: Any, aval: Any) -> Any:
+        return dict(buffer)
+
+    def delete(self, buffer: Any) -> None:
+        buffer.clear()
+
+    def is_deleted(self, buffer: Any) -> bool:
+        return not buffer
+
+    def block_until_ready(self, buffer: Any) -> None:
+        return
+
+
+class Halves:
+    """Evaluates programs, and remembers where it was told that operands are."""
+
+    name = "halves"
+    priority = -1
+    platform = "pretended"
+    host_accessible = False
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+        self._devices = [Half(0), Half(1)]
+        self._places: dict[Any, HalfPlace] = {}
+
+    def devices(self) -> list[Half]:
+        return self._devices
+
+    def place(self, sharding: Any, *, committed: bool = True) -> HalfPlace:
+        key = (sharding, committed)
+        return self._places.setdefault(key, HalfPlace(self, sharding, committed))
+
+    def put(self, array: Any, aval: Any, device: Any = None) -> Any:
+        return array
+
+    def to_host(self, buffer: Any, aval: Any) -> Any:
+        return buffer
+
+    def compile(self, jaxpr: Any, *, in_shardings: Any = None, **options: Any) -> Any:
+        self.told.append(in_shardings)
+
+        def run(*operands: Any) -> list[Any]:
+            values = [np.asarray(x) for x in operands]
+            with bx.config.override(backend="numpy"):
+                return [as_array(x) for x in eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *values)]
+
+        return run
+
+
+@pytest.fixture
+def halves() -> Iterator[Halves]:
+    backend: Any = Halves()
+    register_backend(backend)
+    with bx.config.override(backend="halves"):
+        yield backend
+    unregister_backend(backend)
+
+
+def test_arrays_in_parts(halves: Halves) -> None:
+    rows = NamedSharding(make_mesh((2,), ("rows",)), P("rows"))
+    x = bx.device_put(X, rows)
+    assert x.sharding is rows
+    assert x.committed
+    assert [s.device.id for s in x.addressable_shards] == [0, 1]
+    np.testing.assert_array_equal(x.addressable_shards[1].data, X[1:])
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(x.copy(), X)
+    parts = [shard.data for shard in x.addressable_shards]
+    again = bx.make_array_from_single_device_arrays((2, 3), rows, parts)
+    np.testing.assert_array_equal(again, X)
+    one = bx.device_put(x, bx.devices()[1])
+    assert one.device.id == 1
+    np.testing.assert_array_equal(one, X)
+    with pytest.raises(ValueError, match="axis 0 of size 3 cannot be divided into 2 equal parts"):
+        bx.device_put(X.T, rows)
+    x.delete()
+    with pytest.raises(RuntimeError, match="was used after it was deleted"):
+        np.asarray(x)
+
+
+def test_programs_are_told_where_operands_are(halves: Halves) -> None:
+    lax = pytest.importorskip("bindax_lax_basic")
+    transforms = pytest.importorskip("bindax_transforms")
+    x = bx.device_put(X, SingleDeviceSharding(bx.devices()[1]))
+    y = lax.add(x, X)
+    assert halves.told == [[x.sharding, None]]
+    np.testing.assert_array_equal(y, X + X)
+    np.testing.assert_array_equal(transforms.jit(lax.neg)(x), -X)
+    assert halves.told[1:] == [[x.sharding]]
+    assert typeof(y).shape == (2, 3)

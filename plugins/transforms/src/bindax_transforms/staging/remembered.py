@@ -1,0 +1,169 @@
+"""Programs of functions that are called again: traced once, as long as they see the same.
+
+A loop is often called with the same function objects. Their programs are remembered for the types
+of the arguments, if all that the functions close over or name can be compared: numbers, arrays of
+bindax, functions, modules, classes. A function that sees what may change unseen, such as NumPy
+arrays, lists and other objects, or tracers, is traced at each call.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from bindax_core.extend import Array, config
+from bindax_transforms.batching.named_axes import bound_axes
+
+R = TypeVar("R")
+
+_LIMIT = 512
+_SAME = (
+    types.NoneType,
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    types.EllipsisType,
+    np.dtype,
+    np.generic,
+    np.ufunc,
+)
+"""Types of values that do not change while they are the same object."""
+
+
+class _Entry(NamedTuple):
+    functions: tuple[weakref.ref[Any], ...]
+    seen: list[Any]
+    result: Any
+
+
+class _MayChange(Exception):
+    """A function sees something that may change unseen."""
+
+
+_entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+_lock = threading.Lock()
+
+
+def forget_traces() -> None:
+    """Forget all programs that ``traced_once`` remembers."""
+    with _lock:
+        _entries.clear()
+
+
+def traced_once(
+    functions: Sequence[Callable[..., Any]],
+    key: Hashable,
+    trace: Callable[[], tuple[R, Sequence[Any]]],
+) -> R:
+    """The result of tracing functions, of an earlier call if they are and see the same.
+
+    Args:
+        functions: what the user gave; they are told apart by identity.
+        key: what else the result depends on: types and structures of the arguments.
+        trace: traces the functions; gives the result, and the values that its programs close over.
+    """
+    if bound_axes():
+        return trace()[0]
+    seen: list[Any] = []
+    try:
+        for function in functions:
+            if not isinstance(function, types.FunctionType):
+                return trace()[0]
+            _gather_function(function, seen, set())
+    except _MayChange:
+        return trace()[0]
+    whole = (tuple(map(id, functions)), key, config.trace_key, config.backend)
+    try:
+        entry = _entries.get(whole)
+    except TypeError:  # metadata of a structure has no hash
+        return trace()[0]
+    if entry is not None and _is_same(entry, functions, seen):
+        with _lock:
+            if whole in _entries:
+                _entries.move_to_end(whole)
+        return entry.result  # type: ignore[no-any-return]
+    result, consts = trace()
+    if all(type(const) in (Array, np.ndarray) or isinstance(const, np.generic) for const in consts):
+        _store(whole, functions, seen, result)
+    return result
+
+
+def _is_same(entry: _Entry, functions: Sequence[Any], seen: Sequence[Any]) -> bool:
+    alive = all(ref() is f for ref, f in zip(entry.functions, functions, strict=True))
+    old = entry.seen
+    return alive and len(old) == len(seen) and all(map(_identical, old, seen))
+
+
+def _identical(x: Any, y: Any) -> bool:
+    return x is y
+
+
+def _store(key: Hashable, functions: Sequence[Any], seen: list[Any], result: Any) -> None:
+    def drop(_: Any) -> None:
+        _entries.pop(key, None)
+
+    references = tuple(weakref.ref(function, drop) for function in functions)
+    with _lock:
+        _entries[key] = _Entry(references, seen, result)
+        while len(_entries) > _LIMIT:
+            _entries.popitem(last=False)
+
+
+# -------------------------------------------------------------------- what a function sees
+
+
+def _gather_function(function: types.FunctionType, seen: list[Any], visited: set[int]) -> None:
+    """Collect what a function closes over, its defaults, and the globals that it names."""
+    if id(function) in visited:
+        return
+    visited.add(id(function))
+    seen.append(function.__code__)
+    for cell in function.__closure__ or ():
+        try:
+            content = cell.cell_contents
+        except ValueError:  # not set yet
+            raise _MayChange from None
+        _gather(content, seen, visited)
+    for value in function.__defaults__ or ():
+        _gather(value, seen, visited)
+    for value in (function.__kwdefaults__ or {}).values():
+        _gather(value, seen, visited)
+    found = function.__globals__
+    if not str(found.get("__name__")).startswith("bindax"):  # whose modules do not change
+        for name in _global_names(function.__code__):
+            if name in found:
+                _gather(found[name], seen, visited)
+
+
+def _gather(value: Any, seen: list[Any], visited: set[int]) -> None:
+    if isinstance(value, types.FunctionType):
+        seen.append(value)
+        _gather_function(value, seen, visited)
+    elif type(value) is tuple:
+        seen.append(len(value))
+        for item in value:
+            _gather(item, seen, visited)
+    elif type(value) is Array or isinstance(value, _SAME):  # a tracer says that it is an Array
+        seen.append(value)
+    else:
+        raise _MayChange
+
+
+@lru_cache(maxsize=4096)
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names that a function and the functions in it may look up among the globals."""
+    inner = (const for const in code.co_consts if isinstance(const, types.CodeType))
+    return tuple(dict.fromkeys([*code.co_names, *(n for c in inner for n in _global_names(c))]))

@@ -1,0 +1,83 @@
+"""Mistakes in the text of functions that rules reach are made, noticed and undone."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bindax_testing import mutate_text
+from bindax_testing._mutation._text import changed_code, edits_of, in_force, reached
+
+
+def scaled(x: Any, factor: int = 3) -> Any:
+    """Text of which nothing is changed."""
+    if x < 0 and not factor == 1:
+        raise ValueError(f"{x + 1} is below 2")
+    return max(x - factor, 10)
+
+
+def closing(limit: int) -> Any:
+    return lambda x: x + 1 if x > limit else limit
+
+
+def test_every_place_is_found() -> None:
+    found = [edit.what for edit in edits_of([scaled.__code__])]
+    assert found == [
+        "And becomes Or",
+        "Lt becomes LtE",
+        "0 becomes 1",
+        "not is left out twice",
+        "Eq becomes NotEq",
+        "1 becomes 2",
+        "two arguments change places",
+        "Sub becomes Add",
+        "its operands change places",
+        "10 becomes 11",
+    ]
+
+
+def test_a_change_is_in_force_for_a_while() -> None:
+    edits = {edit.what: edit for edit in edits_of([scaled.__code__])}
+    before = scaled.__code__
+    outcomes = {"Sub becomes Add": 23, "its operands change places": 10, "10 becomes 11": 17}
+    for what, outcome in outcomes.items():
+        code = changed_code(edits[what])
+        assert code is not None
+        with in_force(edits[what], code):
+            assert scaled(20) == outcome
+        assert scaled.__code__ is before
+    assert scaled(20) == 17
+    assert str(edits["10 becomes 11"]).endswith("in scaled: 10 becomes 11")
+
+
+def test_functions_that_close_over_values_are_changed() -> None:
+    function = closing(4)
+    edit = next(e for e in edits_of([function.__code__]) if e.what == "Add becomes Sub")
+    code = changed_code(edit)
+    assert code is not None
+    with in_force(edit, code):
+        assert function(9) == 8
+    assert function(9) == 10
+
+
+def test_reached_functions_are_collected() -> None:
+    with reached(str(Path(__file__).parent)) as found:
+        closing(4)(9)
+    assert {code.co_name for code in found} == {"closing", "<lambda>"}
+    assert ast.parse(inspect.getsource(closing))
+
+
+def test_a_plugin() -> None:
+    pytest.importorskip("bindax_lax_basic", reason="the package whose rules are changed")
+    seen: list[Any] = []
+    report = mutate_text(
+        "lax_basic", count=5, seed=3, primitives=["neg"], seconds=2.0, progress=seen.append
+    )
+    assert seen == list(report.mutants)
+    assert len(seen) == 5
+    assert {mutant.kind for mutant in seen} == {"text"}
+    assert report.of_status("killed")

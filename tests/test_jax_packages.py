@@ -1,0 +1,99 @@
+"""Packages written for JAX run on bindax by the alias, with the numbers that JAX has."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "jax_packages"
+ANSWERS = json.loads((PROGRAMS / "answers.json").read_text())
+PACKAGES = {
+    "optax_fit": "optax",
+    "chex_asserts": "chex",
+    "haiku_mlp": "haiku",
+    "jraph_network": "jraph",
+    "mctx_search": "mctx",
+    "numpyro_nuts": "numpyro",
+    "equinox_train": "equinox",
+    "lineax_solve": "lineax",
+    "optimistix_root": "optimistix",
+    "diffrax_solve": "diffrax",
+    "blackjax_nuts": "blackjax",
+    "jaxopt_minimize": "jaxopt",
+    "e3nn_spherical": "e3nn_jax",
+    "flax_linen": "flax",
+    "flax_nnx": "flax",
+}
+"""By program, the package that it is about."""
+QUICK = ("optax_fit", "chex_asserts", "haiku_mlp", "jraph_network")
+NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
+
+
+def chosen() -> list[str]:
+    """The programs of this run whose packages are installed."""
+    names = PACKAGES if NIGHTLY else QUICK
+    return [name for name in names if find_spec(PACKAGES[name])]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What each program returns, from one process with the alias."""
+    out = tmp_path_factory.mktemp("packages") / "found.json"
+    program = [HERE / "jax_programs/run.py", PROGRAMS, out, *chosen()]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "BINDAX_"))}
+    command = [sys.executable, "-W", "ignore", "-m", "bindax.jax", *program]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    return json.loads(out.read_text())
+
+
+@pytest.mark.parametrize("name", sorted(PACKAGES))
+def test_a_package_has_the_numbers_of_jax(request, name):
+    if find_spec(PACKAGES[name]) is None:
+        pytest.skip(f"{PACKAGES[name]} is not installed")
+    if name not in chosen():
+        pytest.skip("runs with BINDAX_NIGHTLY=1 alone")
+    check(name, request.getfixturevalue("found")[name])
+
+
+def check(name, mine):
+    """Compare what a program returns with the answer of JAX."""
+    assert "values" in mine, mine
+    for ours, reference in zip(mine["values"], ANSWERS[name]["values"], strict=True):
+        if isinstance(reference, str):
+            assert ours == reference
+        else:
+            np.testing.assert_allclose(ours, reference, rtol=1e-3, atol=1e-4)
+
+
+WITHOUT_JAXLIB = """
+import runpy, sys
+sys.modules["jaxlib"] = None
+out, run, folder = sys.argv[1:]
+sys.argv = [run, folder, out, "optax_fit", "haiku_mlp"]
+runpy.run_path(run, run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(not (find_spec("optax") and find_spec("haiku")), reason="not installed")
+def test_numpy_alone_runs_optax_and_haiku(tmp_path):
+    out = tmp_path / "found.json"
+    options = ["-W", "ignore", "-m", "bindax.jax", "-c", WITHOUT_JAXLIB]
+    command = [sys.executable, *options, out, HERE / "jax_programs/run.py", PROGRAMS]
+    environment = {**os.environ, "BINDAX_BACKEND": "numpy"}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    for name, mine in json.loads(out.read_text()).items():
+        check(name, mine)
+
+
+def test_every_program_has_an_answer():
+    assert set(PACKAGES) == set(ANSWERS) == {path.stem for path in PROGRAMS.glob("*.py")}
