@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 
 class Agreement:
-    """What processes are about to run, and who waits to hear that it is the same.
+    """The programs that processes are about to run, and who waits to hear that they are the same.
 
     Args:
         tell: takes the number of a process, a key and a verdict: sends it there.
