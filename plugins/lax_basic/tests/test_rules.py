@@ -45,7 +45,11 @@ def test_vmap_is_a_loop(sample):
             continue
         rows = [
             sample.call(
-                lax, *[np.array(b[k]) if m else x for b, x, m in zip(batches, operands, mapped, strict=True)]
+                lax,
+                *[
+                    np.array(b[k]) if m else x
+                    for b, x, m in zip(batches, operands, mapped, strict=True)
+                ],
             )
             for k in range(size)
         ]

@@ -48,7 +48,7 @@ activations = Table(
             "glu(W) glu(W, 1) glu(W[:2], 0) log1mexp(P) gelu(A, False) gelu(H, approximate=False)",
             "elu(A, 2.0) celu(A, 0.5) leaky_relu(A, 0.3) leaky_relu(I, 2) squareplus(A, 0.5)",
             "elu(A, B[0, 0]) squareplus(I, 1) celu(W, W[0]) swish(W) hard_swish(W) relu(N)",
-            "relu6(N) sigmoid(N) softplus(N) relu(I[0, 0]) tanh(Z)",
+            "relu6(N) sigmoid(N) softplus(N) relu(I[0]) tanh(Z)",
         ]
     ),
     " ".join(

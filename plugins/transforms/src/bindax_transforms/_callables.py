@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 ITSELF = "the function itself, not what it returns: f, not f(x)"
@@ -29,3 +30,12 @@ def check_function(name: str, argument: str, given: Any, wanted: str = ITSELF) -
             f"{argument} of {name} must be a function, but got {given!r:.80} of type "
             f"{type(given).__name__}. Pass {wanted}."
         )
+
+
+class Signature:
+    """The signature of a compiled function: that of the function itself; the class has its own."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature:
+        if instance is None:
+            raise AttributeError("__signature__")
+        return inspect.signature(instance._fun)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +33,7 @@ from bindax_core.extend import (
     unknown_type_message,
     unwrapped,
 )
-from bindax_transforms._callables import check_function
+from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
 from bindax_transforms.compilation._shardings import shardings_of, with_shardings
@@ -77,15 +76,6 @@ def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
         return Shared()
 
 
-class _Signature:
-    """The signature of a compiled function: that of the function itself; the class has its own."""
-
-    def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature:
-        if instance is None:
-            raise AttributeError("__signature__")
-        return inspect.signature(instance._fun)
-
-
 class JittedFunction(Generic[P, R]):
     """A function that is traced once for each type of its arguments and then runs compiled."""
 
@@ -106,7 +96,7 @@ class JittedFunction(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<jit of {describe_function(self._fun)}>"
 
-    __signature__ = _Signature()
+    __signature__ = Signature()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)
