@@ -111,11 +111,13 @@ UNWRITABLE = [
     "/custom_jvp_call, parameter 'call': ",
     "/custom_vjp_call, parameter 'call': ",
     "/custom_vmap_call, parameter 'call': ",
+    "/inspect_sharding, parameter 'callback': ",
+    "/sharding_constraint, parameter 'sharding': ",
     "/debug_callback, parameter 'callback': ",
     "/io_callback, parameter 'callback': ",
     "/pure_callback, parameter 'callback': ",
 ]
-"""The parameters that hold Python code."""
+"""The parameters that hold Python code, or devices."""
 
 
 PLUGINS = ("lax_basic", "linalg", "special", "control_flow", "callbacks", "transforms")

@@ -168,7 +168,7 @@ def test_sample_that_raises_is_reported_and_the_rest_goes_on() -> None:
     assert len(reasons) == 3
     assert any("no such thing" in reason for reason in reasons)
     assert any("no values" in reason for reason in reasons)
-    assert any("is no Sample, ExpectedFailure or EquivalentMutant" in reason for reason in reasons)
+    assert any("is no Sample, ExpectedFailure, EquivalentMutant" in reason for reason in reasons)
     assert len(report.of_status("passed")) > 10
 
 

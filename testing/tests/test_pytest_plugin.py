@@ -152,7 +152,7 @@ def test_samples_that_raise_are_named(project: Path) -> None:
 
     assert ran.returncode == 1
     assert "bindax_samples of torn raised KeyError: 'no table of samples'" in ran.stdout
-    assert "1 is no Sample, ExpectedFailure or EquivalentMutant" in ran.stdout
+    assert "1 is no Sample, ExpectedFailure, EquivalentMutant" in ran.stdout
     assert "no sample reaches torn.one" in ran.stdout
 
 
@@ -167,7 +167,7 @@ def test_workers_find_what_one_process_finds(project: Path) -> None:
     assert alone.returncode == shared.returncode == 1
     found = [outcomes(ran.stdout) for ran in (alone, shared)]
     assert found[0] == found[1]
-    assert len(found[0]) > 60
+    assert len(found[0]) > 40
 
 
 def outcomes(text: str) -> set[str]:
