@@ -45,7 +45,7 @@ def others(op, x, arrays):
 def test_operators_promote_like_jax(op, jax_answers):
     arrays = [np.ones(2).astype(numpy_dtype(name)) for name in DTYPES]
     answers = jax_answers("types", lambda jax: results_of_jax(jax, op, arrays))
-    with bx.config.override(default_dtype_bits=64):
+    with bx.config.override(enable_x64=True):
         for x, row in zip(arrays, answers, strict=True):
             for y, wanted in zip(others(op, x, arrays), row, strict=True):
                 got = op(bx.Array.from_numpy(x.copy()), y)
