@@ -312,7 +312,7 @@ def test_messages_about_the_carry() -> None:
     assert "carry['h'][0] comes in as float64[3] and goes out as float64[4] (return it with" in text
     assert "the shape (3,), or begin with (4,))." in text
     with pytest.raises(TypeError, match=r"float32\[\] and .* float64\[\] \(convert it with"):
-        while_loop(lambda c: True, lambda c: c * np.float64(2.0), np.float32(1.0))
+        while_loop(lambda c: True, lambda c: c * np.array(2.0), np.float32(1.0))
     with pytest.raises(TypeError, match=r"float32\[\] and .* int64\[\] \(weakly typed\) \(conv"):
         while_loop(lambda c: True, lambda c: 5, np.float32(1.0))
     with pytest.raises(TypeError) as caught:

@@ -28,7 +28,14 @@ def bindax_extensions() -> Iterable[Extension]:
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Give the conformance kit calls of the primitive."""
+    """Give the conformance kit calls of the primitive, and the checks of the rules."""
+    from bindax_experimental import _conformance as checks
     from bindax_experimental.samples import conformance_samples
+    from bindax_testing import rule_check
 
-    return conformance_samples()
+    return [
+        *conformance_samples(),
+        rule_check("checkify", checks.check_checkify),
+        rule_check("jet", checks.check_jet),
+        rule_check("sparse", checks.check_sparse),
+    ]

@@ -38,7 +38,7 @@ from bindax_transforms import custom_jvp_call_p, dce_jaxpr, jvp, trace_to_jaxpr
 
 LINEAR = """
 add all_gather all_to_all broadcast_in_dim complex concatenate conj convert_element_type copy
-cumsum dynamic_slice dynamic_update_slice fft gather imag name neg optimization_barrier pad ppermute
+cumsum dynamic_slice dynamic_update_slice fft imag name neg optimization_barrier pad ppermute
 psum psum_scatter real reduce_sum reduce_window_sum reshape rev scatter_add select_n slice split
 squeeze sub tile transpose
 """
@@ -60,6 +60,7 @@ def extensions() -> Iterator[Extension]:
         "cosh": lambda p, x: _hyperbola(x)[1],
         "div": _division,
         "exp": lambda p, x, **params: solution(p(x.value), x, lambda y, k: y[k]),
+        "gather": _gathered,
         "integer_pow": _integer_power,
         "log": _logarithm,
         "logistic": _logistic,
@@ -170,6 +171,13 @@ def _linear(bind: Any, *operands: Taylor, **params: Any) -> Any:
     if isinstance(rows[0], list):
         return [series(column) for column in zip(*rows, strict=True)]
     return series(rows)
+
+
+def _gathered(bind: Any, x: Taylor, indices: Taylor, **params: Any) -> Taylor:
+    """Gather each coefficient; what is filled in out of reach is a constant."""
+    zero = {**params, "fill_value": 0}
+    more = [lax.gather_p.bind(t, indices.value, **zero) for t in x.coefficients[1:]]
+    return series([bind(x.value, indices.value), *more])
 
 
 def _bilinear(bind: Any, x: Taylor, y: Taylor, **params: Any) -> Taylor:
