@@ -99,26 +99,31 @@ def value_and_grad(
     return both
 
 
-def _jacobian(transform: Callable[..., Any]) -> Callable[..., Any]:
-    def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: Any) -> Any:
-        """The Jacobian of a function of arrays, sparse ones among them, by their entries.
+def jacfwd(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: Any) -> Any:
+    """The Jacobian of a function of arrays, sparse ones among them, by their entries.
 
-        Args:
-            fun: a function whose value is an array.
-            argnums: by which arguments; a part by a sparse one has an axis for its entries last.
-            kwargs: what the transformation of ``bindax`` takes besides.
-        """
-        derivative = _by_data(transform, fun, argnums, **kwargs)
-
-        @wraps(fun)
-        def matrix(*args: Any, **kwargs: Any) -> Any:
-            found, _ = derivative(*args, **kwargs)
-            return found[0] if isinstance(argnums, int) and len(found) == 1 else found
-
-        return matrix
-
-    return jacobian
+    Args:
+        fun: a function whose value is an array.
+        argnums: by which arguments; a part by a sparse one has an axis for its entries last.
+        kwargs: what ``bindax.jacfwd`` takes besides.
+    """
+    return _jacobian(transforms.jacfwd, fun, argnums, **kwargs)
 
 
-jacfwd = _jacobian(transforms.jacfwd)
-jacrev = jacobian = _jacobian(transforms.jacrev)
+def jacrev(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: Any) -> Any:
+    """The same Jacobian in reverse mode; arguments as for ``jacfwd``."""
+    return _jacobian(transforms.jacrev, fun, argnums, **kwargs)
+
+
+jacobian = jacrev
+
+
+def _jacobian(transform: Any, fun: Any, argnums: int | Sequence[int], **kwargs: Any) -> Any:
+    derivative = _by_data(transform, fun, argnums, **kwargs)
+
+    @wraps(fun)
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        found, _ = derivative(*args, **kwargs)
+        return found[0] if isinstance(argnums, int) and len(found) == 1 else found
+
+    return matrix
