@@ -169,6 +169,41 @@ def extremes(lib: Any) -> Any:
     )
 
 
+def fourier(lib: Any) -> Any:
+    """A Fourier transform in two dimensions: of rows, exchanged, of columns."""
+
+    def part(x: Any) -> Any:
+        rows = lib.jnp.fft.fft(x, axis=1, norm="ortho")
+        columns = lib.lax.all_to_all(rows, "x", 1, 0, tiled=True)
+        return lib.jnp.abs(lib.jnp.fft.fft(columns, axis=0, norm="ortho")) ** 2
+
+    function = lib.shard_map(part, (8,), ("x",), (lib.P("x"),), lib.P(None, "x"))
+    return function, (numbers(8, 16),)
+
+
+def block(lib: Any) -> Any:
+    """A block of a transformer: the batch is divided, and the heads and hidden units are."""
+    jnp, lax, P = lib.jnp, lib.lax, lib.P
+
+    def normed(x: Any) -> Any:
+        centred = x - x.mean(-1, keepdims=True)
+        return centred / jnp.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+
+    def part(x: Any, wq: Any, wk: Any, wv: Any, wo: Any, up: Any, down: Any) -> Any:
+        h = normed(x)
+        scores = jnp.einsum("btd,bsd->bts", h @ wq, h @ wk)
+        weights = jnp.exp(scores - lax.stop_gradient(scores.max(-1, keepdims=True)))
+        weights = weights / weights.sum(-1, keepdims=True)
+        x = x + lax.psum(weights @ (h @ wv) @ wo, "model")
+        return x + lax.psum(jnp.tanh(normed(x) @ up) @ down, "model")
+
+    across, down = P(None, "model"), P("model", None)
+    specs = (P("data"), across, across, across, down, across, down)
+    function = lib.shard_map(part, (2, 4), ("data", "model"), specs, P("data"))
+    shapes = [(4, 3, 8), *[(8, 8)] * 4, (8, 16), (16, 8)]
+    return function, tuple(numbers(*shape, seed=i) for i, shape in enumerate(shapes))
+
+
 PROGRAMS: dict[str, Program] = {
     f.__name__: f
     for f in (
@@ -182,6 +217,8 @@ PROGRAMS: dict[str, Program] = {
         attention,
         pipeline,
         extremes,
+        fourier,
+        block,
     )
 }
 
