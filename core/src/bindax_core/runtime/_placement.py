@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -71,7 +70,6 @@ class PlacedElsewhereError(BackendError):
     """A buffer is on other devices of the backend than the one that is asked for."""
 
 
-@dataclass(frozen=True, repr=False)
 class HostDevice:
     """The host as a device: what the backend that interprets programs has in place of devices.
 
@@ -91,6 +89,9 @@ class HostDevice:
 
     def __repr__(self) -> str:
         return "HostDevice()"
+
+    def __reduce__(self) -> str:
+        return "HOST"  # there is one
 
     def memory_stats(self) -> None:
         """Give None: nobody counts."""
