@@ -62,9 +62,6 @@ class Place(Protocol):
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was freed or donated."""
 
-    def devices_of(self, buffer: Any) -> Sequence[Any]:
-        """The devices that hold a buffer."""
-
 
 class PlacedElsewhereError(BackendError):
     """A buffer is on other devices of the backend than the one that is asked for."""
