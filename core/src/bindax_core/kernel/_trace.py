@@ -20,7 +20,6 @@ from bindax_core.errors import (
 from bindax_core.kernel._aval import ValueType, find_value_type, register_value_type, value_types
 from bindax_core.kernel._extended import as_extended
 from bindax_core.kernel._source_info import describe_function
-from bindax_core.runtime._array import Array
 from bindax_core.runtime._operators import ArrayOperators
 from bindax_core.runtime._wrapped import content
 
@@ -241,8 +240,6 @@ class Tracer(ArrayOperators):
 
 def full_raise(trace: Trace, x: Any) -> Any:
     """Box a value for a trace, unless it is boxed for it already."""
-    if type(x) is Array:
-        return trace.pure(x)
     if not isinstance(x, Tracer):
         if type(x) in value_types or find_value_type(type(x)) is not None:
             return trace.pure(x)

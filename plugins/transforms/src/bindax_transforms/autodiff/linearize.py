@@ -141,18 +141,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     >>> float(y), float(f_lin(1.0))
     (9.0, 6.0)
     """
-    check_function("linearize", "fun", fun)
-    flat, in_tree = tree_flatten((primals, {}))
-    flat = _checked_primals("linearize", fun, flat, primals)
-    aux: list[Any] = []
-    fun_main = split_aux(fun, aux, "linearize") if has_aux else fun
-    origin = Origin("linearize", fun)
-    flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
-    lin = linearize_flat(flat_function, flat, origin)
-    tree = out_tree()
-    out = tree_unflatten(tree, lin.primals_out)
-    f_lin = lin.function(Pushforward, "linearize", fun, in_tree, tree, flat)
-    return (out, f_lin, lower_aux(aux[-1])) if has_aux else (out, f_lin)
+    return _with_derivative("linearize", Pushforward, fun, primals, has_aux)
 
 
 @api_boundary
@@ -178,18 +167,25 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     >>> [float(ct) for ct in f_vjp(1.0)]
     [2.0, 3.0]
     """
-    check_function("vjp", "fun", fun)
+    return _with_derivative("vjp", Pullback, fun, primals, has_aux)
+
+
+def _with_derivative(
+    name: str, kind: type[LinearProgram], fun: Callable[..., Any], primals: Any, has_aux: bool
+) -> tuple[Any, ...]:
+    """The value of a function, its derivative there as a linear program, and what else it gives."""
+    check_function(name, "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
-    flat = _checked_primals("vjp", fun, flat, primals)
+    flat = _checked_primals(name, fun, flat, primals)
     aux: list[Any] = []
-    fun_main = split_aux(fun, aux, "vjp") if has_aux else fun
-    origin = Origin("vjp", fun)
+    fun_main = split_aux(fun, aux, name) if has_aux else fun
+    origin = Origin(name, fun)
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     lin = linearize_flat(flat_function, flat, origin)
     tree = out_tree()
     out = tree_unflatten(tree, lin.primals_out)
-    f_vjp = lin.function(Pullback, "vjp", fun, in_tree, tree, flat)
-    return (out, f_vjp, lower_aux(aux[-1])) if has_aux else (out, f_vjp)
+    derivative = lin.function(kind, name, fun, in_tree, tree, flat)
+    return (out, derivative, lower_aux(aux[-1])) if has_aux else (out, derivative)
 
 
 def unflatten_cotangents(
