@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
-import numpy as np
-
 from bindax_core.extend import (
     Array,
     Origin,
@@ -37,7 +35,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
-from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
+from bindax_transforms.compilation._entries import LEAVES, Entry, Shared, entries_lock
 from bindax_transforms.compilation._shardings import shardings_of, with_shardings
 from bindax_transforms.compilation.ahead_of_time import Lowered, Traced, abstract_arguments
 from bindax_transforms.compilation.jit_primitive import jit_p
@@ -69,8 +67,6 @@ class CacheInfo(NamedTuple):
 _shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
 _recent = recent_programs
-_LEAVES = frozenset({Array, np.ndarray, bool, int, float, complex})
-"""The types of arguments that hold no others."""
 
 
 def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
@@ -112,7 +108,7 @@ class JittedFunction(Generic[P, R]):
                 return self._call(args, kwargs)
             avals = [x.aval for x in args if type(x) is Array]
             if len(avals) != len(args):
-                avals = [typeof(x) for x in args if type(x) in _LEAVES]
+                avals = [typeof(x) for x in args if type(x) in LEAVES]
                 if len(avals) != len(args):
                     return self._call(args, kwargs)
             shared = self._shared
