@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -357,4 +358,4 @@ def _rebuild(host: NumPyArray, weak_type: bool) -> Array:
     return Array.from_numpy(host, ShapedArray(host.shape, host.dtype, weak_type))
 
 
-register_value_type(ValueType(Array, lambda x: x.aval, lambda x, aval: x.numpy()))
+register_value_type(ValueType(Array, attrgetter("aval"), lambda x, aval: x.numpy()))

@@ -17,13 +17,13 @@ import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
 from bindax_numpy._operands import array_operand, require_real, strong_operand
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import stack
-from bindax_numpy.reductions import refuse_out
 from bindax_numpy.reshaping import moveaxis, ravel
 
 

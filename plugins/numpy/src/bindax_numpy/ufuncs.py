@@ -11,6 +11,14 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_control_flow import scan
 from bindax_core.extend import typeof
+from bindax_lax_basic.array.reductions import (
+    initial_operand,
+    mask_operand,
+    reduced,
+    refuse_out,
+    running,
+    selected,
+)
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axes_argument, axis_argument, convert
 from bindax_numpy import arithmetic, comparison, functions, reductions, special
@@ -19,7 +27,6 @@ from bindax_numpy.comparison import where as choose
 from bindax_numpy.cumulative import cumprod
 from bindax_numpy.indexing import index_operand
 from bindax_numpy.joining import concatenate
-from bindax_numpy.reductions import initial_operand, mask_operand, refuse_out, running
 from bindax_numpy.reshaping import broadcast_to, expand_dims, moveaxis, ravel, reshape
 from bindax_numpy.vectorization import vectorize
 
@@ -297,7 +304,7 @@ def _accumulation(name: str, function: Callable[..., Any]) -> Callable[..., Any]
     return lambda x, axis: running(name, function, x, axis)
 
 
-def _bitwise(name: str, reduce: Callable[..., Any], combine: Callable[..., Any]) -> Any:
+def _bitwise(name: str, primitive: Any, combine: Callable[..., Any]) -> Any:
     """The reduction of a bitwise function, where all elements count."""
 
     def reduction(
@@ -306,8 +313,8 @@ def _bitwise(name: str, reduce: Callable[..., Any], combine: Callable[..., Any])
         neutral: Any = -1 if name == "bitwise_and" and typeof(x).dtype.kind == "i" else 0
         if name == "bitwise_and" and typeof(x).dtype.kind in "ub":
             neutral = lax.bitwise_not(lax.full((), 0, typeof(x).dtype))
-        chosen = reductions.selected(name, x, where, neutral)
-        found = reductions.reduced(name, reduce, chosen, axes, keepdims)
+        chosen = selected(name, x, where, neutral)
+        found = reduced(name, primitive, chosen, axes, keepdims)
         return found if initial is None else combine(found, initial_operand(name, initial))
 
     return reduction
@@ -344,21 +351,21 @@ bitwise_and = ufunc(
     2,
     1,
     identity=-1,
-    reduction=_bitwise("bitwise_and", lax.reduce_and, comparison.bitwise_and),
+    reduction=_bitwise("bitwise_and", lax.reduce_and_p, comparison.bitwise_and),
 )
 bitwise_or = ufunc(
     comparison.bitwise_or,
     2,
     1,
     identity=0,
-    reduction=_bitwise("bitwise_or", lax.reduce_or, comparison.bitwise_or),
+    reduction=_bitwise("bitwise_or", lax.reduce_or_p, comparison.bitwise_or),
 )
 bitwise_xor = ufunc(
     comparison.bitwise_xor,
     2,
     1,
     identity=0,
-    reduction=_bitwise("bitwise_xor", lax.reduce_xor, comparison.bitwise_xor),
+    reduction=_bitwise("bitwise_xor", lax.reduce_xor_p, comparison.bitwise_xor),
 )
 logical_and = ufunc(
     comparison.logical_and,
