@@ -328,6 +328,8 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
 
 def running(name: str, function: Callable[..., Any], x: Any, axis: int) -> Any:
     """Sums or products up to each element; of booleans, whether any or all of them hold."""
+    if not typeof(x).shape:
+        x = lax.reshape(x, (1,))  # as in NumPy, where a scalar has one element along axis 0
     place = axis_argument(name, axis, typeof(x).ndim)
     if typeof(x).dtype != dtypes.bool_:
         return function(x, place)

@@ -28,7 +28,7 @@ from bindax_lax_basic.reductions.reductions import (
 from bindax_lax_basic.rules.operands import broadcast_arrays, promote_dtypes
 from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import axes_argument, axis_argument, static_ints
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduce_sum_p
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to, reduce_sum_p
 from bindax_lax_basic.shape.creation import zeros_like
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p
 from bindax_lax_basic.shape.reshape import squeeze as lax_squeeze
@@ -143,8 +143,16 @@ def _selected(name: str, x: Any, where: Any, neutral: Any) -> Any:
             f"{name}: where must be None or booleans, but it is {typeof(where).str_short()}; "
             f"compare it, for example with where != 0."
         )
-    mask, x = broadcast_arrays(where, x)
+    mask, x = _masked(where, x)
     return select_scalars(mask, scalar_array(neutral, typeof(x).dtype), x)
+
+
+def _masked(where: Any, x: Any) -> tuple[Any, Any]:
+    """The mask of a reduction and its operand, of one shape."""
+    if not typeof(where).shape:
+        return broadcast_to(where, typeof(x).shape), x
+    mask, x = broadcast_arrays(where, x)
+    return mask, x
 
 
 def _reduced(primitive: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Any:
@@ -269,7 +277,7 @@ def mean(
             count *= aval.shape[i]
         count = scalar_array(count, typeof(total).dtype)
     else:
-        counted = broadcast_arrays(where, self)[0]
+        counted = _masked(where, self)[0]
         count = convert(sum(counted, axes, None, None, keepdims), typeof(total).dtype, False)
     return convert(true_divide(total, count), wanted, False)
 
@@ -310,7 +318,9 @@ def cumsum(self: Any, axis: int | None = None, dtype: Any = None, out: None = No
     operand = _numbers(self, dtype, promote_integers=False)
     if typeof(operand).dtype == dtypes.bool_:
         return convert(cumsum(self, axis, "int32"), dtypes.bool_, False)
-    return lax_cumsum(ravel(operand), 0) if axis is None else lax_cumsum(operand, axis)
+    if axis is None or not typeof(operand).shape:
+        operand, axis = ravel(operand), axis or 0
+    return lax_cumsum(operand, axis)
 
 
 # -------------------------------------------------------------------------------------- other
