@@ -130,7 +130,9 @@ class XlaBackend:
         self, jaxpr: ClosedJaxpr, in_shardings: Sequence[Sharding | None] | None
     ) -> tuple[Any, ...]:
         given = in_shardings or [None] * len(jaxpr.in_avals)
-        return tuple([None if sharding is None else self.place(sharding) for sharding in given])
+        own = [None if s is None or not s.other_memory else s.with_memory_kind(None) for s in given]
+        pairs = zip(own, given, strict=True)
+        return tuple([None if s is None else self.place(o or s) for o, s in pairs])
 
     def lower(
         self,

@@ -31,7 +31,7 @@ from bindax_core.extend import (
     subjaxprs,
 )
 from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, Sharding
-from bindax_xla_backend._layout import Layout, place_of
+from bindax_xla_backend._layout import Layout, in_own_memory, place_of
 from bindax_xla_backend._program import lower_program
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class Program:
 
     def __call__(self, *operands: Any) -> list[Array]:
         """Run the program where its operands are; see ``Executable``."""
+        operands = tuple(in_own_memory(operands))
         places = tuple([place_of(x) for x in operands])
         if len(places) != len(self.in_avals):
             return self.current(*operands)  # raises
@@ -203,6 +204,7 @@ def _runner(program: Program) -> Callable[[Sequence[Any]], list[Array]]:
         try:
             return program.current.run_unchecked(operands)
         except PlacedElsewhereError:
+            operands = in_own_memory(operands)
             places = tuple([place_of(x) for x in operands])
             return program.of(places).run_unchecked(operands)
 
