@@ -28,9 +28,11 @@ def test_the_memories_of_a_device() -> None:
 def test_arrays_in_another_memory(kind: str, place: Any, on: Any) -> None:
     own = on("x") if place == "mesh" else SingleDeviceSharding(bindax.devices()[place])
     other = own.with_memory_kind(kind)
-    assert other != own == own.with_memory_kind("device") and own.memory_kind == "device"
+    assert other != own == own.with_memory_kind("device")
+    assert own.memory_kind == "device"
     x = bindax.device_put(EIGHT, other)
-    assert x.sharding == other and x.sharding.memory_kind == kind
+    assert x.sharding == other
+    assert x.sharding.memory_kind == kind
     assert f"memory_kind={kind!r}" in repr(other)
     np.testing.assert_array_equal(x, EIGHT)
     doubled = bindax.jit(lambda x: x * 2)
@@ -54,7 +56,8 @@ def test_wrong_memories(on: Any) -> None:
 
 def test_types_with_shardings(on: Any) -> None:
     kind = bindax.ShapeDtypeStruct((8, 2), np.float32, sharding=on("x"))
-    assert kind.sharding == on("x") and "sharding=NamedSharding" in repr(kind)
+    assert kind.sharding == on("x")
+    assert "sharding=NamedSharding" in repr(kind)
     compiled = bindax.jit(lambda x: x * 2).lower(kind).compile()
     assert compiled.input_shardings == ((on("x"),), {})
     assert compiled(np.ones((8, 2), np.float32)).sharding == on("x")
@@ -69,7 +72,7 @@ def test_types_with_shardings(on: Any) -> None:
 def test_device_put_says_where_from() -> None:
     one, two = bindax.devices()[:2]
     assert bindax.device_put(EIGHT, two, src=one).device is two
-    with pytest.raises(TypeError, match="device_put: src must be one of bindax.devices"):
+    with pytest.raises(TypeError, match=r"device_put: src must be one of bindax.devices"):
         bindax.device_put(EIGHT, two, src=0)
 
 
@@ -82,9 +85,7 @@ def test_a_mapped_axis_on_a_mesh(on: Any) -> None:
     assert bindax.jit(bindax.vmap(laid, spmd_axis_name="x"))(x).sharding == on("x", "y")
     moved = bindax.vmap(laid, 1, 1, spmd_axis_name="x")
     assert bindax.jit(moved)(x.T).sharding == on("y", "x")
-    with pytest.raises(
-        ValueError, match="spmd_axis_name has 'y', but P\\('y'\\) of a with_sharding"
-    ):
+    with pytest.raises(ValueError, match="spmd_axis_name has 'y', but P"):
         bindax.vmap(laid, spmd_axis_name="y")(x)
 
 
