@@ -158,11 +158,34 @@ class XlaBackend:
         program = Program(self, jaxpr, name, donated, keep_unused)
         return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
 
-    def export(self, jaxpr: ClosedJaxpr, **options: Any) -> Artifact:
-        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
-        from bindax_xla_backend._exporting import export_program
+    def export(
+        self,
+        jaxpr: ClosedJaxpr,
+        *,
+        name: str,
+        in_shardings: Sequence[Sharding | None] | None = None,
+        **options: Any,
+    ) -> Artifact:
+        """A program as a portable artifact; arguments as for ``_exporting.export_program``.
 
-        return export_program(jaxpr, **options)
+        Args:
+            jaxpr: the program.
+            name: its name.
+            in_shardings: for each operand where it lies, or None.
+            options: the others.
+        """
+        from bindax_xla_backend._exporting import export_program
+        from bindax_xla_backend._variants import Program
+
+        program = Program(self, jaxpr, name, (), False)
+        layout = program.layout_for(in_shardings or [None] * len(jaxpr.in_avals))
+        return export_program(jaxpr, name=name, layout=layout, **options)
+
+    def hlo_sharding(self, sharding: Sharding, ndim: int) -> Any:
+        """A sharding of arrays of ``ndim`` axes as XLA describes it; opaque."""
+        from bindax_xla_backend._partitions import hlo_sharding
+
+        return hlo_sharding(sharding, ndim)
 
     def call_artifact(self, ctx: Any, artifact: bytes, values: Sequence[Any], **types: Any) -> Any:
         """Call an exported program where a rule lowers; see ``_exporting.call_artifact``."""

@@ -134,7 +134,7 @@ class Program:
     def lower(self, places: Places) -> Any:
         """The program, lowered for operands in places."""
         bound = [None if place is None else place.sharding for place in places]
-        layout = self._layout(bound)
+        layout = self.layout_for(bound)
         program = lower_program(
             self.jaxpr,
             name=self.name,
@@ -146,7 +146,7 @@ class Program:
         self.backend.warn_of_unused(program, self.donated)
         return program
 
-    def _layout(self, bound: Sequence[Sharding | None]) -> Layout | None:
+    def layout_for(self, bound: Sequence[Sharding | None]) -> Layout | None:
         """Where the program runs; None for the first device without anything that says so."""
         said: list[tuple[str, Any]] = [
             (f"operand {i} ({aval.str_short()})", sharding)

@@ -135,6 +135,12 @@ class Traced(_Stage):
         )
         return ClosedJaxpr(jaxpr, entry.consts)
 
+    @property
+    def argument_shardings(self) -> list[Any] | None:
+        """Where each leaf of the arguments was, or None; None when nothing is known of any."""
+        known = self._in_shardings
+        return None if known is None else known[len(self._entry.consts) :]
+
     @api_boundary
     def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
         """The program in the backend's language.
