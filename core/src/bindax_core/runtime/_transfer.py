@@ -29,9 +29,17 @@ def block_until_ready(x: Any) -> Any:
     >>> block_until_ready({"a": 1.0})
     {'a': 1.0}
     """
+    several: dict[Any, list[Any]] = {}
     for leaf in tree_leaves(x):
-        if isinstance(leaf, Array):
+        if not isinstance(leaf, Array):
+            continue
+        owner = getattr(leaf._backend, "backend", leaf._backend)
+        if leaf._buffer is None or leaf._host is not None or not hasattr(owner, "wait_for"):
             leaf.block_until_ready()
+        else:
+            several.setdefault(owner, []).append(leaf._buffer)
+    for owner, buffers in several.items():
+        owner.wait_for(buffers)
     return x
 
 

@@ -322,13 +322,18 @@ class XlaBackend:
             DeletedArrayError: when the buffer was deleted or donated.
             ExecutionError: when its computation failed.
         """
+        self.wait_for([buffer])
+
+    def wait_for(self, buffers: Sequence[Any]) -> None:
+        """``block_until_ready`` of many buffers at once."""
         from bindax_xla_backend import _jaxlib
 
-        if _jaxlib.is_deleted(buffer):
-            raise DeletedArrayError("an array was waited for that was deleted or donated before.")
         try:
-            _jaxlib.block_until_ready([buffer])
+            _jaxlib.block_until_ready(buffers)
         except _jaxlib.RuntimeFailure as error:
+            if any(map(_jaxlib.is_deleted, buffers)):
+                message = "an array was waited for that was deleted or donated before."
+                raise DeletedArrayError(message) from error
             raise _failed(error) from error
 
     def effects_barrier(self) -> None:

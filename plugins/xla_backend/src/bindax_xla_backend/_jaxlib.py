@@ -333,7 +333,7 @@ def delete(buffer: Any) -> None:
 
 def block_until_ready(buffers: Sequence[Any]) -> None:
     """Wait until the buffers are computed; raises what their computation raised."""
-    _jax.batched_block_until_ready(list(buffers))
+    _jax.batched_block_until_ready(buffers if type(buffers) is list else list(buffers))
 
 
 _LAST_NUMPY_DTYPE = 23  # the dtypes of extensions have numbers from 256 on
