@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
+import numpy as np
+
 from bindax_core.extend import (
     Array,
     Origin,
@@ -68,6 +70,8 @@ class CacheInfo(NamedTuple):
 _shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
 _recent = recent_programs
+_LEAVES = frozenset({Array, np.ndarray, bool, int, float, complex})
+"""The types of arguments that hold no others."""
 
 
 def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
@@ -109,7 +113,9 @@ class JittedFunction(Generic[P, R]):
                 return self._call(args, kwargs)
             avals = [x.aval for x in args if type(x) is Array]
             if len(avals) != len(args):
-                return self._call(args, kwargs)
+                avals = [typeof(x) for x in args if type(x) in _LEAVES]
+                if len(avals) != len(args):
+                    return self._call(args, kwargs)
             shared = self._shared
             settings, backend = config.trace_key, config.backend
             known, old, known_backend, entry = shared.last
