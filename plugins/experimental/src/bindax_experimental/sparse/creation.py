@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -121,7 +120,7 @@ def random_bcoo(
     from bindax_random import split, uniform
 
     shape = tuple(shape)
-    if not isinstance(nse, numbers.Real):
+    if not np.isscalar(nse) or isinstance(nse, (str, bytes)):
         raise TypeError(f"random_bcoo takes a number for nse, but got {nse!r:.80}.")
     n_sparse = len(shape) - n_batch - n_dense
     if n_sparse < 0 or n_batch < 0 or n_dense < 0:
