@@ -12,7 +12,6 @@ import numpy as np
 from bindax_core.extend import Primitive, plugin_contents
 from bindax_testing._mutation._report import KILLED, SURVIVED, Mutant, MutationReport
 from bindax_testing._mutation._run import (
-    MANY,
     SECONDS,
     Progress,
     Step,
@@ -109,23 +108,26 @@ def _steps(plan: Plan, primitive: Primitive, cases: int) -> list[Step]:
     return [(c, case) for case in chosen for c in checks if case.skip.get(c.name) is None]
 
 
-def _near(edit: Edit, users: Sequence[Primitive]) -> list[Primitive]:
+def _near(plan: Plan, edit: Edit, users: Sequence[Primitive]) -> list[Primitive]:
     """The primitives whose checks are the likeliest to notice.
 
-    Few reach what is made for them. Of many that reach a common function, some from all over the
-    package, since neighbours are alike.
+    First those that are named like the function, then those with rules in its file. Of many that
+    reach a common function, some from all over the package, since neighbours are alike.
     """
-    own = [p for p in users if p.name in edit.code.co_qualname]
+    file = edit.code.co_filename
+    beside = {one.primitive for code, found in plan.rules.items() for one in found
+              if code.co_filename == file}  # fmt: skip
+    named = [p for p in users if p.name in edit.code.co_qualname]
+    own = [*named, *(p for p in users if p in beside and p not in named)][:_REACHING]
     others = [p for p in users if p not in own]
-    count = max(_REACHING - len(own), 0)
-    spread = np.linspace(0, len(others) - 1, min(count, len(others))).astype(int)
-    return [*own[:_REACHING], *(others[i] for i in spread)]
+    spread = np.linspace(0, len(others) - 1, min(_REACHING - len(own), len(others))).astype(int)
+    return [*own, *(others[i] for i in spread)]
 
 
 def _in_turn(plan: Plan, primitives: Sequence[Primitive]) -> Iterator[tuple[Primitive, Step]]:
     """The steps of some primitives: a case of each, then another case of each."""
-    steps = {p: _steps(plan, p, MANY) for p in primitives}
-    for rank in range(MANY):
+    steps = {p: _steps(plan, p, len(plan.cases[p])) for p in primitives}
+    for rank in range(max(len(plan.cases[p]) for p in primitives)):
         for primitive in primitives:
             case = plan.cases[primitive][rank : rank + 1]
             yield from ((primitive, step) for step in steps[primitive] if [step[1]] == case)
@@ -140,7 +142,7 @@ def _tried(
     sound: dict[Step, bool],
 ) -> Mutant:
     """Return the fate of a change: killed by a check that passes without it, or surviving."""
-    near = _near(edit, users)
+    near = _near(plan, edit, users)
     suspected: set[Primitive] = set()
     suspects: list[tuple[Primitive, Step]] = []
     _forget(plan, near)
