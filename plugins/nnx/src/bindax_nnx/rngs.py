@@ -21,13 +21,19 @@ from bindax_nnx.variables import Variable
 class RngState(Variable[Any]):
     """Random state; the base of the two kinds that there are."""
 
+    __slots__ = ()
+
 
 class RngKey(RngState):
     """The key of a stream."""
 
+    __slots__ = ()
+
 
 class RngCount(RngState):
     """The number of keys that a stream has given."""
+
+    __slots__ = ()
 
 
 class RngStream(Draws, Object):

@@ -211,7 +211,7 @@ class MultiHeadAttention(Module):
             rngs=rngs,
         )
         heads = (num_heads, self.head_dim)
-        inner = {
+        inner: dict[str, Any] = {
             "kernel_init": kernel_init,
             "bias_init": bias_init,
             "kernel_metadata": kernel_metadata,
