@@ -43,9 +43,7 @@ def pmap(
     Args:
         fun: a function of arrays and trees of arrays.
         axis_name: a name for the axis, for collectives inside of ``fun``.
-        in_axes: which axis of each positional argument to map: an integer, None for "the same on
-            all devices", or a tuple of these and of trees that are prefixes of the arguments.
-            Keyword arguments are mapped along axis 0.
+        in_axes: as for ``vmap``; None says "the same on all devices".
         out_axes: where the mapped axis goes in the result, or a prefix tree. None takes the result
             of one device, where all have the same.
         static_broadcasted_argnums: positions of arguments that are hashable values; their entries
@@ -78,20 +76,17 @@ def pmap(
 
     def program(*args: Any, **kwargs: Any) -> Any:
         full, axes, mesh = arranged(args, kwargs)
-        leaves, tree = tree_flatten(full)
-        fixed = [args[i] if i in static else None for i in range(len(args))]
-        return _divided(fun, fixed, static, (leaves, tree, axes), out_axes, mesh)
+        return _divided(fun, args, static, (*tree_flatten(full), axes), out_axes, mesh)
 
     compiled = jit(program, static_argnums=sorted(static), donate_argnums=donate_argnums)
 
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        (dynamic, named), axes, mesh = arranged(args, kwargs)
-        leaves, tree = tree_flatten((dynamic, named))
+        full, axes, mesh = arranged(args, kwargs)
+        leaves, tree = tree_flatten(full)
         moved = [_brought(x, axis, mesh) for x, axis in zip(leaves, axes, strict=True)]
         dynamic, named = tree_unflatten(tree, moved)
-        rest = iter(dynamic)
-        return compiled(*[x if i in static else next(rest) for i, x in enumerate(args)], **named)
+        return compiled(*_together(dynamic, args, static), **named)
 
     return mapped
 
@@ -161,6 +156,12 @@ def _brought(x: Any, axis: int | None, mesh: Mesh) -> Any:
     return device_put(x, NamedSharding(mesh, _spec(axis, mesh)))
 
 
+def _together(dynamic: Sequence[Any], every: Sequence[Any], static: set[int]) -> list[Any]:
+    """The positional arguments: those that are static from ``every``, and the others."""
+    rest = iter(dynamic)
+    return [x if i in static else next(rest) for i, x in enumerate(every)]
+
+
 def _divided(
     fun: Callable[..., Any],
     fixed: Sequence[Any],
@@ -180,9 +181,7 @@ def _divided(
             for x, axis in zip(parts, axes, strict=True)
         ]
         dynamic, named = tree_unflatten(tree, elements)
-        rest = iter(dynamic)
-        args = [x if i in static else next(rest) for i, x in enumerate(fixed)]
-        outs, tree_out = tree_flatten(fun(*args, **named))
+        outs, tree_out = tree_flatten(fun(*_together(dynamic, fixed, static), **named))
         return [operations_for(typeof(x)).broadcast_axis(x, 1, 0) for x in outs]
 
     rows = PartitionSpec(mesh.axis_names[0])

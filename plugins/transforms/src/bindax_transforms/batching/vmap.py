@@ -193,8 +193,7 @@ def vmap(
         out_axes: where the mapped axis goes in the output: an integer or a prefix tree.
         axis_name: a name for the axis, for operations across it: those of ``bindax_parallel``.
         axis_size: the size of the axis, needed only when no argument is mapped.
-        spmd_axis_name: the mesh axis, or axes, that divide the mapped axis where the function says
-            how its arrays lie on devices; the compiler decides without it.
+        spmd_axis_name: mesh axes that divide the mapped axis where arrays are laid on devices.
 
     Returns:
         A function of the same structure, whose mapped arguments and results have one more axis.
