@@ -44,10 +44,8 @@ def pmap(
         fun: a function of arrays and trees of arrays.
         axis_name: a name for the axis, for collectives inside of ``fun``.
         in_axes: as for ``vmap``; None says "the same on all devices".
-        out_axes: where the mapped axis goes in the result, or a prefix tree. None takes the result
-            of one device, where all have the same.
-        static_broadcasted_argnums: positions of arguments that are hashable values; their entries
-            in ``in_axes`` are passed over.
+        out_axes: as for ``vmap``; None takes the result of one device.
+        static_broadcasted_argnums: positions of arguments that are hashable values.
         devices: the devices; by default the first of all, as many as the axis has elements.
         axis_size: the size of the axis, needed only when no argument is mapped.
         donate_argnums: positions of arguments whose memory results may reuse.
@@ -56,17 +54,16 @@ def pmap(
         A function whose results are divided among the devices, one element on each.
 
     Raises:
-        ValueError: when the axis has more elements than there are devices, sizes disagree, or a
-            prefix does not fit.
+        ValueError: when there are more elements than devices, sizes disagree, or a prefix does not
+            fit.
 
     >>> import numpy as np
-    >>> from bindax_parallel import pmap, psum
+    >>> from bindax_parallel import psum
     >>> pmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([[1.0, 2.0]]))
     Array([[1., 1.]], dtype=float64)
     """
     check_function("pmap", "fun", fun)
-    given = static_broadcasted_argnums
-    static = {given} if isinstance(given, int) else set(given)
+    static = {*np.atleast_1d(static_broadcasted_argnums).tolist()}
     name = "pmap" if axis_name is None else axis_name
 
     def arranged(args: Any, kwargs: Any) -> tuple[Any, list[int | None], Mesh]:

@@ -202,7 +202,6 @@ def vmap(
         ValueError: when sizes disagree, an axis does not exist, or a prefix does not fit.
 
     >>> import numpy as np
-    >>> from bindax_transforms import vmap
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float64)
     """
