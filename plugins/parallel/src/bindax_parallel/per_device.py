@@ -36,9 +36,7 @@ def pmap(
     axis_size: int | None = None,
     donate_argnums: int | Sequence[int] = (),
 ) -> Callable[..., Any]:
-    """A function that applies ``fun`` to each element along an axis, on a device of its own.
-
-    It is ``shard_map`` over a mesh of one axis, compiled; new programs say more with that.
+    """A function that applies ``fun`` along an axis, to each element on a device of its own.
 
     Args:
         fun: a function of arrays and trees of arrays.
@@ -58,12 +56,13 @@ def pmap(
             fit.
 
     >>> import numpy as np
-    >>> from bindax_parallel import psum
+    >>> from bindax_parallel import pmap, psum
     >>> pmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([[1.0, 2.0]]))
     Array([[1., 1.]], dtype=float64)
     """
     check_function("pmap", "fun", fun)
-    static = {*np.atleast_1d(static_broadcasted_argnums).tolist()}
+    given = static_broadcasted_argnums
+    static = {given} if isinstance(given, int) else {*given}
     name = "pmap" if axis_name is None else axis_name
 
     def arranged(args: Any, kwargs: Any) -> tuple[Any, list[int | None], Mesh]:
