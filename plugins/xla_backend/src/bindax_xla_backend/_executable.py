@@ -214,11 +214,12 @@ class Executable:
 
         def checked(buffers: Sequence[Any]) -> Any:
             results = run(buffers)
-            failed = [c for c in self._callbacks if c.failure is not None]
-            own = (
-                f"the host callback {failed[0].name} raised {failed[0].failure!r}" if failed else ""
-            )
-            elsewhere = failure_elsewhere(layout, own)
+            failed = [
+                f"the host callback {callback.name} raised {callback.failure!r}"
+                for callback in self._callbacks
+                if callback.failure is not None
+            ]
+            elsewhere = failure_elsewhere(layout, "".join(failed[:1]))
             self._raise_failure_of_callback()
             if elsewhere:
                 raise ExecutionError(
