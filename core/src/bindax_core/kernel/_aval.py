@@ -65,12 +65,12 @@ class ShapedArray(AbstractValue):
     'float32[3,2]'
     """
 
-    __slots__ = ("dtype", "shape", "sharding", "weak_type")
+    __slots__ = ("dtype", "placement", "shape", "weak_type")
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     weak_type: bool
-    sharding: Any
+    placement: Any
 
     def __new__(
         cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
@@ -84,7 +84,7 @@ class ShapedArray(AbstractValue):
         object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
-        object.__setattr__(self, "sharding", sharding)
+        object.__setattr__(self, "placement", sharding)
         # The first of two threads wins, so that there is one instance.
         key = (self.shape, dtype, self.weak_type)
         return _interned.setdefault(key if sharding is None else (*key, sharding), self)
@@ -95,9 +95,13 @@ class ShapedArray(AbstractValue):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        placed = partial(ShapedArray, sharding=self.sharding)
-        made: Any = ShapedArray if self.sharding is None else placed
+        placed = partial(ShapedArray, sharding=self.placement)
+        made: Any = ShapedArray if self.placement is None else placed
         return (made, (self.shape, self.dtype, self.weak_type))
+
+    @property
+    def sharding(self) -> Any:
+        return self.placement
 
     @property
     def ndim(self) -> int:
@@ -110,7 +114,7 @@ class ShapedArray(AbstractValue):
     def update(self, **changes: Any) -> ShapedArray:
         """A copy with other ``shape``, ``dtype``, ``weak_type`` or ``sharding``."""
         fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
-        fields["sharding"] = self.sharding
+        fields["sharding"] = self.placement
         return ShapedArray(**{**fields, **changes})
 
     def physical(self) -> ShapedArray:
@@ -131,7 +135,7 @@ class ShapedArray(AbstractValue):
 
     def __repr__(self) -> str:
         more = ", weak_type=True" if self.weak_type else ""
-        more += "" if self.sharding is None else f", sharding={self.sharding!r}"
+        more += "" if self.placement is None else f", sharding={self.placement!r}"
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={dtype_name(self.dtype)}{more})"
 
     def __len__(self) -> int:
