@@ -58,7 +58,7 @@ class _TypeOfArrays(type):
     ) -> Any:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must not be None.")
-        return _ShapedArray(tuple(shape), dtype, weak_type)
+        return _ShapedArray(tuple(shape), dtype, weak_type, sharding=sharding)
 
 
 class ShapeDtypeStruct(metaclass=_TypeOfArrays):
@@ -154,7 +154,7 @@ def default_backend() -> str:
     return platform_of(bindax.devices()[0])
 
 
-vmap = ignoring(bindax.vmap, "spmd_axis_name", "sum_match")
+vmap = ignoring(bindax.vmap, "sum_match")
 grad = ignoring(bindax.grad, "reduce_axes")
 value_and_grad = ignoring(bindax.value_and_grad, "reduce_axes")
 linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
