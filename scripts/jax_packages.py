@@ -49,10 +49,15 @@ SAMPLES: dict[str, tuple[str, str]] = {
     "mctx": ("mctx/_src/tests", "qtransforms policies seq_halving"),
     "numpyro": (
         "sdist:numpyro/test",
-        "test_handlers test_optimizers test_distributions_util test_util test_diagnostics",
+        (
+            "test_handlers test_optimizers test_distributions_util test_util test_diagnostics "
+            "test_compile test_constraints test_distributions.py::test_jit_log_likelihood "
+            "test_distributions.py::test_sample_gradient"
+        ),
     ),
     "e3nn-jax": ("sdist:e3nn_jax/tests/_src", "irreps rotation basic perm irreps_array"),
     "blackjax": ("sdist:blackjax/tests", "test_util test_diagnostics mcmc/test_integrators"),
+    "jaxopt": ("sdist:jaxopt/tests", "bisection bfgs broyden isotonic projected_gradient"),
     "flax": ("sdist:flax/tests", "linen/linen_activation nnx/state nnx/rngs nnx/module"),
 }
 """By distribution: the folder of its tests, and the files of the sample, as in ``NAME_test.py``."""

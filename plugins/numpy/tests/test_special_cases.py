@@ -347,3 +347,8 @@ def test_copies_have_bytes_of_their_own():
 def test_errors_name_what_was_called(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_arrays_of_words_have_a_shape():
+    words = np.array([["a", "b"]])
+    assert (jnp.shape(words), jnp.ndim(words), jnp.size(words, 1)) == ((1, 2), 2, 2)

@@ -44,16 +44,20 @@ def block_until_ready(x: Any) -> Any:
 
 
 def device_get(x: Any) -> Any:
-    """A tree with NumPy arrays in place of arrays.
+    """A tree with NumPy arrays in place of arrays; traced values stay as they are.
 
     >>> from bindax_core import device_get, device_put
     >>> device_get(device_put(1.5))
     array(1.5)
     """
+
+    def get(leaf: Any) -> Any:
+        if isinstance(leaf, Tracer):
+            return leaf
+        return leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf)
+
     with explicit_transfers():
-        return tree_map(
-            lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x
-        )
+        return tree_map(get, x)
 
 
 def device_put(
