@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -57,29 +58,36 @@ class ShapedArray(AbstractValue):
         shape: the sizes of the axes.
         dtype: the NumPy dtype of the elements.
         weak_type: whether the dtype came from a Python scalar and yields to that of others.
+        sharding: where such an array lies; for the types that users give in place of arrays. The
+            types of values have none.
 
     >>> ShapedArray((3, 2), np.float32).str_short()
     'float32[3,2]'
     """
 
-    __slots__ = ("dtype", "shape", "weak_type")
+    __slots__ = ("dtype", "shape", "sharding", "weak_type")
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     weak_type: bool
+    sharding: Any
 
-    def __new__(cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False) -> ShapedArray:
+    def __new__(
+        cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
+    ) -> ShapedArray:
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
         interned = _interned.get((shape, dtype, weak_type))
-        if interned is not None:
+        if interned is not None and sharding is None:
             return interned
         self = object.__new__(cls)
         sizes = [size if isinstance(size, Dimension) else int(size) for size in shape]
         object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
+        object.__setattr__(self, "sharding", sharding)
         # The first of two threads wins, so that there is one instance.
-        return _interned.setdefault((self.shape, dtype, self.weak_type), self)
+        key = (self.shape, dtype, self.weak_type)
+        return _interned.setdefault(key if sharding is None else (*key, sharding), self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(
@@ -87,7 +95,9 @@ class ShapedArray(AbstractValue):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (ShapedArray, (self.shape, self.dtype, self.weak_type))
+        placed = partial(ShapedArray, sharding=self.sharding)
+        made: Any = ShapedArray if self.sharding is None else placed
+        return (made, (self.shape, self.dtype, self.weak_type))
 
     @property
     def ndim(self) -> int:
@@ -98,8 +108,9 @@ class ShapedArray(AbstractValue):
         return math.prod(self.shape)
 
     def update(self, **changes: Any) -> ShapedArray:
-        """A copy with other ``shape``, ``dtype`` or ``weak_type``."""
+        """A copy with other ``shape``, ``dtype``, ``weak_type`` or ``sharding``."""
         fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        fields["sharding"] = self.sharding
         return ShapedArray(**{**fields, **changes})
 
     def physical(self) -> ShapedArray:
@@ -119,8 +130,9 @@ class ShapedArray(AbstractValue):
         return f"{dtype_name(self.dtype)}[{','.join(str(size) for size in self.shape)}]"
 
     def __repr__(self) -> str:
-        weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={dtype_name(self.dtype)}{weak})"
+        more = ", weak_type=True" if self.weak_type else ""
+        more += "" if self.sharding is None else f", sharding={self.sharding!r}"
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={dtype_name(self.dtype)}{more})"
 
     def __len__(self) -> int:
         if not self.shape:
@@ -131,7 +143,7 @@ class ShapedArray(AbstractValue):
         return True  # a type is there, however many elements it speaks of
 
 
-_interned: dict[tuple[tuple[int, ...], np.dtype[Any], bool], ShapedArray] = {}
+_interned: dict[tuple[Any, ...], ShapedArray] = {}
 
 
 def dtype_name(dtype: Any) -> str:

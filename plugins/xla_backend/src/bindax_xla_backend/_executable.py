@@ -27,7 +27,7 @@ from bindax_xla_backend._errors import (
     ExecutionError,
     execution_error,
 )
-from bindax_xla_backend._layout import ProgramPlaces, place_of
+from bindax_xla_backend._layout import ProgramPlaces, in_own_memory, place_of
 from bindax_xla_backend._processes import agreed
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
@@ -207,6 +207,7 @@ class Executable:
 
     def _elsewhere(self, operands: Sequence[Any], error: Exception) -> list[Array]:
         """Bring the operands here, or say why that cannot be."""
+        operands = in_own_memory(operands)
         kept = range(len(operands)) if self._kept is None else self._kept
         places = self._places or [self._backend] * len(kept)
         for i, place in zip(kept, places, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial, wraps
 from typing import Any
 
@@ -18,6 +19,7 @@ __all__ = [
     "config",
     "default_backend",
     "devices",
+    "enable_custom_prng",
     "grad",
     "jit",
     "linear_transpose",
@@ -31,6 +33,11 @@ __all__ = [
 
 config = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
+
+
+def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
+    """Have ``PRNGKey`` make keys with a dtype of their own inside a ``with`` block."""
+    return config.override("jax_enable_custom_prng", new_val)
 
 
 class _TypeOfArrays(type):
@@ -51,7 +58,7 @@ class _TypeOfArrays(type):
     ) -> Any:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must not be None.")
-        return _ShapedArray(tuple(shape), dtype, weak_type)
+        return _ShapedArray(tuple(shape), dtype, weak_type, sharding=sharding)
 
 
 class ShapeDtypeStruct(metaclass=_TypeOfArrays):
@@ -147,7 +154,7 @@ def default_backend() -> str:
     return platform_of(bindax.devices()[0])
 
 
-vmap = ignoring(bindax.vmap, "spmd_axis_name", "sum_match")
+vmap = ignoring(bindax.vmap, "sum_match")
 grad = ignoring(bindax.grad, "reduce_axes")
 value_and_grad = ignoring(bindax.value_and_grad, "reduce_axes")
 linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
