@@ -105,6 +105,8 @@ from bindax_core.runtime._backend import unregister_backend as unregister_backen
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
 from bindax_core.runtime._guards import note_transfer as note_transfer
+from bindax_core.runtime._kernels import kernel_sources as kernel_sources
+from bindax_core.runtime._memories import DeviceMemories as DeviceMemories
 from bindax_core.runtime._number_types import admitted_array as admitted_array
 from bindax_core.runtime._number_types import admitted_dtype as admitted_dtype
 from bindax_core.runtime._number_types import admitted_type as admitted_type

@@ -255,12 +255,7 @@ def full_raise(trace: Trace, x: Any) -> Any:
 
 
 def escaped_message(x: Tracer, stack: Any) -> str:
-    """The text of the error for a tracer that is used where its trace is not active.
-
-    Args:
-        x: the tracer.
-        stack: the trace stack of the thread that uses it.
-    """
+    """The text of the error for a tracer that a thread uses where its trace is not active."""
     main = x._trace.main
     history = x.history()
     made = f"; {history}" if history else ""

@@ -341,8 +341,8 @@ class Array(ArrayPlaces, ArrayOperators):
         return repr(self) if is_extended(self.aval.dtype) else str(self.numpy())
 
     def __format__(self, spec: str) -> str:
-        is_number = not self.aval.shape and not is_extended(self.aval.dtype)
-        return format(self.numpy()[()], spec) if is_number else format(str(self), spec)
+        is_text = not spec or is_extended(self.aval.dtype)
+        return format(str(self) if is_text else self.numpy()[()], spec)
 
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         return (_rebuild, (self.numpy(), self.weak_type))

@@ -9,6 +9,7 @@ import numpy as np
 
 from bindax_core.errors import BackendError
 from bindax_core.runtime._config import config
+from bindax_core.runtime._memories import DeviceMemories
 from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class PlacedElsewhereError(BackendError):
     """A buffer is on other devices of the backend than the one that is asked for."""
 
 
-class HostDevice:
+class HostDevice(DeviceMemories):
     """The host as a device: what the backend that interprets programs has in place of devices.
 
     Attributes:

@@ -236,6 +236,10 @@ class ufunc:
             b: the second arguments, which broadcast; for functions of two.
             inplace: False, as arrays are immutable.
 
+        Returns:
+            An array of the dtype of the function's results; ``add``, ``subtract`` and ``multiply``
+            keep that of ``a``.
+
         >>> jnp.add.at(jnp.zeros(3), jnp.array([0, 2, 2]), 1.0)
         Array([1., 0., 2.], dtype=float32)
         """
@@ -249,13 +253,17 @@ class ufunc:
         places = reshape(lax.iota("int32", own.size), own.shape)[indices]
         shape = typeof(places).shape
         others = () if b is None else (ravel(broadcast_to(array_operand(name, b), shape)),)
+        found = own.dtype
+        if self._function not in _SCATTERED:
+            kinds = [typeof(v) for v in (x, *others)]
+            found = typeof(self(*[convert(0, v.dtype, v.weak_type) for v in kinds])).dtype
 
         def step(carry: Any, given: Any) -> tuple[Any, None]:
             place, *values = given
-            changed = convert(self(carry[place], *values), own.dtype, False)
+            changed = convert(self(carry[place], *values), found, False)
             return carry.at[place].set(changed), None
 
-        flat, _ = scan(step, convert(ravel(x), own.dtype, False), (ravel(places), *others))
+        flat, _ = scan(step, convert(ravel(x), found, False), (ravel(places), *others))
         return reshape(flat, own.shape)
 
     def outer(self, A: Any, B: Any, /) -> Any:
@@ -298,6 +306,10 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     if not callable(func):
         raise TypeError(f"frompyfunc takes a function, but got {func!r:.60}.")
     return ufunc(vectorize(func), nin, nout, identity=identity)
+
+
+# The functions whose results are written into the array that is given, in its dtype.
+_SCATTERED = (arithmetic.add, arithmetic.subtract, arithmetic.multiply)
 
 
 def _accumulation(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

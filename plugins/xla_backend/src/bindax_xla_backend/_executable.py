@@ -27,8 +27,8 @@ from bindax_xla_backend._errors import (
     ExecutionError,
     execution_error,
 )
-from bindax_xla_backend._layout import ProgramPlaces, place_of
-from bindax_xla_backend._processes import agreed
+from bindax_xla_backend._layout import Layout, ProgramPlaces, in_own_memory, place_of
+from bindax_xla_backend._processes import agreed, failure_elsewhere
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
 
@@ -87,7 +87,9 @@ class Executable:
         self._loaded = loaded
         self._run = loaded.execute_sharded
         if program.callbacks:
-            self._run = _pending.tracked(loaded, wait=program.has_effects)
+            several = program.layout is not None and len(program.layout.devices) > 1
+            self._run = _pending.tracked(loaded, wait=program.has_effects or several)
+            self._run = self._all_or_nothing(self._run, program.layout) if several else self._run
         self._run = agreed(self._run, program)
         self._constants = [
             places.constants.put(array, typeof(array), copy=True) for array in program.constants
@@ -205,8 +207,43 @@ class Executable:
 
     # ------------------------------------------------------------------------- slow paths
 
+    def _all_or_nothing(self, run: Callable[..., Any], layout: Layout | None) -> Callable[..., Any]:
+        """The same function, which raises what a host function raised on one of several devices."""
+        for callback in self._callbacks:
+            callback.goes_on = True
+
+        def checked(buffers: Sequence[Any]) -> Any:
+            results = run(buffers)
+            failed = [
+                f"the host callback {callback.name} raised {callback.failure!r}"
+                for callback in self._callbacks
+                if callback.failure is not None
+            ]
+            elsewhere = failure_elsewhere(layout, "".join(failed[:1]))
+            self._raise_failure_of_callback()
+            if elsewhere:
+                raise ExecutionError(
+                    f"the compiled program {self.name} failed, because {elsewhere}. Its results "
+                    f"mean nothing."
+                )
+            return results
+
+        return checked
+
+    def _raise_failure_of_callback(self) -> None:
+        for callback in self._callbacks:
+            cause, callback.failure = callback.failure, None
+            if cause is not None and not isinstance(cause, Exception):
+                raise cause  # KeyboardInterrupt and SystemExit are no errors of the program
+            if cause is not None:
+                raise ExecutionError(
+                    f"the compiled program {self.name} failed, because the host callback "
+                    f"{callback.name} raised {type(cause).__name__}: {cause}"
+                ) from cause
+
     def _elsewhere(self, operands: Sequence[Any], error: Exception) -> list[Array]:
         """Bring the operands here, or say why that cannot be."""
+        operands = in_own_memory(operands)
         kept = range(len(operands)) if self._kept is None else self._kept
         places = self._places or [self._backend] * len(kept)
         for i, place in zip(kept, places, strict=True):
@@ -294,15 +331,7 @@ class Executable:
                     f"operand {i} of {self.name}, {x.aval.str_short()}, was deleted or donated to "
                     f"an earlier call; use the result of that call, or do not donate it."
                 ) from error
-        for callback in self._callbacks:
-            cause, callback.failure = callback.failure, None
-            if cause is not None and not isinstance(cause, Exception):
-                raise cause  # KeyboardInterrupt and SystemExit are no errors of the program
-            if cause is not None:
-                raise ExecutionError(
-                    f"the compiled program {self.name} failed, because the host callback "
-                    f"{callback.name} raised {type(cause).__name__}: {cause}"
-                ) from cause
+        self._raise_failure_of_callback()
         raise execution_error(f"the compiled program {self.name} failed", error) from error
 
 

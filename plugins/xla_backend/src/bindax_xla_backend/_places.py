@@ -55,7 +55,8 @@ class DevicePlace:
         found = self._raw.get(ndim)
         if found is None:
             parts = _partitions.hlo_sharding(self.sharding, ndim)
-            found = _jaxlib.RawSharding(self.sharding.device_assignment, parts)
+            devices, memory = self.sharding.device_assignment, self.sharding.other_memory
+            found = _jaxlib.RawSharding(devices, parts, memory)
             self._raw[ndim] = found
         return found
 

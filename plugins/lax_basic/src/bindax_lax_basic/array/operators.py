@@ -399,6 +399,15 @@ def rounded(x: Any, ndigits: int | None = None) -> Any:
     return convert(down.bind(whole, factor), own.dtype, own.weak_type)
 
 
+def _round(x: Any, ndigits: int | None = None) -> Any:
+    """``round(x, ndigits)``, and integers for real numbers without ``ndigits``, as in Python."""
+    found = rounded(x, ndigits)
+    dtype = typeof(x).dtype
+    if ndigits is None and dtypes.is_inexact(dtype) and not dtypes.is_complex(dtype):
+        return convert(found, dtypes.default_dtype("int"), False)
+    return found
+
+
 OPERATORS: Mapping[str, Any] = {
     **_binary("add", add),
     **_binary("sub", subtract),
@@ -424,7 +433,7 @@ OPERATORS: Mapping[str, Any] = {
     **_unary("pos", lambda x: x),
     **_unary("abs", absolute),
     **_unary("invert", not_p.bind),
-    "__round__": rounded,
+    "__round__": _round,
     "__getitem__": getitem,
     "__iter__": iterate,
 }

@@ -271,6 +271,8 @@ def running(name: str, function: Any, x: Any, axis: int | None) -> Any:
     """Sums or products up to each element; of booleans, whether any or all of them hold."""
     if axis is None:
         x, axis = _in_a_row(x), 0
+    elif not typeof(x).shape:
+        x = _in_a_row(x)  # as in NumPy, where a scalar has one element along axis 0
     place = axis_argument(name, axis, typeof(x).ndim)
     if typeof(x).dtype != dtypes.bool_:
         return function(x, place)

@@ -37,8 +37,9 @@ from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._entries import LEAVES, Entry, Shared, entries_lock
 from bindax_transforms.compilation._shardings import shardings_of, with_shardings
-from bindax_transforms.compilation.ahead_of_time import Lowered, Traced, abstract_arguments
+from bindax_transforms.compilation.ahead_of_time import Lowered, Traced
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.compilation.stand_ins import abstract_arguments, shardings_of_operands
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
     argument_paths,
@@ -291,7 +292,7 @@ class JittedFunction(Generic[P, R]):
             kwargs: the same, by name.
         """
         entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return Traced(entry, self, bound_shardings([*entry.consts, *leaves]))
+        return Traced(entry, self, shardings_of_operands([*entry.consts, *leaves]))
 
     @api_boundary
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
