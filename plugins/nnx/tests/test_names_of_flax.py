@@ -199,3 +199,46 @@ def test_recurrent_layers_in_both_directions():
         return [ahead, *back, out]
 
     assert_equal(program)
+
+
+def test_derivatives_of_parts_of_objects():
+    def program(nnx, jnp, root):
+        class Scale(nnx.Module):
+            def __init__(self):
+                self.x, self.y = nnx.Param(jnp.asarray(1.5)), nnx.Param(jnp.asarray(2.0))
+
+        def is_x(path, value):
+            return path[-1] == "x"
+
+        @nnx.custom_vjp(nondiff_argnums=(nnx.DiffState(0, is_x), 1))
+        def apply(scale, power, z):
+            return jnp.sin(scale.x[...]) * scale.y[...] * z**power
+
+        def forward(scale, power, z):
+            return apply(scale, power, z), (jnp.cos(scale.x[...]) * z**power, scale)
+
+        def backward(power, residuals, cotangents):
+            (scale_bar, _), out_bar = cotangents
+            slope, scale = residuals
+            scale_bar["x"][...] = slope * out_bar * scale.y[...] * power
+            del scale_bar["y"]
+            return scale_bar, out_bar * 7
+
+        apply.defvjp(forward, backward)
+        scale = Scale()
+        bars = nnx.grad(lambda s, z: apply(s, 3, z), argnums=(nnx.DiffState(0, is_x), 1))(
+            scale, 2.0
+        )
+        return [bars[0]["x"][...], bars[1], apply(scale, 3, 2.0)]
+
+    assert_equal(program)
+
+
+def test_a_cotangent_that_is_not_asked_for_is_named():
+    @ours.custom_vjp(nondiff_argnums=(ours.DiffState(0, "kernel"),))
+    def apply(model):
+        return model.kernel[...].sum()
+
+    apply.defvjp(lambda m: (apply(m), None), lambda res, bars: (bars[0][0],))
+    with pytest.raises(ValueError, match=r"a cotangent of Linear\.bias, which the filter"):
+        ours.grad(apply)(ours.Linear(1, 1, rngs=ours.Rngs(0)))
