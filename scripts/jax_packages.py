@@ -33,7 +33,13 @@ INTRODUCTION = (
 )
 
 SAMPLES: dict[str, tuple[str, str]] = {
-    "optax": ("optax", "_src/base _src/utils _src/update transforms schedules projections"),
+    "optax": (
+        "optax",
+        (
+            "_src/base _src/utils _src/update _src/numerics transforms schedules tree_utils "
+            "projections losses/_regression losses/_ranking"
+        ),
+    ),
     "chex": (
         "chex/_src",
         "asserts asserts_internal dataclass dimensions pytypes variants warnings fake",
@@ -43,18 +49,20 @@ SAMPLES: dict[str, tuple[str, str]] = {
     "mctx": ("mctx/_src/tests", "qtransforms policies seq_halving"),
     "numpyro": (
         "sdist:numpyro/test",
-        "test_handlers test_optimizers test_distributions_util test_util test_diagnostics",
+        (
+            "test_handlers test_optimizers test_distributions_util test_util test_diagnostics "
+            "test_compile test_constraints test_distributions.py::test_jit_log_likelihood "
+            "test_distributions.py::test_sample_gradient"
+        ),
     ),
     "e3nn-jax": ("sdist:e3nn_jax/tests/_src", "irreps rotation basic perm irreps_array"),
     "blackjax": ("sdist:blackjax/tests", "test_util test_diagnostics mcmc/test_integrators"),
+    "jaxopt": ("sdist:jaxopt/tests", "bisection bfgs broyden isotonic projected_gradient"),
     "flax": ("sdist:flax/tests", "linen/linen_activation nnx/state nnx/rngs nnx/module"),
 }
 """By distribution: the folder of its tests, and the files of the sample, as in ``NAME_test.py``."""
 
-KNOWN = {
-    "mctx": "The tests set `jax_threefry_partitionable` to False, for random numbers of JAX's "
-    "older form, which bindax does not have.",
-}
+KNOWN: dict[str, str] = {}
 """Reasons beyond the messages of the tests."""
 
 

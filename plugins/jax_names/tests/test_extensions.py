@@ -147,3 +147,16 @@ def test_the_state_of_tracing():
     bindax.make_jaxpr(lambda x: seen.append(extend_core.get_opaque_trace_state()))(1.0)
     assert seen[0] != outside
     assert extend_core.get_opaque_trace_state() == outside
+
+
+def test_tables_of_operands_can_be_read_and_filled():
+    from bindax_jax_names.shims import core, xla
+
+    class Variable:
+        """A type of a package."""
+
+    assert core.pytype_aval_mappings[np.ndarray](np.ones(2, np.float32)).shape == (2,)
+    core.pytype_aval_mappings[Variable] = core.pytype_aval_mappings[np.ndarray]
+    assert Variable in core.pytype_aval_mappings
+    assert Variable not in xla.canonicalize_dtype_handlers
+    del core.pytype_aval_mappings[Variable]

@@ -14,6 +14,7 @@ from bindax_core.extend import Array, Primitive, Rule, ShapedArray, Zero, primit
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.comparison import eq_p, is_finite_p, ne_p
+from bindax_lax_basic.elementwise.complex_corners import exponential
 from bindax_lax_basic.elementwise.complex_numbers import real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.exponential import exp_p, log1p_p, log_p
@@ -21,7 +22,7 @@ from bindax_lax_basic.elementwise.selection import max_p, min_p, select_scalars
 from bindax_lax_basic.elementwise.sign import abs_p
 from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
 from bindax_lax_basic.rules.elementwise import composition
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, zero_tangent
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import Kinds, axis_argument, rank_of, require_kind
@@ -125,7 +126,6 @@ def _cumulative_type(name: str, accepts: Kinds) -> Rule:
 def _accumulate(function: Function) -> Rule:
     """The ``impl`` rule; narrow values are combined in a wider dtype and rounded at the end."""
 
-    @quiet
     def run(x: NumPyArray, *, axis: int, reverse: bool) -> Any:
         wide = x.astype(dtypes.accumulator_dtype(x.dtype), copy=False)
         out = function(np.flip(wide, axis) if reverse else wide, axis)
@@ -264,7 +264,7 @@ def _logaddexp_accumulate(x: NumPyArray, axis: int) -> NumPyArray:
         a, b = out[:-reach], out[reach:]
         shift = np.maximum(a.real, b.real)
         shift = np.where(np.isfinite(shift), shift, 0)
-        out[reach:] = np.log(np.exp(a - shift) + np.exp(b - shift)) + shift
+        out[reach:] = np.log(exponential(a - shift) + exponential(b - shift)) + shift
         reach *= 2
     return np.moveaxis(out, 0, axis)
 

@@ -45,11 +45,10 @@ class Linearized:
         primals_out: the results.
         jaxpr: from the nonzero tangents in to the nonzero tangents out.
         nonzeros_in: which arguments have tangents.
-        tangent_avals_out: the tangent types of the results.
         nonzeros_out: which results have a tangent that is not zero.
     """
 
-    __slots__ = ("jaxpr", "nonzeros_in", "nonzeros_out", "primals_out", "tangent_avals_out")
+    __slots__ = ("jaxpr", "nonzeros_in", "nonzeros_out", "primals_out")
 
     def __init__(
         self,
@@ -62,7 +61,6 @@ class Linearized:
         self.jaxpr = jaxpr
         self.nonzeros_in = nonzeros_in
         self.nonzeros_out = [type(t) is not Zero for t in tangents_out]
-        self.tangent_avals_out = [typeof(x).tangent_aval() for x in primals_out]
 
     def function(
         self,

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
+import numpy as np
+
 from bindax_core.extend import (
     Array,
     Origin,
@@ -37,8 +39,9 @@ from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
 from bindax_transforms.compilation._shardings import shardings_of, with_shardings
-from bindax_transforms.compilation.ahead_of_time import Lowered, Traced, abstract_arguments
+from bindax_transforms.compilation.ahead_of_time import Lowered, Traced
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.compilation.stand_ins import abstract_arguments, shardings_of_operands
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
     argument_paths,
@@ -67,6 +70,8 @@ class CacheInfo(NamedTuple):
 _shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
 _recent = recent_programs
+_LEAVES = frozenset({Array, np.ndarray, bool, int, float, complex})
+"""The types of arguments that hold no others."""
 
 
 def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
@@ -108,7 +113,9 @@ class JittedFunction(Generic[P, R]):
                 return self._call(args, kwargs)
             avals = [x.aval for x in args if type(x) is Array]
             if len(avals) != len(args):
-                return self._call(args, kwargs)
+                avals = [typeof(x) for x in args if type(x) in _LEAVES]
+                if len(avals) != len(args):
+                    return self._call(args, kwargs)
             shared = self._shared
             settings, backend = config.trace_key, config.backend
             known, old, known_backend, entry = shared.last
@@ -289,7 +296,7 @@ class JittedFunction(Generic[P, R]):
             kwargs: the same, by name.
         """
         entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return Traced(entry, self, bound_shardings([*entry.consts, *leaves]))
+        return Traced(entry, self, shardings_of_operands([*entry.consts, *leaves]))
 
     @api_boundary
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
