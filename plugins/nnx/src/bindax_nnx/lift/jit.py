@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any
 
 import bindax_transforms
@@ -256,6 +256,20 @@ def _several(given: Any, parameter: str) -> tuple[Any, ...]:
     if not isinstance(given, Iterable):
         raise TypeError(f"jit: {parameter} must be one or several, but it is {given!r:.60}.")
     return tuple(given)
+
+
+def jit_partial(fun: Callable[..., Any], *given: Any, **options: Any) -> Callable[..., Any]:
+    """A compiled function with its first arguments given.
+
+    Args:
+        fun: a function of objects and arrays.
+        given: its first arguments.
+        options: those of ``jit``.
+
+    >>> float(jit_partial(lambda x, y: x * y, 2.0)(3.0))
+    6.0
+    """
+    return partial(jit(fun, **options), *given)
 
 
 @decorator
