@@ -165,6 +165,8 @@ def _symmetric(node: ast.Call) -> bool:
     """Tell whether an exchange of two arguments changes nothing, or cannot be."""
     if any(isinstance(argument, ast.Starred) for argument in node.args):
         return True
+    if ast.unparse(node.func) == "Origin":
+        return True  # words for messages
     words = ast.unparse(node.func).removesuffix(".bind").removesuffix("_p").split(".")
     first, second = map(ast.dump, node.args)
     return words[-1] in _COMMUTATIVE or first == second

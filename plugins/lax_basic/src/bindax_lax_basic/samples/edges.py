@@ -20,7 +20,8 @@ def edges() -> Iterator[Sample]:
         yield Sample("mulhi", (Operand((7,), dtype, -high, high),) * 2)
     # Cases of the same types and parameters would count as one. With no bits of mantissa left,
     # many values are the least that is infinite, or the least that does not vanish.
-    for scale, size, mantissa in ((1e5, 7, 2), (1e-5, 9, 2), (1e5, 20, 0), (1.2e-4, 21, 0)):
+    sizes = (1e5, 7, 2), (1e-5, 9, 2), (1e5, 20, 0), (1.2e-4, 21, 0), (2.0, 22, 21)
+    for scale, size, mantissa in sizes:
         arguments: dict[str, Any] = {"exponent_bits": 5, "mantissa_bits": mantissa}
         yield Sample("reduce_precision", (Operand((size,), "float32", -scale, scale),), arguments)
     yield from _bits()
@@ -42,8 +43,9 @@ def edges() -> Iterator[Sample]:
     numbers = Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
     one = Operand((1,), "float32")
     for name in SCATTERS:
-        operands = one, Operand((1, 1), "int32", 3, -4), one
-        yield Sample(name, operands, {"dimension_numbers": numbers})
+        if name != "scatter_mul":  # of one element alone, it is linear in updates by accident
+            operands = one, Operand((1, 1), "int32", 0, 0), one
+            yield Sample(name, operands, {"dimension_numbers": numbers})
     empty: tuple[tuple[str, Shape, str], ...] = (
         ("FFT", (2, 0, 4), "complex64"),
         ("RFFT", (0, 4), "float32"),
@@ -51,6 +53,10 @@ def edges() -> Iterator[Sample]:
     )
     for kind, shape, dtype in empty:
         yield Sample("fft", (Operand(shape, dtype),), {"fft_type": kind, "fft_lengths": (4,)})
+    for left, right in (((2, 1, 0), (3, 1, 2)), ((0, 1, 4), (3, 1, 2))):
+        operands = Operand(left, "float32"), Operand(right, "float32")
+        arguments = {"window_strides": (1,), "padding": ((2, 1),)}
+        yield Sample("conv_general_dilated", operands, arguments)
 
 
 def _bits() -> Iterator[Sample]:
@@ -63,7 +69,7 @@ def _bits() -> Iterator[Sample]:
         yield Sample("bitcast_convert_type", (Operand(shape, dtype),), {"new_dtype": target})
     for name in ("shift_left", "shift_right_arithmetic", "shift_right_logical"):
         for dtype, width, high in (("int64", 64, 2**62), ("uint8", 8, 250), ("int32", 32, 2**30)):
-            amounts = Operand((9,), dtype, width - 2, width - 1)
+            amounts = Operand((9,), dtype, width - 2, width + 2)
             yield Sample(name, (Operand((9,), dtype, -high, high), amounts))
 
 
@@ -72,6 +78,8 @@ def _mixtures() -> Iterator[Sample]:
     square = Operand((3, 3), "float32")
     for numbers in ((((1,), (0,)), ((), ())), (((0,), (1,)), ((), ()))):
         yield Sample("dot_general", (square, square), {"dimension_numbers": numbers})
+    for name in ("reduce_and", "reduce_or"):
+        yield Sample(name, (Operand((6, 1), "int32", -9, 9),), {"axes": (1,)})
     arguments: dict[str, Any] = {"dtype": "float32", "shape": (3, 2), "dimension": 0}
     yield Sample("broadcasted_iota", (), arguments)
     full = (Operand((2, 3), "complex64", -1.1, -0.9), Operand((2, 3), "complex64"))
