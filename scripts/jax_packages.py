@@ -33,7 +33,13 @@ INTRODUCTION = (
 )
 
 SAMPLES: dict[str, tuple[str, str]] = {
-    "optax": ("optax", "_src/base _src/utils _src/update transforms schedules projections"),
+    "optax": (
+        "optax",
+        (
+            "_src/base _src/utils _src/update _src/numerics transforms schedules tree_utils "
+            "projections losses/_regression losses/_ranking"
+        ),
+    ),
     "chex": (
         "chex/_src",
         "asserts asserts_internal dataclass dimensions pytypes variants warnings fake",
@@ -51,10 +57,7 @@ SAMPLES: dict[str, tuple[str, str]] = {
 }
 """By distribution: the folder of its tests, and the files of the sample, as in ``NAME_test.py``."""
 
-KNOWN = {
-    "mctx": "The tests set `jax_threefry_partitionable` to False, for random numbers of JAX's "
-    "older form, which bindax does not have.",
-}
+KNOWN: dict[str, str] = {}
 """Reasons beyond the messages of the tests."""
 
 

@@ -69,6 +69,7 @@ from bindax_core import process_count as process_count
 from bindax_core import process_index as process_index
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import rule_coverage as rule_coverage
+from bindax_core import threefry_partitionable as threefry_partitionable
 from bindax_core import transfer_guard as transfer_guard
 from bindax_core import transfer_guard_device_to_host as transfer_guard_device_to_host
 from bindax_core import transfer_guard_host_to_device as transfer_guard_host_to_device

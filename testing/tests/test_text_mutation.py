@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 from bindax_testing import mutate_text
-from bindax_testing._mutation._text import changed_code, edits_of, in_force, reached
+from bindax_testing._mutation._text import changed_codes, edits_of, in_force, reached, watched
 
 
 def scaled(x: Any, factor: int = 3) -> Any:
     """Text of which nothing is changed."""
-    if x < 0 and not factor == 1:
+    if x < 0 or not factor:
         raise ValueError(f"{x + 1} is below 2")
-    return max(x - factor, 10)
+    if x < 0 and not factor <= 1:
+        factor = 2
+    pairs = zip((x,), (x,), strict=True)
+    return round(max(x - factor, 10), len(list(pairs)))
 
 
 def closing(limit: int) -> Any:
@@ -31,8 +34,9 @@ def test_every_place_is_found() -> None:
         "Lt becomes LtE",
         "0 becomes 1",
         "not is left out twice",
-        "Eq becomes NotEq",
+        "LtE becomes Lt",
         "1 becomes 2",
+        "2 becomes 3",
         "two arguments change places",
         "Sub becomes Add",
         "its operands change places",
@@ -45,9 +49,7 @@ def test_a_change_is_in_force_for_a_while() -> None:
     before = scaled.__code__
     outcomes = {"Sub becomes Add": 23, "its operands change places": 10, "10 becomes 11": 17}
     for what, outcome in outcomes.items():
-        code = changed_code(edits[what])
-        assert code is not None
-        with in_force(edits[what], code):
+        with in_force(changed_codes(edits[what])):
             assert scaled(20) == outcome
         assert scaled.__code__ is before
     assert scaled(20) == 17
@@ -57,11 +59,20 @@ def test_a_change_is_in_force_for_a_while() -> None:
 def test_functions_that_close_over_values_are_changed() -> None:
     function = closing(4)
     edit = next(e for e in edits_of([function.__code__]) if e.what == "Add becomes Sub")
-    code = changed_code(edit)
-    assert code is not None
-    with in_force(edit, code):
+    with in_force(changed_codes(edit)):
         assert function(9) == 8
+        assert closing(4)(9) == 8
     assert function(9) == 10
+    assert closing(4)(9) == 10
+
+
+def test_runs_of_a_line_are_seen() -> None:
+    edits = {edit.what: edit for edit in edits_of([scaled.__code__])}
+    for what, is_run in (("2 becomes 3", False), ("Sub becomes Add", True)):
+        codes = changed_codes(edits[what])
+        with in_force(codes), watched(edits[what], codes) as runs:
+            scaled(20)
+        assert bool(runs) == is_run
 
 
 def test_reached_functions_are_collected() -> None:

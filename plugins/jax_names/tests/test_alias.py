@@ -98,6 +98,29 @@ def test_settings_of_jax():
     assert out.splitlines() == ["float64 True", "Unrecognized config option: no_setting"]
 
 
+def test_generators_of_random_numbers():
+    run(
+        "import jax, jax.numpy as jnp, jax.extend as jex\n"
+        "with jax.enable_custom_prng():\n"
+        "    assert str(jax.random.PRNGKey(3).dtype) == 'key<fry>'\n"
+        "assert jax.random.PRNGKey(3).dtype == 'uint32'\n"
+        "with jax.default_prng_impl('rbg'):\n"
+        "    assert jax.random.PRNGKey(3).shape == (4,)\n"
+        "jax.config.update('jax_threefry_partitionable', False)\n"
+        "assert not jax.config.jax_threefry_partitionable\n"
+        "assert jax.random.split(jax.random.PRNGKey(0))[0, 0] == 4146024105\n"
+        "def define():\n"
+        "    return jex.random.define_prng_impl(\n"
+        "        key_shape=(3,), seed=lambda _: jnp.zeros(3, 'uint32'),\n"
+        "        split=lambda _, shape: jnp.ones((*shape, 3), 'uint32'),\n"
+        "        random_bits=lambda _, width, shape: jnp.zeros(shape, f'uint{width}'),\n"
+        "        fold_in=lambda words, _: words)\n"
+        "first, second = define(), define()\n"
+        "keys = jax.random.split(jax.random.key(1, impl=first), 2)\n"
+        "assert keys.shape == (2,) and jax.random.uniform(keys[0]) == 0\n"
+    )
+
+
 @pytest.mark.smoke
 def test_arguments_for_several_devices():
     run(

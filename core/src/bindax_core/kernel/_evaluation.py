@@ -18,6 +18,7 @@ from bindax_core.kernel._trace import Trace
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import compiling_backend, run_operation
 from bindax_core.runtime._config import config
+from bindax_core.runtime._floating_errors import IGNORED, floating_errors
 from bindax_core.runtime._operands import host_operand
 from bindax_core.runtime._runtime import runtime
 
@@ -69,7 +70,11 @@ class EvalTrace(Trace):
             avals.append(aval)
             arrays.append(array)
         out_avals = primitive.out_avals(tuple(avals), params)
-        outs = function(*arrays, **params)
+        token = floating_errors.set(IGNORED)  # a compiled program would not warn either
+        try:
+            outs = function(*arrays, **params)
+        finally:
+            floating_errors.reset(token)
         if not primitive.multiple_results:
             (aval,) = out_avals
             return [Array(aval, _checked(primitive, outs, aval, foreign))]

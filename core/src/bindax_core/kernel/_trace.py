@@ -7,6 +7,7 @@ A ``MainTrace`` is one active interpreter with its level; a ``Trace`` boxes valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from bindax_core.errors import (
@@ -111,7 +112,7 @@ class Tracer(ArrayOperators):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        register_value_type(ValueType(cls, lambda tracer: tracer.aval))
+        register_value_type(ValueType(cls, attrgetter("aval")))
 
     @property
     def aval(self) -> Any:

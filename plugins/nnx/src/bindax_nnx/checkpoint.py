@@ -131,6 +131,7 @@ def _plain(name: str, leaf: Any) -> tuple[Any, dict[str, Any]]:
         note["kind"] = _kind(leaf)
         if names := leaf.get_metadata().get("sharding"):
             note["sharding"] = list(names)
+        leaf._require_live(leaf.raw_value)
         leaf = leaf.raw_value
     if not is_value(leaf):
         raise CheckpointError(

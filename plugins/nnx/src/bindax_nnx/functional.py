@@ -178,8 +178,9 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
             f"update: the graph has no variable {_named(unknown)}; it has "
             f"{_named(list(variables)) or 'none'}."
         )
-    for path in flat:
+    for path, x in flat.items():
         variables[path]._require_context()
+        variables[path]._require_live(_content(x))
     for path, x in flat.items():
         store_value(variables[path], _content(x))
         if isinstance(x, Variable) and x.token != variables[path].token:

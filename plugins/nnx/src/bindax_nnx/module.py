@@ -162,6 +162,8 @@ def view(node: Any, /, **attributes: Any) -> Any:
     walk = Walk({id(variable): i for i, variable in enumerate(variables)})
     walk.value(node)
     copy = Build(walk.tokens, iter(()), originals=variables).next()
+    if isinstance(node, Object):
+        object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
     for _, module in iter_modules(copy):
         for name, value in attributes.items():
             if name in module.__dict__:

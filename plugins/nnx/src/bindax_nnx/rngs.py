@@ -11,6 +11,7 @@ import bindax_numpy as jnp
 import bindax_random as random
 from bindax_core.extend import is_extended, typeof
 from bindax_nnx._draws import Draws
+from bindax_nnx._places import layer_name
 from bindax_nnx.filters import Filter, to_predicate
 from bindax_nnx.graph import iter_graph
 from bindax_nnx.object import Object
@@ -107,9 +108,12 @@ class Rngs(Draws, Object):
         streams = self.__dict__
         if "default" in streams:
             return streams["default"]
-        raise AttributeError(
-            f"Rngs has no stream {name!r} and no default one, but {sorted(streams)}; pass "
-            f"{name}=seed, or a seed for all, when it is made."
+        raise AttributeError(self._lacks(name))
+
+    def _lacks(self, name: str) -> str:
+        return (
+            f"{layer_name(self)} has no stream {name!r} and no default one, but "
+            f"{sorted(self.__dict__)}; pass {name}=seed, or a seed for all, when it is made."
         )
 
     def __call__(self) -> Any:
@@ -143,10 +147,27 @@ class Rngs(Draws, Object):
         return Rngs({name: random.split(stream(), splits) for name, stream in self.items()})
 
 
-def own_stream(rngs: Rngs | RngStream | None, name: str) -> RngStream | None:
+def stream_for(rngs: Any, name: str, user: str) -> Any:
+    """The stream of a name.
+
+    Args:
+        rngs: random streams.
+        name: of the stream.
+        user: the layer that needs it, and the attribute if it is for one.
+
+    Raises:
+        AttributeError: there is no such stream; the message names who needs it.
+    """
+    if isinstance(rngs, Rngs) and name not in rngs and "default" not in rngs:
+        raise AttributeError(f"{user} needs random numbers, but {rngs._lacks(name)}")
+    return getattr(rngs, name)
+
+
+def own_stream(layer: Object, rngs: Rngs | RngStream | None, name: str) -> RngStream | None:
     """A new stream for a layer, from the next key of the one of a name.
 
     Raises:
+        AttributeError: there is no such stream.
         TypeError: the argument holds no streams.
     """
     if rngs is None:
@@ -156,7 +177,9 @@ def own_stream(rngs: Rngs | RngStream | None, name: str) -> RngStream | None:
             f"rngs are random streams, Rngs or an RngStream, but got {rngs!r:.60} of type "
             f"{type(rngs).__name__}; make them of a seed or key, as in Rngs(0)."
         )
-    return (rngs[name] if isinstance(rngs, Rngs) else rngs).fork()
+    stream = stream_for(rngs, name, layer_name(layer)) if isinstance(rngs, Rngs) else rngs
+    own: RngStream = stream.fork()
+    return own
 
 
 class RngBackups:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
+from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._context import clock, current_trace, describe_trace
@@ -101,15 +102,17 @@ class Variable(VariableOperators, Generic[A]):
     @property
     def value(self) -> Any:
         """The content of the variable."""
-        if (hook := self._hook("on_get_value")) is not None:
-            return hook(self._value)
-        return self._value
+        value = self._value
+        if type(value) is not Array:
+            self._require_live(value)
+        return value if (hook := self._hook("on_get_value")) is None else hook(value)
 
     @value.setter
     def value(self, value: Any) -> None:
         self._require_context()
         if isinstance(value, Variable):
             value = value._value
+        self._require_live(value)
         if (hook := self._hook("on_set_value")) is not None:
             value = hook(value)
         if type(value) is not Array and not isinstance(value, Tracer):
@@ -220,6 +223,20 @@ class Variable(VariableOperators, Generic[A]):
                 f"made {describe_trace(self._context)}: a traced value would stay in it after the "
                 f"trace has ended. Pass the module that holds it as an argument of the transformed "
                 f"function instead of using it from the enclosing scope."
+            )
+
+    def _require_live(self, value: Any) -> None:
+        """Raise where a value that the variable holds, or is to hold, is of a trace that ended.
+
+        Raises:
+            UnexpectedTracerError: it is; the message names the place of the variable.
+        """
+        if isinstance(value, Tracer) and not value._trace.main.alive:
+            raise UnexpectedTracerError(
+                f"{self._describe()} holds a traced value {value.aval.str_short()}, made in "
+                f"{value._trace.main.origin}, which escaped from it and is used after it ended. "
+                f"Return the module or its values from the function instead of keeping them in a "
+                f"variable, attribute or container outside."
             )
 
     @property

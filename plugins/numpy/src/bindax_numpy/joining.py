@@ -248,7 +248,7 @@ def repeat(
     Array([1, 2, 2, 2], dtype=int32)
     """
     x = array_operand("repeat", a)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
+    x, axis = (ravel(x), axis or 0) if axis is None or not typeof(x).shape else (x, axis)
     place = axis_argument("repeat", axis, typeof(x).ndim)
     size = typeof(x).shape[place]
     if isinstance(repeats, Tracer):

@@ -30,6 +30,7 @@ from bindax_transforms.batching.named_axes import NamedAxis as NamedAxis
 from bindax_transforms.batching.named_axes import bound_axes as bound_axes
 from bindax_transforms.batching.named_axes import find_named_axis as find_named_axis
 from bindax_transforms.batching.named_axes import name_axes as name_axes
+from bindax_transforms.batching.vmap import OutAxesError as OutAxesError
 from bindax_transforms.batching.vmap import vmap as vmap
 from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
 from bindax_transforms.compilation.debugging import clear_caches as clear_caches

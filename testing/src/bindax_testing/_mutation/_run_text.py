@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType
 
 import attrs
@@ -22,18 +22,22 @@ from bindax_testing._mutation._run import (
 )
 from bindax_testing._mutation._text import (
     Edit,
-    changed_code,
+    changed_codes,
     directory_of,
     edits_of,
     in_force,
     reached,
+    watched,
 )
 from bindax_testing._plan import Plan, checking, make_plan
 from bindax_testing._subjects import subject_of
 from bindax_transforms import clear_caches
 
-_REACHING = 3
+_REACHING = 6
 """Primitives whose checks look for a mistake in a function that many reach."""
+_SUSPECTS = 2
+"""Failing primitives after which nothing more is tried."""
+_NOT_RUN = "no sample that was tried runs its line"
 
 
 def mutate_text(
@@ -73,9 +77,9 @@ def mutate_text(
         for i in np.random.default_rng(seed).permutation(len(edits)):
             if len(mutants) == count:
                 break
-            code = changed_code(edits[i])
-            if code is not None:
-                mutant = _tried(plan, edits[i], code, users[edits[i].code], seconds, sound)
+            codes = changed_codes(edits[i])
+            if codes:
+                mutant = _tried(plan, edits[i], codes, users[edits[i].code], seconds, sound)
                 mutants.append(mutant)
                 if progress is not None:
                     progress(mutant)
@@ -105,36 +109,61 @@ def _steps(plan: Plan, primitive: Primitive, cases: int) -> list[Step]:
     return [(c, case) for case in chosen for c in checks if case.skip.get(c.name) is None]
 
 
+def _near(edit: Edit, users: Sequence[Primitive]) -> list[Primitive]:
+    """The primitives whose checks are the likeliest to notice.
+
+    Few reach what is made for them. Of many that reach a common function, some from all over the
+    package, since neighbours are alike.
+    """
+    own = [p for p in users if p.name in edit.code.co_qualname]
+    others = [p for p in users if p not in own]
+    count = max(_REACHING - len(own), 0)
+    spread = np.linspace(0, len(others) - 1, min(count, len(others))).astype(int)
+    return [*own[:_REACHING], *(others[i] for i in spread)]
+
+
+def _in_turn(plan: Plan, primitives: Sequence[Primitive]) -> Iterator[tuple[Primitive, Step]]:
+    """The steps of some primitives: a case of each, then another case of each."""
+    steps = {p: _steps(plan, p, MANY) for p in primitives}
+    for rank in range(MANY):
+        for primitive in primitives:
+            case = plan.cases[primitive][rank : rank + 1]
+            yield from ((primitive, step) for step in steps[primitive] if [step[1]] == case)
+
+
 def _tried(
     plan: Plan,
     edit: Edit,
-    code: CodeType,
+    codes: Mapping[CodeType, CodeType],
     users: Sequence[Primitive],
     seconds: float,
     sound: dict[Step, bool],
 ) -> Mutant:
-    deadline = time.perf_counter() + seconds
-    # Few primitives reach what is made for them; their checks are the likeliest to notice.
-    near = sorted(users, key=lambda p: p.name not in edit.code.co_qualname)[:_REACHING]
+    """Return the fate of a change: killed by a check that passes without it, or surviving."""
+    near = _near(edit, users)
+    suspected: set[Primitive] = set()
     suspects: list[tuple[Primitive, Step]] = []
-    clear_caches()
-    with in_force(edit, code):
-        for primitive in near:
-            forget(plan, primitive)
-            for step in _steps(plan, primitive, MANY):
-                if time.perf_counter() > deadline:
-                    break
-                if sound.get(step, True) and fails(plan, *step):
-                    suspects.append((primitive, step))
-                    break
-    clear_caches()
-    mutant = Mutant(near[0].name, "text", str(edit), SURVIVED)
-    for primitive in near:
-        forget(plan, primitive)
+    _forget(plan, near)
+    deadline = time.perf_counter() + seconds
+    with in_force(codes), watched(edit, codes) as runs:
+        for primitive, step in _in_turn(plan, near):
+            if time.perf_counter() > deadline or len(suspects) == _SUSPECTS:
+                break
+            if primitive not in suspected and sound.get(step, True) and fails(plan, *step):
+                suspected.add(primitive)
+                suspects.append((primitive, step))
+    _forget(plan, near)
+    mutant = Mutant(near[0].name, "text", str(edit), SURVIVED, reason="" if runs else _NOT_RUN)
     for primitive, step in suspects:
         if sound.setdefault(step, not fails(plan, *step)):
-            kind = step[0].kind
+            name, kind = step[0].name, step[0].kind
             return attrs.evolve(
-                mutant, primitive=primitive.name, status=KILLED, check=step[0].name, blamed=kind
+                mutant, primitive=primitive.name, status=KILLED, check=name, blamed=kind, reason=""
             )
     return mutant
+
+
+def _forget(plan: Plan, primitives: Sequence[Primitive]) -> None:
+    clear_caches()
+    for primitive in primitives:
+        forget(plan, primitive)

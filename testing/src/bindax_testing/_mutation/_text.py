@@ -7,7 +7,7 @@ import gc
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -39,6 +39,15 @@ _SWAPPED: dict[Any, Any] = {
 }
 _SILENT = (ast.Raise, ast.JoinedStr, ast.arguments, ast.Assert)
 """Texts of errors and types of parameters, in which a mistake changes no result."""
+_CHECKING = {"strict", "maxsize", "stacklevel", "copy", "takes_primitive"}
+"""Keywords that say how strictly something is checked or what is kept, and not what results."""
+_COMMUTATIVE = frozenset(
+    {"add", "mul", "mulhi", "max", "min", "and", "or", "xor", "eq", "ne", "larger", "smaller"}
+    | {"maximum", "minimum", "multiply", "add_tangents", "equal", "gcd", "lcm"}
+    | {"bitwise_and", "bitwise_or", "logical_and", "logical_or"}
+    | {"cast", "isinstance", "issubclass"}
+)
+"""Functions whose two arguments may change places, and those that only look at types."""
 
 
 @attrs.frozen
@@ -83,14 +92,19 @@ def _places(
     """Places to change with the function they are in, and what makes the change in the tree."""
     if isinstance(node, _SILENT) or (isinstance(node, ast.Expr) and _is_text(node.value)):
         return
+    if isinstance(node, ast.keyword) and node.arg in _CHECKING:
+        return
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
         decorators = getattr(node, "decorator_list", ())
         first = min([node.lineno, *(d.lineno for d in decorators)])
         owner = (getattr(node, "name", "<lambda>"), first)
     for what, change in _changes(node):
         yield owner, what, node, change
+    left_out = {"annotation", "returns", "decorator_list"}
+    if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
+        left_out.add("test")  # it decides upon an error alone
     for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list"):
+        if name in left_out:
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
@@ -122,7 +136,7 @@ def _changes(node: Any) -> Iterator[tuple[str, Callable[[], None]]]:
         )
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield "not is left out twice", lambda: setattr(node, "operand", _negated(node.operand))
-    if isinstance(node, ast.Call) and len(node.args) == 2 and not _starred(node):
+    if isinstance(node, ast.Call) and len(node.args) == 2 and not _symmetric(node):
         yield "two arguments change places", node.args.reverse
 
 
@@ -136,24 +150,43 @@ def _negated(node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.UnaryOp(ast.Not(), node), node)
 
 
-def _starred(node: ast.Call) -> bool:
-    return any(isinstance(argument, ast.Starred) for argument in node.args)
+def _symmetric(node: ast.Call) -> bool:
+    """Tell whether an exchange of two arguments changes nothing, or cannot be."""
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        return True
+    words = ast.unparse(node.func).removesuffix(".bind").removesuffix("_p").split(".")
+    first, second = map(ast.dump, node.args)
+    return words[-1] in _COMMUTATIVE or first == second
 
 
-def changed_code(edit: Edit) -> CodeType | None:
-    """The function's code with the change; None where it cannot take the place of the other."""
+def changed_codes(edit: Edit) -> Mapping[CodeType, CodeType]:
+    """The code of each function that has the change in it, with what is to take its place.
+
+    A function inside another is made anew at each call of the other, so that both are changed.
+    """
     file = edit.code.co_filename
-    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    source = Path(file).read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    before = _compiled(ast.parse(source), file)
     for place, (_, _, _, change) in enumerate(_places(tree)):
         if place == edit.place:
             change()
             break
-    module = compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
-    wanted = (edit.code.co_qualname, edit.code.co_firstlineno, edit.code.co_freevars)
-    for code in _nested(module):
-        if (code.co_qualname, code.co_firstlineno, code.co_freevars) == wanted:
-            return code
-    return None
+    after = _compiled(ast.fix_missing_locations(tree), file)
+    return {
+        old: new
+        for old, new in zip(_nested(before), _nested(after), strict=False)
+        if old != new and _may_replace(new, old) and old.co_name != "<module>"
+    }
+
+
+def _compiled(tree: ast.Module, file: str) -> CodeType:
+    return compile(tree, file, "exec", dont_inherit=True)
+
+
+def _may_replace(new: CodeType, old: CodeType) -> bool:
+    names = "co_qualname", "co_firstlineno", "co_freevars"
+    return all(getattr(new, name) == getattr(old, name) for name in names)
 
 
 def _nested(code: CodeType) -> Iterator[CodeType]:
@@ -164,16 +197,44 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 
 @contextmanager
-def in_force(edit: Edit, code: CodeType) -> Iterator[None]:
-    """Give all functions that run some code another one, inside a ``with`` block."""
-    functions = [f for f in gc.get_referrers(edit.code) if isinstance(f, FunctionType)]
-    for function in functions:
-        function.__code__ = code
+def in_force(codes: Mapping[CodeType, CodeType]) -> Iterator[None]:
+    """Give all functions that run some codes other ones, inside a ``with`` block."""
+    found = [f for f in gc.get_objects() if type(f) is FunctionType and f.__code__ in codes]
+    changed = [(function, function.__code__) for function in found]
+    for function, code in changed:
+        function.__code__ = codes[code]
     try:
         yield
     finally:
-        for function in functions:
-            function.__code__ = edit.code
+        for function, code in changed:
+            function.__code__ = code
+
+
+@contextmanager
+def watched(edit: Edit, codes: Mapping[CodeType, CodeType]) -> Iterator[list[int]]:
+    """Collect runs of the line of a change inside a ``with`` block."""
+    runs: list[int] = []
+    firsts = {code.co_firstlineno for code in codes}
+
+    def on_line(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line" and frame.f_lineno == edit.line:
+            runs.append(edit.line)
+            return None
+        return on_line
+
+    def on_call(frame: FrameType, event: str, _: Any) -> Any:
+        code = frame.f_code
+        is_changed = code.co_firstlineno in firsts and code.co_filename == edit.code.co_filename
+        return on_line if is_changed else None
+
+    before = sys.gettrace()
+    threading.settrace(on_call)
+    sys.settrace(on_call)
+    try:
+        yield runs
+    finally:
+        sys.settrace(before)
+        threading.settrace(before)  # type: ignore[arg-type]
 
 
 @contextmanager

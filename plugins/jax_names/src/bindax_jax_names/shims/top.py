@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ __all__ = [
     "config",
     "default_backend",
     "devices",
+    "enable_custom_prng",
     "grad",
     "jit",
     "linear_transpose",
@@ -30,6 +32,11 @@ __all__ = [
 
 config = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
+
+
+def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
+    """Have ``PRNGKey`` make keys with a dtype of their own inside a ``with`` block."""
+    return config.override("jax_enable_custom_prng", new_val)
 
 
 class _TypeOfArrays(type):

@@ -34,7 +34,7 @@ from bindax_lax_basic.contract.precision import (
 )
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import multilinear
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import describe, require_kind, require_same_dtype, static_ints
@@ -282,7 +282,6 @@ def _parts(lhs: Dims, rhs: Dims, numbers: DimensionNumbers) -> tuple[Dims, Dims,
 # ------------------------------------------------------------------------------------- rules
 
 
-@quiet
 def _dot_impl(
     lhs: NumPyArray,
     rhs: NumPyArray,

@@ -26,7 +26,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, no_derivative, zero_tangent
 
 __all__ = [
@@ -95,7 +95,6 @@ def _convert_type(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> Shape
     return x.update(dtype=new_dtype, weak_type=weak_type and new_dtype != dtypes.bool_)
 
 
-@quiet
 def _convert_impl(x: NumPyArray, *, new_dtype: DType, weak_type: bool) -> Any:
     if x.dtype == new_dtype:
         return x

@@ -22,13 +22,13 @@ def scalar_array(value: Any, dtype: DType) -> Array:
     Raises:
         OverflowError: when an integer does not fit into an integer dtype.
     """
-    if isinstance(value, Dimension):
-        from bindax_lax_basic.elementwise.conversion import convert
-
-        return convert(value, dtype, dtype != bool_)  # type: ignore[no-any-return]
     key = (type(value), value, dtype)
     found = _scalars.get(key)
     if found is None:
+        if isinstance(value, Dimension):
+            from bindax_lax_basic.elementwise.conversion import convert
+
+            return convert(value, dtype, dtype != bool_)  # type: ignore[no-any-return]
         try:
             # NumPy would wrap a scalar of its own around, where a Python integer is an error.
             plain = value.item() if isinstance(value, np.generic) else value

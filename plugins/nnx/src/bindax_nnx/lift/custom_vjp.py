@@ -78,7 +78,7 @@ class custom_vjp:
             )
         call = Call(self._fun, args, all_values=True)
         run = _Run(call, args, self._forward, self._backward)
-        flat = bindax_transforms.custom_vjp(lambda leaves: call.flat(leaves))
+        flat = bindax_transforms.custom_vjp(call.flat)
         flat.defvjp(run.forward, run.backward)
         return call.finish(flat(call.leaves))
 

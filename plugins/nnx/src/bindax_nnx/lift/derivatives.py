@@ -15,6 +15,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.gradient import Template
 from bindax_nnx.state import State
@@ -149,7 +150,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
         main = result[0] if has_aux else result
         return tree_leaves(main), outs
 
-    _, pull, outs = bindax_transforms.vjp(flat, call.leaves, has_aux=True)
+    _, pull, outs = bindax_transforms.vjp(named_after(flat, f), call.leaves, has_aux=True)
     result = call.finish(outs)
     main, aux = result if has_aux else (result, None)
 

@@ -12,6 +12,7 @@ from functools import update_wrapper
 from typing import Any
 
 import bindax_transforms
+from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     Array,
     NodeDefinition,
@@ -114,6 +115,8 @@ class JitFunction:
             return self._call_quickly(args, roots, arrays, order)
         except Exception as error:
             hide_internal_frames(error)
+            if isinstance(error, UnexpectedTracerError):
+                Arguments((args, kwargs))  # names the variable that holds the traced value
             raise
 
     def _call_quickly(self, args: Any, roots: Any, arrays: Any, order: Any) -> Any:

@@ -300,13 +300,25 @@ def _axis_size(
     raise ValueError(f"vmap got inconsistent sizes for array axes to be mapped: {listed}.{asked}")
 
 
+class OutAxesError(ValueError):
+    """An output that has no axis for the batch depends on a mapped argument.
+
+    Attributes:
+        output: its number.
+    """
+
+    def __init__(self, output: int) -> None:
+        super().__init__(
+            f"vmap has out_axes None for output {output}, but that output depends on a mapped "
+            f"argument; give the axis where the batch goes."
+        )
+        self.output = output
+
+
 def _placed(size: int, source: BatchDim, destination: BatchDim, x: Any, index: int) -> Any:
     if destination is None:
         if source is not None:
-            raise ValueError(
-                f"vmap has out_axes None for output {index}, but that output depends on a "
-                f"mapped argument; give the axis where the batch goes."
-            )
+            raise OutAxesError(index)
         return x
     ndim = len(typeof(x).shape) + (source is None)
     if not -ndim <= destination < ndim:
