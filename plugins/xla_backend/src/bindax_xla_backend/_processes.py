@@ -137,7 +137,7 @@ def agreed(run: Callable[..., Any], program: LoweredProgram) -> Callable[..., An
 
 
 def failure_elsewhere(layout: Layout | None, own: str) -> str:
-    """What went wrong in another process when all had run a program; empty if nothing did.
+    """The failure of another process when all had run a program; empty if there is none.
 
     Args:
         layout: the devices of the program.

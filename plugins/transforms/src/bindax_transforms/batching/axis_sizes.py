@@ -28,7 +28,7 @@ class NamedSize(int):
 
 
 def axis_key(size: int) -> tuple[Any, ...]:
-    """What tells programs that are batched along axes of a size from each other."""
+    """The key by which programs batched along axes of one size are told from each other."""
     return (size, size.name, size.mesh_axes) if type(size) is NamedSize else (size, None, ())
 
 
