@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from bindax_core import Literal as Literal
 from bindax_core import Var as Var
@@ -41,11 +44,14 @@ __all__ = [
     "jaxpr_as_fun",
     "max_dim",
     "min_dim",
+    "pytype_aval_mappings",
 ]
 
 Value = Any
 ParamDict = dict[str, Any]
 eval_context = ensure_compile_time_eval
+pytype_aval_mappings: dict[type, Callable[[Any], Any]] = {np.ndarray: get_aval}
+"""Types of operands. What is added has no effect: values with ``__array__`` are operands."""
 
 
 def max_dim(d1: int, d2: int) -> int:
