@@ -1,4 +1,4 @@
-"""What classes of objects say of their attributes."""
+"""Annotations of the attributes of objects, and dataclasses of objects."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Plan:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether the plan can hold again."""
+        """Tell if the plan can hold again."""
         return self._mark is not None
 
     def is_back(self) -> bool:
