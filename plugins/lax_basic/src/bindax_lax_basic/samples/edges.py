@@ -14,8 +14,11 @@ def edges() -> Iterator[Sample]:
         for dtype, high in (("int8", 127), ("uint16", 2**16 - 1), ("int64", 2**62)):
             yield Sample(name, (Operand((7,), dtype, -high, high),))
         yield Sample(name, (Operand((8,), "uint64", 2**62, 2**63 - 1),))
-    for name, first, last in (("erf", -5.0, 5.0), ("erfc", -3.0, 5.0), ("erf_inv", -0.999, 0.999)):
+    ranges = (("erf", -5.0, 5.0), ("erfc", -3.0, 5.0), ("erf_inv", -0.999, 0.999))
+    for name, first, last in ranges:
         yield Sample(name, (Operand((9,), "float64", first, last),))
+    # Beside larger values, differences of the least ones would count for nothing.
+    yield Sample("erfc", (Operand((3,), "float64", 4.5, 5.0),))
     for dtype, high in (("int32", 2**31 - 1), ("int64", 2**62), ("uint64", 2**62)):
         yield Sample("mulhi", (Operand((7,), dtype, -high, high),) * 2)
     # Cases of the same types and parameters would count as one. With no bits of mantissa left,
@@ -41,6 +44,9 @@ def edges() -> Iterator[Sample]:
                 operands = Operand((5,), "float32"), places, Operand(updates, "float32")
                 yield Sample(name, operands, {"dimension_numbers": numbers, "mode": mode})
     numbers = Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
+    narrow = Operand((3, 1), "int8", 0, 4)
+    arguments = {"dimension_numbers": Numbers("GatherDimensionNumbers", ((), (0,), (0,)))}
+    yield Sample("gather", (Operand((5,), "float32"), narrow), {**arguments, "slice_sizes": (1,)})
     one = Operand((1,), "float32")
     for name in SCATTERS:
         if name != "scatter_mul":  # of one element alone, it is linear in updates by accident
