@@ -112,6 +112,10 @@ def test_programs_that_are_not_the_same_are_an_error(start):
     finished(start(2, PROGRAM, "differs"))
 
 
+def test_a_host_function_that_raises_in_one_process_is_an_error_in_all(start):
+    finished(start(2, PROGRAM, "raises"))
+
+
 def test_what_does_not_fit_is_refused(start):
     import socket
 
@@ -163,3 +167,14 @@ def test_a_process_that_does_not_answer_is_not_waited_for(start, frozen):
 def test_four_processes_train_as_one_does(start):
     options = ("--data", 2, "--model", 2, "--steps", 8)
     same_as_one_process(losses(finished(start(4, EXAMPLES / "train.py", *options))[0]))
+
+
+@pytest.mark.parametrize("first", ["bindax", pytest.param("jax", marks=pytest.mark.nightly)])
+def test_jax_computes_with_the_same_processes(start, first):
+    pytest.importorskip("jax")
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    program = HERE / "distributed_beside_jax.py"
+    assert all(text.endswith("done\n") for text in finished(start(2, program, first, port)))

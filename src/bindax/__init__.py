@@ -69,6 +69,7 @@ from bindax_core import process_count as process_count
 from bindax_core import process_index as process_index
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import rule_coverage as rule_coverage
+from bindax_core import threefry_partitionable as threefry_partitionable
 from bindax_core import transfer_guard as transfer_guard
 from bindax_core import transfer_guard_device_to_host as transfer_guard_device_to_host
 from bindax_core import transfer_guard_host_to_device as transfer_guard_host_to_device
@@ -109,6 +110,7 @@ if _typing.TYPE_CHECKING:
     from bindax_core.sharding import P as P
     from bindax_core.sharding import make_mesh as make_mesh
     from bindax_core.sharding import set_mesh as set_mesh
+    from bindax_parallel import pmap as pmap
     from bindax_parallel import shard_map as shard_map
     from bindax_random import debug_key_reuse as debug_key_reuse
     from bindax_transforms import JittedFunction as JittedFunction
@@ -169,6 +171,7 @@ _MODULES = (
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
+    "pmap": "bindax_parallel",
     "shard_map": "bindax_parallel",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -131,11 +134,28 @@ def test_constraints_of_a_program_that_jax_wrote(jax: Any) -> None:
         read.call(np.ones(2, np.float32))
 
 
-def test_programs_over_devices_are_refused() -> None:
+def test_a_mesh_of_one_device() -> None:
     mesh, spec = bindax.make_mesh((1,), ("i",)), bindax.P("i")
     mapped = bindax.shard_map(lambda x: x * 2, mesh=mesh, in_specs=spec, out_specs=spec)
-    with pytest.raises(bindax.errors.BackendError, match="says how arrays are divided among dev"):
-        export.export(bindax.jit(mapped))(np.ones(4, np.float32))
+    exported = export.export(bindax.jit(mapped))(np.ones(4, np.float32))
+    assert exported.nr_devices == 1
+    read = export.deserialize(exported.serialize())
+    np.testing.assert_array_equal(read.call(np.ones(4, np.float32)), 2)
+
+
+def test_programs_for_eight_devices_both_ways(jax: Any) -> None:
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("several_devices_program.py"))],
+        env={**environment, "BINDAX_NUM_CPU_DEVICES": "8"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "done"
+    assert len(lines) == 10
 
 
 @pytest.mark.nightly

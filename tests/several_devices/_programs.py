@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,20 @@ def programs(bx: Any) -> dict[str, Example]:
 
         return bx.lax.scan(layer, x, weights)
 
+    def along_both(x: Any) -> Any:
+        kinds = import_module(f"{bx.__name__}.sharding").AxisType
+        mesh = bx.make_mesh((4, 2), ("x", "y"), axis_types=(kinds.Auto,) * 2)
+        lax, both = bx.lax, ("x", "y")
+
+        def part(x: Any) -> Any:
+            total, low, high = lax.psum(x, both), lax.pmin(x, both), lax.pmax(x, ("y", "x"))
+            every = lax.all_gather(jnp.sin(x), both, tiled=True)
+            share = lax.psum_scatter(every * x[0], both, scatter_dimension=1, tiled=True)
+            swapped = lax.all_to_all(x * 2, ("y", "x"), 1, 0)
+            return total * (high - low), share, swapped
+
+        return bx.shard_map(part, mesh=mesh, in_specs=P(both), out_specs=P(both))(x)
+
     a, b, w1, b1, w2, b2, y = _draw((8, 16), (16, 8), (16, 32), (32,), (32, 8), (8,), (8, 8))
     params = [(w1, b1), (w2, b2)]
     x3, qkv, out, stack = _draw((8, 6, 8), (3, 8, 4, 4), (4, 4, 8), (3, 16, 16))
@@ -73,6 +88,7 @@ def programs(bx: Any) -> dict[str, Example]:
     heads = P(None, None, "y")
     slopes = bx.grad(lambda *given: jnp.sum(attention(*given) ** 2), argnums=(0, 1, 2))
     return {
+        "along both": Example(along_both, (stacked.reshape(16, 8),), (P(("x", "y")),)),
         "rows by columns": Example(product, (a, b), (P("x"), P(None, "y"))),
         "along the sum": Example(product, (a, b), (P(None, "x"), P("x"))),
         "blocks": Example(product, (a, b), (P("x", "y"), P("y", "x"))),

@@ -70,6 +70,8 @@ def test_the_collectives_of_jax() -> None:
     assert last == "done"
     assert len(lines) == len(programs(bindax))  # one more for each difference
     assert "tensor parallel: {'all-reduce': 2}" in lines
+    one_each = "'all-gather': 1, 'all-reduce': 3, 'all-to-all': 1, 'reduce-scatter': 1"
+    assert f"along both: {{{one_each}}}" in lines
 
 
 def test_bindax_before_jax() -> None:

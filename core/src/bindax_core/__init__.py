@@ -53,6 +53,7 @@ from bindax_core.runtime._contexts import named_call as named_call
 from bindax_core.runtime._contexts import named_scope as named_scope
 from bindax_core.runtime._contexts import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core.runtime._contexts import numpy_rank_promotion as numpy_rank_promotion
+from bindax_core.runtime._contexts import threefry_partitionable as threefry_partitionable
 from bindax_core.runtime._contexts import transfer_guard as transfer_guard
 from bindax_core.runtime._contexts import (
     transfer_guard_device_to_host as transfer_guard_device_to_host,

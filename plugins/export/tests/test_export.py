@@ -249,8 +249,9 @@ def test_files_of_other_versions(scaled: Exported) -> None:
     newer = {**table, 14: Number("H", 77)}
     with pytest.raises(FormatError, match="calling convention has version 77, but 9 to 10"):
         deserialize(write(newer))
-    with pytest.raises(ExportError, match="runs on 8 devices"):
-        deserialize(write({**table, 18: Number("I", 8)}))
+    eight = deserialize(write({**table, 18: Number("I", 8)}))
+    with pytest.raises(ExportError, match="for 8 devices, but is called in a program on 1"):
+        eight.call(X)
 
 
 def test_damaged_files(scaled: Exported) -> None:

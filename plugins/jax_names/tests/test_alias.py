@@ -98,6 +98,29 @@ def test_settings_of_jax():
     assert out.splitlines() == ["float64 True", "Unrecognized config option: no_setting"]
 
 
+def test_generators_of_random_numbers():
+    run(
+        "import jax, jax.numpy as jnp, jax.extend as jex\n"
+        "with jax.enable_custom_prng():\n"
+        "    assert str(jax.random.PRNGKey(3).dtype) == 'key<fry>'\n"
+        "assert jax.random.PRNGKey(3).dtype == 'uint32'\n"
+        "with jax.default_prng_impl('rbg'):\n"
+        "    assert jax.random.PRNGKey(3).shape == (4,)\n"
+        "jax.config.update('jax_threefry_partitionable', False)\n"
+        "assert not jax.config.jax_threefry_partitionable\n"
+        "assert jax.random.split(jax.random.PRNGKey(0))[0, 0] == 4146024105\n"
+        "def define():\n"
+        "    return jex.random.define_prng_impl(\n"
+        "        key_shape=(3,), seed=lambda _: jnp.zeros(3, 'uint32'),\n"
+        "        split=lambda _, shape: jnp.ones((*shape, 3), 'uint32'),\n"
+        "        random_bits=lambda _, width, shape: jnp.zeros(shape, f'uint{width}'),\n"
+        "        fold_in=lambda words, _: words)\n"
+        "first, second = define(), define()\n"
+        "keys = jax.random.split(jax.random.key(1, impl=first), 2)\n"
+        "assert keys.shape == (2,) and jax.random.uniform(keys[0]) == 0\n"
+    )
+
+
 @pytest.mark.smoke
 def test_arguments_for_several_devices():
     run(
@@ -110,6 +133,13 @@ def test_arguments_for_several_devices():
         "assert jax.ShapeDtypeStruct((2,), jnp.float32, sharding=None).shape == (2,)\n"
         "assert isinstance(jax.eval_shape(jnp.sin, x), jax.ShapeDtypeStruct)\n"
         "assert jax.typeof(x).sharding.is_fully_replicated\n"
+        "from jax.experimental import mesh_utils\n"
+        "mesh = jax.sharding.Mesh(mesh_utils.create_device_mesh((1, 1)), ('a', 'b'))\n"
+        "assert mesh.abstract_mesh.are_all_axes_auto and not mesh.are_all_axes_manual\n"
+        "try:\n"
+        "    mesh_utils.create_device_mesh((2,))\n"
+        "except ValueError as error:\n"
+        "    assert 'takes 2 devices, but there are 1' in str(error)\n"
         "assert jax.pmap(lambda x: lax.psum(x, 'i'), axis_name='i')(x[None])[0, 0] == 1\n"
         "try:\n"
         "    jax.pmap(lambda x: x)(jnp.ones(5))\n"

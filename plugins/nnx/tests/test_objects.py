@@ -279,5 +279,5 @@ def test_decoding_with_a_cache_gives_what_a_causal_mask_gives():
     layer.init_cache(x.shape)
     rows = [layer(x[:, i : i + 1], decode=True) for i in range(3)]
     np.testing.assert_allclose(jnp.concatenate(rows, axis=1), expected, rtol=1e-4, atol=1e-6)
-    with pytest.raises(ValueError, match="decoding takes one query at a time"):
+    with pytest.raises(ValueError, match="decodes one query at a time"):
         layer(x, decode=True)

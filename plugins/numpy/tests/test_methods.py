@@ -25,7 +25,8 @@ std(keepdims=True) std(where=K,axis=1) ptp() ptp(1) sort() sort(0) sort(axis=1,d
 argsort() argsort(0) round(1) round(decimals=0) repeat(2) repeat(2,axis=1) diagonal() diagonal(1)
 trace() trace(1) nonzero() take(I) take(I,axis=1) take(I,1,mode='clip') clip(2,4) clip(min=2)
 clip(0.5,2.5) dot(X.T) compress(C,axis=1) argpartition(1) searchsorted(I)
-choose([A0,A1],mode='wrap') reshape(3,2) reshape((3,-1)) reshape(3,2,order='F') ravel() ravel('F')
+sum(where=True) mean(where=True) min(where=True,initial=9) choose([A0,A1],mode='wrap')
+reshape(3,2) reshape((3,-1)) reshape(3,2,order='F') ravel() ravel('F')
 flatten() flatten('F') transpose() transpose(1,0) swapaxes(0,1) squeeze() astype('float32')
 astype(float) conj() copy()
 """)
@@ -44,6 +45,37 @@ def assert_same(got, wanted):
         assert (typeof(a).dtype, typeof(a).weak_type) == (typeof(b).dtype, typeof(b).weak_type)
         assert np.shape(a) == np.shape(b)
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_round_without_digits_gives_integers():
+    for f in (round, bt.jit(round, backend="numpy")):
+        assert_same(f(jnp.asarray(V)), np.array([2, 2, 4], np.int32))
+    assert round(jnp.asarray(V), 0).dtype == V.dtype
+    assert round(jnp.asarray(X)).dtype == X.dtype
+
+
+def test_counts_may_be_an_array_while_tracing():
+    counts = jnp.array([1, 2])
+    traced = bt.jit(lambda x: jnp.repeat(x, counts, axis=0), backend="numpy")
+    assert_same(traced(X), np.repeat(X, [1, 2], 0))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_a_scalar_has_one_element_along_an_axis(name):
+    for call in (getattr(jnp, name), lambda x, axis: getattr(x, name)(axis)):
+        assert_same(call(jnp.float32(2.5), 0), np.array([2.5], np.float32))
+
+
+def test_numbers_of_python_give_no_strong_doubles():
+    for x in (jnp.hypot(3, 4), jnp.heaviside(0.5, 1)):
+        assert typeof(x).weak_type
+    assert (jnp.ones(2) * jnp.hypot(3, 4)).dtype == np.float32
+
+
+def test_format():
+    assert f"{jnp.float32(0.5):.2f} {jnp.int32(3):03d} {jnp.arange(2)}" == "0.50 003 [0 1]"
+    with pytest.raises(TypeError, match="unsupported format string"):
+        f"{jnp.arange(2):.2f}"
 
 
 def leaves(x):

@@ -314,6 +314,14 @@ def test_copies_have_bytes_of_their_own():
         jnp.asarray(np.arange(3), copy=False)
 
 
+def test_an_array_made_of_a_number_is_given_away_alone():
+    for make in (jnp.array, jnp.asarray, lambda x: jnp.full((), x), jnp.positive, jnp.squeeze):
+        kept = jnp.array(2.5)
+        make(2.5).delete()
+        assert_close(kept, 2.5)
+        assert_close(make(2.5), 2.5)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
@@ -347,6 +355,11 @@ def test_copies_have_bytes_of_their_own():
 def test_errors_name_what_was_called(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_arrays_of_words_have_a_shape():
+    words = np.array([["a", "b"]])
+    assert (jnp.shape(words), jnp.ndim(words), jnp.size(words, 1)) == ((1, 2), 2, 2)
 
 
 @pytest.mark.parametrize("name", ["hypot", "heaviside", "copysign"])

@@ -44,8 +44,28 @@ def test_reductions_are_those_of_numpy(name):
     wanted = x.copy()
     theirs.at(wanted, (np.array([0, 1, 0]), np.array([1, 0, 1])), 2)
     got = mine.at(x, (np.array([0, 1, 0]), np.array([1, 0, 1])), 2)
-    assert_equal(got, wanted)
+    # Where theirs writes truth values into the array, ours is an array of them.
+    assert_equal(got, wanted.astype(np.asarray(got).dtype))
     assert pickle.loads(pickle.dumps(mine)) is mine
+
+
+def test_changed_elements_have_the_dtype_of_the_function():
+    places = np.array([0, 0, 1])
+    integers = np.arange(3, dtype=np.int32)
+    wanted = np.array([np.logaddexp(np.logaddexp(0, 2), 2), np.logaddexp(1, 2), 2])
+    got = jnp.logaddexp.at(integers, places, 2)
+    assert got.dtype == np.float32
+    assert_equal(got, wanted)
+    booleans = np.array([True, False])
+    assert jnp.maximum.at(booleans, 0, np.int32(2)).dtype == np.int32
+    assert jnp.add.at(integers, places, 2).dtype == np.int32
+    assert jnp.logical_and.at(integers, 0, 2).dtype == np.bool_
+
+
+def test_joined_numbers_are_a_matrix():
+    assert_equal(jnp.r_["r", 1, 2], [[1, 2]])
+    assert_equal(jnp.r_["c", 1, 2], [[1], [2]])
+    assert_equal(jnp.r_["r", X], X)
 
 
 def test_ufuncs_are_traced():
@@ -76,6 +96,9 @@ def test_ufuncs_are_traced():
         (lambda: jnp.frompyfunc(3, 1, 1), TypeError, "takes a function, but got 3"),
         (lambda: jnp.mgrid[:], ValueError, "a slice needs its end"),
         (lambda: jnp.r_["x", 1], ValueError, "up to three integers"),
+        (lambda: jnp.r_[()], ValueError, "nothing between the brackets"),
+        (lambda: jnp.compress(K[0], X, axis=0), ValueError, "compress: condition has 3 entries"),
+        (lambda: jnp.searchsorted(X[0], 1, method="x"), ValueError, "method must be one of .* 'x'"),
         (lambda: jnp.einsum("ij", 1, 2), ValueError, "names 1 operands"),
         (lambda: jnp.einsum(X, 3), TypeError, "comes a list of integers"),
         (lambda: jnp.quantile(X, 0.5, weights=X), ValueError, "only the method 'inverted_cdf'"),

@@ -10,7 +10,7 @@ import pytest
 
 import bindax
 import bindax_random as random
-from bindax_random.threefry import THREEFRY
+from bindax_random.threefry_generator import THREEFRY
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "plugins" / "philox"
 

@@ -14,10 +14,12 @@ import numpy as np
 
 from bindax_core.errors import RuleOutputError
 from bindax_core.kernel import rules
+from bindax_core.kernel._aval import value_types
 from bindax_core.kernel._trace import Trace
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import compiling_backend, run_operation
 from bindax_core.runtime._config import config
+from bindax_core.runtime._floating_errors import IGNORED, floating_errors
 from bindax_core.runtime._operands import host_operand
 from bindax_core.runtime._runtime import runtime
 
@@ -36,6 +38,13 @@ class EvalTrace(Trace):
     def pure(self, value: Any) -> Any:
         """Leave a value as it is."""
         return value
+
+    def boxed(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Leave operands as they are, but for values that stand for an operand."""
+        for x in operands:
+            if type(x) not in value_types:
+                return super().boxed(operands)
+        return operands
 
     def process_primitive(
         self, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
@@ -69,7 +78,11 @@ class EvalTrace(Trace):
             avals.append(aval)
             arrays.append(array)
         out_avals = primitive.out_avals(tuple(avals), params)
-        outs = function(*arrays, **params)
+        token = floating_errors.set(IGNORED)  # a compiled program would not warn either
+        try:
+            outs = function(*arrays, **params)
+        finally:
+            floating_errors.reset(token)
         if not primitive.multiple_results:
             (aval,) = out_avals
             return [Array(aval, _checked(primitive, outs, aval, foreign))]

@@ -26,7 +26,8 @@ class Effect(NamedTuple):
 impl = RuleKind(
     "impl", adapt=_adapters.impl, canonical=True, signature="(*arrays, **params) -> array"
 )
-"""The evaluation on NumPy arrays; with ``on_values=True``, on the operands as they are given.
+"""The evaluation on NumPy arrays, which do not warn of what floats overflow or divide; with
+``on_values=True``, on the operands as they are given, and NumPy as the user has set it.
 ``slow=True`` says that NumPy has no fast form of it: the operation is compiled where something is
 installed that compiles."""
 

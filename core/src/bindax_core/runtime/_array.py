@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -340,8 +341,8 @@ class Array(ArrayPlaces, ArrayOperators):
         return repr(self) if is_extended(self.aval.dtype) else str(self.numpy())
 
     def __format__(self, spec: str) -> str:
-        is_number = not self.aval.shape and not is_extended(self.aval.dtype)
-        return format(self.numpy()[()], spec) if is_number else format(str(self), spec)
+        is_text = not spec or is_extended(self.aval.dtype)
+        return format(str(self) if is_text else self.numpy()[()], spec)
 
     def __reduce__(self) -> tuple[Callable[..., Array], tuple[Any, ...]]:
         return (_rebuild, (self.numpy(), self.weak_type))
@@ -357,4 +358,4 @@ def _rebuild(host: NumPyArray, weak_type: bool) -> Array:
     return Array.from_numpy(host, ShapedArray(host.shape, host.dtype, weak_type))
 
 
-register_value_type(ValueType(Array, lambda x: x.aval, lambda x, aval: x.numpy()))
+register_value_type(ValueType(Array, attrgetter("aval"), lambda x, aval: x.numpy()))

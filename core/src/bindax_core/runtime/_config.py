@@ -111,6 +111,9 @@ class Config:
             still kept somewhere (``BINDAX_CHECK_TRACER_LEAKS``). Slow; costs nothing when off.
         default_prng_impl: the generator of random keys that name none
             (``BINDAX_DEFAULT_PRNG_IMPL``).
+        threefry_partitionable: random numbers of the generator ``threefry2x32`` depend on their
+            key and place alone; False for the older form, in which they depend on the array's size
+            too, as in programs for JAX before 0.5 (``BINDAX_THREEFRY_PARTITIONABLE``).
         conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
             index out of bounds is taken to the nearest end, and the derivative of the absolute
             value at zero is 1 (``BINDAX_CONVENTIONS``).
@@ -156,6 +159,7 @@ class Config:
         "numpy_dtype_promotion",
         "numpy_rank_promotion",
         "platforms",
+        "threefry_partitionable",
         "trace_key",
         "traceback",
         "transfer_guard_device_to_host",
@@ -187,6 +191,7 @@ class Config:
     transfer_guard_device_to_host: str
     check_tracer_leaks: bool
     default_prng_impl: str
+    threefry_partitionable: bool
     conventions: Literal["bindax", "jax"]
     num_cpu_devices: int
     default_device: Any
@@ -208,6 +213,7 @@ class Config:
         "default_device",
         "mesh",
         "default_prng_impl",
+        "threefry_partitionable",
     )
     _FLAGS = (
         "debug_nans",
@@ -228,6 +234,7 @@ class Config:
         "derived_rules": ("notice", "error", "silent"),
         "eager": ("numpy", "compile"),
         **dict.fromkeys(_FLAGS, (False, True)),
+        "threefry_partitionable": (False, True),
         **dict.fromkeys(_GUARDS, _LEVELS),
         "numpy_rank_promotion": ("allow", "warn", "raise"),
         "numpy_dtype_promotion": ("standard", "strict"),
@@ -256,6 +263,7 @@ class Config:
         self.conventions = os.environ.get("BINDAX_CONVENTIONS", "bindax")  # type: ignore[assignment]
         self.default_device = self.mesh = None
         self.default_prng_impl = os.environ.get("BINDAX_DEFAULT_PRNG_IMPL", "threefry2x32")
+        self.threefry_partitionable = _flag("BINDAX_THREEFRY_PARTITIONABLE", True)
         both = os.environ.get("BINDAX_TRANSFER_GUARD", "allow")
         for name in self._GUARDS:
             setattr(self, name, os.environ.get(f"BINDAX_{name.upper()}", both))

@@ -196,6 +196,20 @@ def default_prng_impl(new_val: str) -> Context:
     return config.override(default_prng_impl=new_val)
 
 
+def threefry_partitionable(new_val: bool = True) -> Context:
+    """Choose the form of the generator ``threefry2x32``.
+
+    Args:
+        new_val: the value of ``config.threefry_partitionable`` inside the block.
+
+    >>> from bindax_core import config, threefry_partitionable
+    >>> with threefry_partitionable(False):
+    ...     config.threefry_partitionable
+    False
+    """
+    return config.override(threefry_partitionable=new_val)
+
+
 @contextmanager
 def ensure_compile_time_eval() -> Iterator[None]:
     """Compute with concrete values at once, while a function around the block is traced.

@@ -49,7 +49,11 @@ def admitted_dtype(dtype: DType) -> DType:
 
 def admitted_type(aval: AbstractValue) -> AbstractValue:
     """The type that values of a type have inside: with 64 bits disabled, one of 32 bits."""
-    if config.enable_x64 is not False or not isinstance(aval, ShapedArray):
+    if not isinstance(aval, ShapedArray):
+        return aval
+    if aval.placement is not None:
+        aval = aval.update(sharding=None)
+    if config.enable_x64 is not False:
         return aval
     return aval.update(dtype=_NARROWED.get(aval.dtype, aval.dtype))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from bindax_core.errors import BackendError
 from bindax_core.runtime._config import config
+from bindax_core.runtime._memories import DeviceMemories
 from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
@@ -63,16 +63,12 @@ class Place(Protocol):
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was freed or donated."""
 
-    def devices_of(self, buffer: Any) -> Sequence[Any]:
-        """The devices that hold a buffer."""
-
 
 class PlacedElsewhereError(BackendError):
     """A buffer is on other devices of the backend than the one that is asked for."""
 
 
-@dataclass(frozen=True, repr=False)
-class HostDevice:
+class HostDevice(DeviceMemories):
     """The host as a device: what the backend that interprets programs has in place of devices.
 
     Attributes:
@@ -91,6 +87,9 @@ class HostDevice:
 
     def __repr__(self) -> str:
         return "HostDevice()"
+
+    def __reduce__(self) -> str:
+        return "HOST"  # there is one
 
     def memory_stats(self) -> None:
         """Give None: nobody counts."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._extended import is_extended
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import backends, find_backend
@@ -29,27 +30,46 @@ def block_until_ready(x: Any) -> Any:
     >>> block_until_ready({"a": 1.0})
     {'a': 1.0}
     """
+    several: dict[Any, list[Any]] = {}
     for leaf in tree_leaves(x):
-        if isinstance(leaf, Array):
+        if not isinstance(leaf, Array):
+            continue
+        owner = getattr(leaf._backend, "backend", leaf._backend)
+        if leaf._buffer is None or leaf._host is not None or not hasattr(owner, "wait_for"):
             leaf.block_until_ready()
+        else:
+            several.setdefault(owner, []).append(leaf._buffer)
+    for owner, buffers in several.items():
+        owner.wait_for(buffers)
     return x
 
 
 def device_get(x: Any) -> Any:
     """A tree with NumPy arrays in place of arrays.
 
+    Traced values and arrays that NumPy has no dtype for, such as random keys, stay as they are.
+
     >>> from bindax_core import device_get, device_put
     >>> device_get(device_put(1.5))
     array(1.5)
     """
+
+    def get(leaf: Any) -> Any:
+        if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and is_extended(leaf.aval.dtype)):
+            return leaf
+        return leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf)
+
     with explicit_transfers():
-        return tree_map(
-            lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x
-        )
+        return tree_map(get, x)
 
 
 def device_put(
-    x: Any, device: Any = None, *, donate: Any = False, may_alias: bool | None = None
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: Any = False,
+    may_alias: bool | None = None,
 ) -> Any:
     """A tree with its arrays on devices.
 
@@ -61,6 +81,8 @@ def device_put(
             ``with_sharding_constraint`` gives it; a single device leaves them as they are.
         device: one of ``devices()``, a ``Sharding``, a ``PartitionSpec`` on the mesh that is set,
             or a tree of those that begins as ``x`` does.
+        src: where the arrays are now, as for ``device``. Arrays know that themselves, so that it is
+            a remark for readers, of which the type alone is checked.
         donate: whether the arrays given are deleted afterwards, or a tree of such flags.
         may_alias: False to have new memory also where an array is there already.
 
@@ -77,6 +99,8 @@ def device_put(
     leaves, tree = tree_flatten(x)
     targets = flatten_prefix(device, tree, "device_put: device", full_name="x")
     donated = flatten_prefix(donate, tree, "device_put: donate", full_name="x")
+    for said in flatten_prefix(src, tree, "device_put: src", full_name="x"):
+        _sharding_of(said, "device_put: src")
     with explicit_transfers():
         outs = [
             _put(leaf, target, may_alias is not False, bool(given))
@@ -91,9 +115,7 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
         if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and leaf.committed):
             return leaf
         return _moved(leaf, _default_place(), donate)
-    from bindax_core.sharding._sharding import named
-
-    sharding = named(target, "device_put: device")
+    sharding = _sharding_of(target, "device_put: device")
     several = len(sharding.device_assignment) > 1
     if isinstance(leaf, Tracer):
         return runtime.plugins.constrained(leaf, sharding) if several else leaf
@@ -103,12 +125,21 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
         return _moved(leaf, place, donate)
     if leaf.place is place:
         return leaf if may_alias else leaf.copy()
-    if several and leaf.sharding.device_assignment == sharding.device_assignment:
+    own = leaf.sharding
+    same_memory = own.other_memory == sharding.other_memory is None
+    if several and same_memory and own.device_assignment == sharding.device_assignment:
         made = runtime.plugins.constrained(leaf, sharding)  # the devices exchange their parts
         if donate:
             leaf.delete()
         return made
     return _moved(leaf, place, donate)
+
+
+def _sharding_of(given: Any, what: str) -> Any:
+    """A sharding from what users give for one; None stays None."""
+    from bindax_core.sharding._sharding import named
+
+    return None if given is None else named(given, what)
 
 
 def _default_place() -> Any:

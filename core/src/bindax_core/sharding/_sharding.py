@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.runtime._config import config
+from bindax_core.runtime._memories import own_or_other
 from bindax_core.sharding._mesh import AbstractMesh, Mesh
 from bindax_core.sharding._spec import PartitionSpec, is_open
 
@@ -20,12 +21,33 @@ class Sharding:
 
     Attributes:
         device_assignment: the devices, in the order in which programs count them.
-        memory_kind: the memory of the devices, None for their own.
+        memory_kind: the kind of the memory of the devices in which arrays are.
     """
 
     __slots__ = ()
 
-    memory_kind: str | None = None
+    @property
+    def other_memory(self) -> str | None:
+        """The kind of the memory, None for the devices' own."""
+        return None
+
+    @property
+    def memory_kind(self) -> str | None:
+        """The kind of the memory in which arrays are; None without devices."""
+        if self.other_memory is not None:
+            return self.other_memory
+        return str(self.device_assignment[0].default_memory().kind)
+
+    def with_memory_kind(self, kind: str | None) -> Sharding:
+        """The same parts on the same devices, in a memory of another kind.
+
+        Args:
+            kind: a kind that ``device.addressable_memories()`` has; None for the devices' own.
+
+        Raises:
+            ValueError: when the devices have no such memory.
+        """
+        raise TypeError(f"{type(self).__name__} does not say in which memory arrays lie.")
 
     @property
     def device_assignment(self) -> tuple[Any, ...]:
@@ -108,7 +130,7 @@ class Sharding:
         """Tell whether two shardings lay arrays of ``ndim`` axes on devices in the same way."""
         return (
             self.device_assignment == other.device_assignment
-            and self.memory_kind == other.memory_kind
+            and self.other_memory == other.other_memory
             and self.partitions(ndim) == other.partitions(ndim)
             and bool((self._coordinates(ndim) == other._coordinates(ndim)).all())
         )
@@ -119,16 +141,30 @@ class SingleDeviceSharding(Sharding):
 
     Args:
         device: the device.
+        memory_kind: the kind of its memory; its own when omitted.
+
+    Raises:
+        ValueError: when the device has no such memory.
 
     >>> from bindax_core import devices
     >>> SingleDeviceSharding(devices()[0]).is_fully_replicated
     True
     """
 
-    __slots__ = ("_devices",)
+    __slots__ = ("_devices", "_memory")
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
         self._devices = (device,)
+        self._memory = own_or_other((device,), memory_kind, "SingleDeviceSharding: memory_kind")
+
+    @property
+    def other_memory(self) -> str | None:
+        """The kind of the memory, None for the device's own."""
+        return self._memory
+
+    def with_memory_kind(self, kind: str | None) -> SingleDeviceSharding:
+        """The same device with a memory of another kind; see ``Sharding.with_memory_kind``."""
+        return SingleDeviceSharding(self._devices[0], memory_kind=kind)
 
     @property
     def device_assignment(self) -> tuple[Any, ...]:
@@ -136,13 +172,17 @@ class SingleDeviceSharding(Sharding):
         return self._devices
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is SingleDeviceSharding and other._devices == self._devices
+        return (
+            type(other) is SingleDeviceSharding
+            and other._devices == self._devices
+            and other._memory == self._memory
+        )
 
     def __hash__(self) -> int:
-        return hash((SingleDeviceSharding, self._devices))
+        return hash((SingleDeviceSharding, self._devices, self._memory))
 
     def __repr__(self) -> str:
-        return f"SingleDeviceSharding(device={self._devices[0]!r})"
+        return f"SingleDeviceSharding(device={self._devices[0]!r}{_shown(self._memory)})"
 
 
 class NamedSharding(Sharding):
@@ -152,21 +192,23 @@ class NamedSharding(Sharding):
         mesh: the devices.
         spec: for each axis of the array, the mesh axes that divide it. Along the mesh axes that
             it does not name, devices hold copies.
+        memory_kind: the kind of the devices' memory; their own when omitted.
 
     Raises:
-        ValueError: when the spec names an axis that the mesh has not.
+        ValueError: when the spec names an axis that the mesh has not, or the devices have no
+            memory of the kind.
 
     >>> from bindax_core.sharding._mesh import make_mesh
     >>> NamedSharding(make_mesh((1,), ("x",)), PartitionSpec(None, "x"))
     NamedSharding(mesh=Mesh('x': 1, axis_types=(Auto,)), spec=P(None, 'x'))
     """
 
-    __slots__ = ("_hash", "mesh", "spec")
+    __slots__ = ("_hash", "_memory", "mesh", "spec")
 
     mesh: AbstractMesh
     spec: PartitionSpec
 
-    def __init__(self, mesh: AbstractMesh, spec: Any) -> None:
+    def __init__(self, mesh: AbstractMesh, spec: Any, *, memory_kind: str | None = None) -> None:
         if not isinstance(mesh, AbstractMesh):
             raise TypeError(f"NamedSharding: mesh must be a Mesh, but it is {mesh!r:.80}.")
         if not isinstance(spec, PartitionSpec):
@@ -181,19 +223,41 @@ class NamedSharding(Sharding):
                     f"NamedSharding: spec={spec!r} names the axis {name!r}, but the axes of the "
                     f"mesh are {', '.join(map(repr, mesh.axis_names))}."
                 )
-        self.mesh, self.spec = mesh, spec
-        self._hash = hash((NamedSharding, mesh, spec))
+        self.mesh, self.spec, self._memory = mesh, spec, memory_kind
+        if isinstance(mesh, Mesh):
+            devices = mesh.device_assignment
+            self._memory = own_or_other(devices, memory_kind, "NamedSharding: memory_kind")
+        self._hash = hash((NamedSharding, mesh, spec, self._memory))
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return type(other) is NamedSharding and other.spec == self.spec and other.mesh == self.mesh
+        return (
+            type(other) is NamedSharding
+            and other.spec == self.spec
+            and other._memory == self._memory
+            and other.mesh == self.mesh
+        )
 
     def __hash__(self) -> int:
         return self._hash
 
     def __repr__(self) -> str:
-        return f"NamedSharding(mesh={self.mesh!r}, spec={self.spec!r})"
+        return f"NamedSharding(mesh={self.mesh!r}, spec={self.spec!r}{_shown(self._memory)})"
+
+    @property
+    def other_memory(self) -> str | None:
+        """The kind of the memory, None for the devices' own."""
+        return self._memory
+
+    @property
+    def memory_kind(self) -> str | None:
+        """The kind of the memory in which arrays are; None where the mesh has no devices."""
+        return super().memory_kind if isinstance(self.mesh, Mesh) else self._memory
+
+    def with_memory_kind(self, kind: str | None) -> NamedSharding:
+        """The same parts in a memory of another kind; see ``Sharding.with_memory_kind``."""
+        return NamedSharding(self.mesh, self.spec, memory_kind=kind)
 
     @property
     def device_assignment(self) -> tuple[Any, ...]:
@@ -241,22 +305,37 @@ class NamedSharding(Sharding):
                     f"array, or divide another axis."
                 )
 
-    def with_spec(self, spec: PartitionSpec) -> NamedSharding:
-        """The sharding on the same mesh with another spec."""
-        return NamedSharding(self.mesh, spec)
+    def update(self, *, mesh: AbstractMesh | None = None, spec: Any = None) -> NamedSharding:
+        """The sharding with another mesh, another spec, or both.
+
+        >>> from bindax_core.sharding._mesh import make_mesh
+        >>> NamedSharding(make_mesh((1,), ("x",)), PartitionSpec("x")).update(spec=(None, "x")).spec
+        P(None, 'x')
+        """
+        mesh, spec = self.mesh if mesh is None else mesh, self.spec if spec is None else spec
+        return NamedSharding(mesh, spec, memory_kind=self._memory)
+
+
+def _shown(memory: str | None) -> str:
+    return "" if memory is None else f", memory_kind={memory!r}"
 
 
 def named(given: Any, what: str) -> Any:
     """A sharding from what users give for one: a sharding, a spec on the current mesh, a device.
 
     Args:
-        given: a ``Sharding``, a ``PartitionSpec``, or a device.
+        given: a ``Sharding``, a ``PartitionSpec``, or a device. A sharding on an abstract mesh is
+            taken on the current mesh, if that has the same axes.
         what: the argument, for the message.
 
     Raises:
         ValueError: for a spec, when no mesh is set.
         TypeError: for anything else.
     """
+    if isinstance(given, NamedSharding) and type(given.mesh) is AbstractMesh:
+        mesh = config.mesh
+        known = mesh is not None and mesh.abstract_mesh == given.mesh
+        return given.update(mesh=mesh) if known else given
     if isinstance(given, Sharding):
         return given
     if isinstance(given, PartitionSpec):

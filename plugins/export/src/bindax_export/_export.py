@@ -22,6 +22,12 @@ from bindax_export._checks import STABLE_TARGETS, DisabledSafetyCheck
 from bindax_export._errors import ExportError
 from bindax_export._exported import Exported, cotangent_avals
 from bindax_export._format import maximum_supported_calling_convention_version
+from bindax_export._places import (
+    Places,
+    argument_shardings,
+    result_shardings,
+    without_devices,
+)
 from bindax_export._shapes import ShapeSolver
 from bindax_transforms import jit, physical_jaxpr, vjp
 
@@ -112,8 +118,15 @@ def _exported(
     _refuse(closed, name)
     in_avals = tuple(aval.strip_weak_type() for aval in closed.in_avals)
     solver = ShapeSolver(in_avals, name, traced.in_tree)
+    inputs = argument_shardings(closed, traced.argument_shardings)
+    outputs = result_shardings(closed)
     artifact = exporting_backend().export(
-        physical_jaxpr(closed), name=name, platforms=platforms, dimensions=solver
+        physical_jaxpr(closed),
+        name=name,
+        platforms=platforms,
+        dimensions=solver,
+        in_shardings=inputs,
+        out_shardings=outputs,
     )
     allowed = STABLE_TARGETS | {check.is_custom_call() for check in checks}
     unknown = sorted(artifact.custom_calls - allowed)
@@ -134,8 +147,11 @@ def _exported(
         calling_convention_version=maximum_supported_calling_convention_version,
         module_kept_var_idx=artifact.kept,
         disabled_safety_checks=checks,
+        nr_devices=artifact.device_count,
+        in_shardings=without_devices(inputs),
+        out_shardings=without_devices(outputs),
         uses_global_constants=artifact.is_symbolic or len(platforms) > 1,
-        get_vjp=lambda primal: _exported_vjp(closed, primal),
+        get_vjp=lambda primal: _exported_vjp(closed, primal, inputs, outputs),
     )
 
 
@@ -154,7 +170,9 @@ def _refuse(closed: ClosedJaxpr, name: str) -> None:
             )
 
 
-def _exported_vjp(closed: ClosedJaxpr, primal: Exported) -> Exported:
+def _exported_vjp(
+    closed: ClosedJaxpr, primal: Exported, inputs: Places, outputs: Places
+) -> Exported:
     """The reverse derivative of a program, exported in the same way."""
     function = jaxpr_as_fun(closed)
     count = len(primal.in_avals)
@@ -179,6 +197,10 @@ def _exported_vjp(closed: ClosedJaxpr, primal: Exported) -> Exported:
 
     avals = [*primal.in_avals, *cotangent_avals(primal.out_avals)]
     fun_vjp.__name__ = f"vjp_{primal.fun_name}"
-    traced = jit(fun_vjp).trace(*avals)
+    placed = [
+        aval if sharding is None else aval.update(sharding=sharding)
+        for aval, sharding in zip(avals, (*inputs, *outputs), strict=True)
+    ]
+    traced = jit(fun_vjp, out_shardings=inputs if any(inputs) else None).trace(*placed)
     made = _exported(traced.jaxpr, traced, primal.platforms, primal.disabled_safety_checks)
     return attrs.evolve(made, out_avals=tuple(cotangent_avals(primal.in_avals)))

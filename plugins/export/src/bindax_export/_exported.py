@@ -19,6 +19,7 @@ from bindax_core.extend import (
 from bindax_export._backend import exporting_backend
 from bindax_export._checks import DisabledSafetyCheck
 from bindax_export._errors import ExportError
+from bindax_export._places import Places, on_mesh
 from bindax_export._primitive import call_exported_p
 from bindax_export._shapes import ShapeSolver
 from bindax_export._writing import serialize
@@ -42,6 +43,9 @@ class Exported:
         module_kept_var_idx: the positions of the arguments that the module takes.
         disabled_safety_checks: the checks that were left out.
         nr_devices: the number of devices that it runs on.
+        in_shardings: where the arguments lie, flat, on a mesh without devices; None where the
+            compiler decides.
+        out_shardings: where the results are left, likewise.
         uses_global_constants: whether the module takes the platform, or sizes, from the shapes.
         ordered_effects: the names of effects that are kept in order; there are none.
         unordered_effects: the names of other effects; there are none.
@@ -58,6 +62,12 @@ class Exported:
     module_kept_var_idx: tuple[int, ...]
     disabled_safety_checks: tuple[DisabledSafetyCheck, ...] = ()
     nr_devices: int = 1
+    in_shardings: Places = attrs.field(
+        default=attrs.Factory(lambda made: (None,) * len(made.in_avals), takes_self=True)
+    )
+    out_shardings: Places = attrs.field(
+        default=attrs.Factory(lambda made: (None,) * len(made.out_avals), takes_self=True)
+    )
     uses_global_constants: bool = False
     ordered_effects: tuple[str, ...] = ()
     unordered_effects: tuple[str, ...] = ()
@@ -75,14 +85,29 @@ class Exported:
         return ShapeSolver(self.in_avals, self.fun_name, self.in_tree)
 
     @property
-    def in_shardings_hlo(self) -> tuple[None, ...]:
-        """The shardings of the arguments: none, on one device."""
-        return (None,) * len(self.in_avals)
+    def in_shardings_hlo(self) -> tuple[Any, ...]:
+        """The shardings of the arguments as XLA describes them; None where there is none."""
+        return _hlo(self.in_shardings, self.in_avals)
 
     @property
-    def out_shardings_hlo(self) -> tuple[None, ...]:
-        """The shardings of the results: none, on one device."""
-        return (None,) * len(self.out_avals)
+    def out_shardings_hlo(self) -> tuple[Any, ...]:
+        """The shardings of the results as XLA describes them; None where there is none."""
+        return _hlo(self.out_shardings, self.out_avals)
+
+    def in_shardings_jax(self, mesh: Any) -> Places:
+        """The shardings of the arguments on the devices of a mesh, for ``device_put``.
+
+        Args:
+            mesh: a mesh with the axes of the one that the program was exported with.
+
+        Raises:
+            ValueError: when it has not these axes.
+        """
+        return on_mesh(self.in_shardings, mesh)
+
+    def out_shardings_jax(self, mesh: Any) -> Places:
+        """The shardings of the results on the devices of a mesh; as ``in_shardings_jax``."""
+        return on_mesh(self.out_shardings, mesh)
 
     def mlir_module(self) -> str:
         """The StableHLO module as text.
@@ -190,6 +215,14 @@ class Exported:
             )
         operands = [_yielding(x, aval) for x, aval in zip(leaves, self.in_avals, strict=True)]
         return tree_unflatten(self.out_tree, self._differentiable(*operands))
+
+
+def _hlo(places: Places, avals: Sequence[ShapedArray]) -> tuple[Any, ...]:
+    backend = exporting_backend()
+    return tuple(
+        None if s is None else backend.hlo_sharding(s, aval.ndim)
+        for s, aval in zip(places, avals, strict=True)
+    )
 
 
 _KINDS = "biufc"

@@ -14,6 +14,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_export._backend import exporting_backend
+from bindax_export._errors import ExportError
 from bindax_export._shapes import evaluated_shape
 
 if TYPE_CHECKING:
@@ -64,10 +65,17 @@ def _element(aval: Any, axis: int | None) -> Any:
 def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequence[Any]:
     index = exported.platform_index(ctx.platform)
     kept = exported.module_kept_var_idx
-    return exporting_backend().call_artifact(  # type: ignore[no-any-return]
+    if exported.nr_devices not in (1, ctx.device_count):
+        raise ExportError(
+            f"{exported.fun_name} was exported for {exported.nr_devices} devices, but is called in "
+            f"a program on {ctx.device_count}; put its arguments on a mesh of as many devices: "
+            f"device_put(x, sharding) with a sharding of exported.in_shardings_jax(mesh)."
+        )
+    given = _placed(ctx, values, ctx.avals_in, exported, exported.in_shardings)
+    results = exporting_backend().call_artifact(
         ctx,
         exported.mlir_module_serialized,
-        [values[i] for i in kept],
+        [given[i] for i in kept],
         name=f"call_exported_{exported.fun_name}",
         operand_avals=[ctx.avals_in[i] for i in kept],
         parameter_avals=[exported.in_avals[i] for i in kept],
@@ -75,6 +83,30 @@ def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequenc
         declared_avals=list(exported.out_avals),
         platform_index=index,
     )
+    return _placed(ctx, results, ctx.avals_out, exported, exported.out_shardings)
+
+
+def _placed(
+    ctx: LoweringContext,
+    values: Sequence[Any],
+    avals: Sequence[Any],
+    exported: Exported,
+    places: Sequence[Any],
+) -> list[Any]:
+    """Values of a program on several devices where the exported program has them."""
+    if exported.nr_devices == 1:
+        return list(values)
+    return [
+        x
+        if sharding is None
+        else ctx.op(
+            "sdy.sharding_constraint",
+            [x],
+            [aval],
+            {"sharding": ctx.sharding(sharding, len(aval.shape))},
+        )[0]
+        for x, aval, sharding in zip(values, avals, places, strict=True)
+    ]
 
 
 call_exported_p = primitive(

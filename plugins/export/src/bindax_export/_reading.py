@@ -22,6 +22,7 @@ from bindax_export._format import (
     minimum_supported_calling_convention_version,
 )
 from bindax_export._parse import symbolic_shape
+from bindax_export._places import read_places
 from bindax_export._scope import SymbolicScope
 
 
@@ -71,8 +72,6 @@ def _read(reader: Reader) -> Exported:
         )
     devices = reader.number(Field.DEVICES, "I") or reader.number(Field.FEW_DEVICES, "h") or 1
     name = reader.text(Field.NAME)
-    if devices > 1:
-        raise ExportError(f"{name} runs on {devices} devices; programs for one device are called.")
     if reader.tables(Field.ORDERED) or reader.tables(Field.UNORDERED):
         raise ExportError(f"{name} has effects; programs that only compute results are called.")
     scope = SymbolicScope()
@@ -92,6 +91,9 @@ def _read(reader: Reader) -> Exported:
         mlir_module_serialized=reader.raw(Field.MODULE),
         calling_convention_version=convention,
         module_kept_var_idx=kept,
+        nr_devices=devices,
+        in_shardings=read_places(reader, Field.IN_PLACES, Field.IN_SHARDINGS, len(in_avals)),
+        out_shardings=read_places(reader, Field.OUT_PLACES, Field.OUT_SHARDINGS, len(out_avals)),
         disabled_safety_checks=tuple(_read_check(table) for table in reader.tables(Field.CHECKS)),
         uses_global_constants=bool(reader.number(Field.USES_CONSTANTS, "?")),
         get_vjp=None if derivative is None else lambda _: _read(derivative),

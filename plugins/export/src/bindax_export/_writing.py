@@ -17,6 +17,7 @@ from bindax_export._format import (
     WRITTEN_VERSION,
     Field,
 )
+from bindax_export._places import place_fields
 
 if TYPE_CHECKING:
     from bindax_export._exported import Exported
@@ -43,9 +44,6 @@ def program_table(exported: Exported, vjp_order: int) -> dict[int, Any]:
         Field.IN_AVALS: [_type_table(aval) for aval in inputs],
         Field.OUT_TREE: container_table(exported.out_tree),
         Field.OUT_AVALS: [_type_table(aval) for aval in outputs],
-        # A table without fields is a sharding that is not specified.
-        Field.IN_SHARDINGS: [{} for _ in inputs],
-        Field.OUT_SHARDINGS: [{} for _ in outputs],
         Field.PLATFORMS: list(exported.platforms),
         Field.ORDERED: [],
         Field.UNORDERED: [],
@@ -56,12 +54,9 @@ def program_table(exported: Exported, vjp_order: int) -> dict[int, Any]:
         Field.USES_CONSTANTS: Number("?", exported.uses_global_constants),
         Field.DEVICES: Number("I", exported.nr_devices),
         Field.TYPES: [_type_table(aval) for aval in types],
-        Field.MESHES: [],
-        Field.NAMED: [],
         Field.IN_TYPES: Numbers("I", [types.index(aval) for aval in inputs]),
         Field.OUT_TYPES: Numbers("I", [types.index(aval) for aval in outputs]),
-        Field.IN_PLACES: Numbers("I", [0] * len(inputs)),
-        Field.OUT_PLACES: Numbers("I", [0] * len(outputs)),
+        **place_fields(exported.in_shardings, exported.out_shardings),
     }
     if vjp_order > 0:
         table[Field.VJP] = program_table(exported.vjp(), vjp_order - 1)

@@ -46,7 +46,6 @@ from bindax_lax_basic.rules.evaluation import choose as choose
 from bindax_lax_basic.rules.evaluation import exact as exact
 from bindax_lax_basic.rules.evaluation import in_double as in_double
 from bindax_lax_basic.rules.evaluation import polynomial as polynomial
-from bindax_lax_basic.rules.evaluation import quiet as quiet
 from bindax_lax_basic.rules.linear import linear as linear
 from bindax_lax_basic.rules.linear import multilinear as multilinear
 from bindax_lax_basic.rules.linear import no_derivative as no_derivative

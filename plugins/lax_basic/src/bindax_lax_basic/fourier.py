@@ -32,7 +32,7 @@ from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.complex_numbers import conj, real
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import static_ints
@@ -137,7 +137,6 @@ _FUNCTIONS = {  # of numpy.fft, which is loaded when one of them is called
 }
 
 
-@quiet
 def _fft_impl(x: NumPyArray, *, fft_type: FftType, fft_lengths: Lengths) -> Any:
     aval = _fft_type(ShapedArray(x.shape, x.dtype), fft_type=fft_type, fft_lengths=fft_lengths)
     if 0 in x.shape or 0 in aval.shape:

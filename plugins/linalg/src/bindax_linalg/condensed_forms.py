@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
-from bindax_lax_basic.extend import NumPyArray, quiet
+from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg._householder import reflect_columns, reflect_rows, reflector
@@ -51,7 +51,6 @@ def _hessenberg_type(a: ShapedArray) -> list[ShapedArray]:
     return [a.update(weak_type=False), taus]
 
 
-@quiet
 def hessenberg_array(x: NumPyArray) -> list[NumPyArray]:
     """The evaluation rule: a reflector for each column, from both sides."""
     *lead, n, _ = x.shape
@@ -117,7 +116,6 @@ def _tridiagonal_type(a: ShapedArray, *, lower: bool) -> list[ShapedArray]:
     return [a.update(weak_type=False), d, e, ShapedArray(off, a.dtype)]
 
 
-@quiet
 def _tridiagonal_impl(x: NumPyArray, *, lower: bool) -> list[NumPyArray]:
     if not lower:  # reversing rows and columns exchanges the triangles
         a, *rest = _tridiagonal_impl(x[..., ::-1, ::-1], lower=True)

@@ -32,7 +32,7 @@ from bindax_lax_basic import (
     reduce_sum_p,
     select_n_p,
 )
-from bindax_lax_basic.extend import NumPyArray, filled, quiet, zero_tangent
+from bindax_lax_basic.extend import NumPyArray, filled, zero_tangent
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, inverse_gaps
@@ -95,7 +95,6 @@ def _eig_type(
     return [vectors.update(shape=x.shape[:-1]), *[vectors] * count]
 
 
-@quiet
 def _eig_impl(
     x: NumPyArray,
     *,

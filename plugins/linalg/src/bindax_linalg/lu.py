@@ -27,7 +27,6 @@ from bindax_lax_basic.extend import (
     filled,
     full,
     no_derivative,
-    quiet,
     static_int,
     zero_tangent,
 )
@@ -76,7 +75,6 @@ def _lu_type(x: ShapedArray) -> list[ShapedArray]:
 _BLOCK = 32
 
 
-@quiet
 def _lu_impl(x: NumPyArray) -> list[NumPyArray]:
     """Elimination in blocks of columns; a product of matrices updates what is right of them."""
     *lead, rows, columns = x.shape

@@ -21,7 +21,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import complex_p, dtypes, imag_p, neg_p
-from bindax_lax_basic.extend import NumPyArray, describe, filled, quiet, zero_tangent
+from bindax_lax_basic.extend import NumPyArray, describe, filled, zero_tangent
 from bindax_linalg import _householder, _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve
@@ -68,7 +68,6 @@ def _qr_type(x: ShapedArray, *, pivoting: bool, full_matrices: bool) -> list[Sha
     return [q, r, *[ShapedArray((*lead, columns), _lapack.INT32)] * pivoting]
 
 
-@quiet
 def _qr_impl(x: NumPyArray, *, pivoting: bool, full_matrices: bool) -> list[NumPyArray]:
     if pivoting:
         return _pivoted(x, full_matrices)
@@ -210,7 +209,6 @@ def _product_type(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
     return a.update(weak_type=False)
 
 
-@quiet
 def _product_impl(a: NumPyArray, taus: NumPyArray) -> Any:
     return _householder.product_array(a, taus)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import NumPyArray, quiet
+from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg._householder import product_array
@@ -46,7 +46,6 @@ def _schur_type(x: ShapedArray, *, compute_schur_vectors: bool) -> list[ShapedAr
     return [x.update(weak_type=False)] * (1 + compute_schur_vectors)
 
 
-@quiet
 def _schur_impl(x: NumPyArray, *, compute_schur_vectors: bool) -> list[NumPyArray]:
     """Reduction to Hessenberg form for all matrices at once, then a loop over the matrices."""
     *lead, n, _ = x.shape

@@ -19,7 +19,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes, expand_dims, neg_p, squeeze
-from bindax_lax_basic.extend import NumPyArray, adopt_dtype, describe, quiet, zero_tangent
+from bindax_lax_basic.extend import NumPyArray, adopt_dtype, describe, zero_tangent
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 
@@ -101,7 +101,6 @@ def _solve_type(a: ShapedArray, b: ShapedArray, *, left_side: bool, **params: An
 _BLOCK = 32
 
 
-@quiet
 def solve_array(
     a: NumPyArray,
     b: NumPyArray,

@@ -21,7 +21,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import neg_p, pad_p
-from bindax_lax_basic.extend import NumPyArray, adopt_dtype, constant, describe, quiet, zero_tangent
+from bindax_lax_basic.extend import NumPyArray, adopt_dtype, constant, describe, zero_tangent
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 
@@ -59,7 +59,6 @@ def _solve_type(dl: ShapedArray, d: ShapedArray, du: ShapedArray, b: ShapedArray
     return b.update(weak_type=False)
 
 
-@quiet
 def _solve_impl(dl: NumPyArray, d: NumPyArray, du: NumPyArray, b: NumPyArray) -> Any:
     """Rows are exchanged where that makes the pivot larger; one more diagonal fills up."""
     n = d.shape[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -178,8 +179,9 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
             f"update: the graph has no variable {_named(unknown)}; it has "
             f"{_named(list(variables)) or 'none'}."
         )
-    for path in flat:
+    for path, x in flat.items():
         variables[path]._require_context()
+        variables[path]._require_live(_content(x))
     for path, x in flat.items():
         store_value(variables[path], _content(x))
         if isinstance(x, Variable) and x.token != variables[path].token:
@@ -312,12 +314,16 @@ def cached_partial(function: Callable[..., T], *given: Any) -> Callable[..., T]:
     return partial(function, *given)
 
 
-def data(value: T) -> T:
+def data(value: Any = dataclasses.MISSING, /, **options: Any) -> Any:
     """The value itself: attributes with variables in them are parts of the graph anyway.
 
     Programs written for Flax mark lists of modules so.
 
+    Args:
+        value: any value; without one, this makes a field of a dataclass.
+        options: those of ``dataclasses.field``.
+
     >>> data([1, 2])
     [1, 2]
     """
-    return value
+    return dataclasses.field(**options) if value is dataclasses.MISSING else value

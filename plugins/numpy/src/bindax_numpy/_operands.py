@@ -35,6 +35,13 @@ def require_values(name: str, *operands: Any) -> None:
             )
 
 
+def checked(name: str, x: Any) -> Any:
+    """The one operand of a function, which must be an array or a scalar."""
+    if not is_value(x):
+        require_values(name, x)
+    return x
+
+
 def known(name: str, argument: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
     """A value that decides a shape, as a NumPy array.
 
@@ -102,8 +109,7 @@ def overflow(value: Any, dtype: Any) -> OverflowError:
 
 def array_operand(name: str, x: Any) -> Any:
     """The operand of a function that rearranges: checked, settled, with the operators of arrays."""
-    require_values(name, x)
-    return settled(x)
+    return settled(checked(name, x))
 
 
 def strong_operand(name: str, x: Any) -> Any:
@@ -127,9 +133,7 @@ def inexact(name: str, *operands: Any) -> tuple[Any, ...]:
 
 def inexact_operand(name: str, x: Any) -> Any:
     """The one operand of a function of floats, booleans and integers as floats."""
-    if not is_value(x):
-        require_values(name, x)
-    aval = typeof(x)
+    aval = typeof(checked(name, x))
     if dtypes.is_inexact(aval.dtype):
         return x
     return convert(x, dtypes.inexact_dtype(aval.dtype), aval.weak_type)

@@ -10,13 +10,14 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.reductions import refuse_out, running
 from bindax_lax_basic.dtypes import canonical_dtype, result_type, summed_dtype
 from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_ints
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import absolute, remainder, subtract
 from bindax_numpy.comparison import isnan, not_equal, where
 from bindax_numpy.joining import concatenate
-from bindax_numpy.reductions import cumsum, refuse_out, running, sum
+from bindax_numpy.reductions import cumsum, sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
 
 
@@ -33,7 +34,6 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None
         x = convert(x, canonical_dtype(dtype), False)
     elif own == dtypes.bool_:
         x = convert(x, summed_dtype(own), False)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
     return running("cumprod", lax.cumprod, x, axis)
 
 

@@ -44,6 +44,9 @@ class _Grid:
         return stack(grids) if grids else asarray([], int)
 
 
+_MATRICES = ("r", "c")
+
+
 class _Joined:
     """Arrays, numbers and ranges joined along an axis."""
 
@@ -56,10 +59,18 @@ class _Joined:
     def __getitem__(self, key: Any) -> Array:
         parts = key if isinstance(key, tuple) else (key,)
         axis, ndmin, trans1d = self._axis, self._ndmin, self._trans1d
+        matrix = ""
         if parts and isinstance(parts[0], str):
-            axis, ndmin, trans1d = self._directive(parts[0])
+            matrix = parts[0] if parts[0] in _MATRICES else ""
+            if not matrix:
+                axis, ndmin, trans1d = self._directive(parts[0])
             parts = parts[1:]
-        return concatenate([self._part(part, ndmin, trans1d) for part in parts], axis)
+        if not parts:
+            raise ValueError(f"{self._name}: there is nothing between the brackets to join.")
+        joined = concatenate([self._part(part, ndmin, trans1d) for part in parts], axis)
+        if not matrix or typeof(joined).ndim > 1:
+            return joined
+        return joined[None, :] if matrix == "r" else joined[:, None]
 
     def _directive(self, text: str) -> tuple[int, int, int]:
         """Up to three integers: the axis, the least number of axes, and where a vector's goes."""
@@ -69,8 +80,8 @@ class _Joined:
             numbers = []
         if not 1 <= len(numbers) <= 3:
             raise ValueError(
-                f"{self._name}: the first entry may be up to three integers such as '0,2,-1', but "
-                f"it is {text!r}; matrices there are none."
+                f"{self._name}: the first entry may be up to three integers such as '0,2,-1', "
+                f"or 'r' or 'c' for a matrix of one row or column, but it is {text!r}."
             )
         given = (*numbers, *(self._axis, self._ndmin, self._trans1d)[len(numbers) :])
         return given[0], given[1], given[2]

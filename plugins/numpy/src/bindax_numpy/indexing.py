@@ -13,10 +13,11 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import axis_argument, convert, static_ints
 from bindax_numpy._operands import array_operand, known
-from bindax_numpy.reductions import refuse_out, sum
+from bindax_numpy.reductions import sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
 
 _MODES = (None, "fill", "clip", "wrap")

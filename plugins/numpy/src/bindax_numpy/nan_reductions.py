@@ -9,6 +9,7 @@ from typing import Any
 
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.reductions import initial_operand, mask_operand, refuse_out
 from bindax_lax_basic.dtypes import largest, smallest
 from bindax_lax_basic.extend import axes_argument
 from bindax_numpy._operands import strong_operand
@@ -17,12 +18,9 @@ from bindax_numpy.reductions import (
     all,
     argmax,
     argmin,
-    initial_operand,
-    mask_operand,
     max,
     min,
     prod,
-    refuse_out,
     sum,
 )
 from bindax_numpy.statistics import mean, std, var

@@ -7,73 +7,14 @@ A reduction of Python scalars has the default dtype, and no reduction is weakly 
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable
 from typing import Any
 
-import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, largest, smallest, summed_dtype
-from bindax_lax_basic.extend import axes_argument, axis_argument, broadcast_to, convert
-from bindax_numpy._operands import array_operand, strong_operand
-from bindax_numpy.arithmetic import add as elementwise_add
-from bindax_numpy.arithmetic import maximum, minimum, multiply, subtract
-
-
-def refuse_out(name: str, out: Any) -> None:
-    """Raise where a result is to be written into an array."""
-    if out is not None:
-        raise TypeError(f"{name}: arrays are immutable, so out must be None; use the result.")
-
-
-def mask_operand(name: str, where: Any) -> Any:
-    """The argument ``where`` of a reduction: booleans."""
-    mask = array_operand(name, where)
-    if typeof(mask).dtype != dtypes.bool_:
-        raise ValueError(
-            f"{name}: where must be None or booleans, but it is {typeof(mask).str_short()}; "
-            f"compare it, for example with where != 0."
-        )
-    return mask
-
-
-def initial_operand(name: str, initial: Any) -> Any:
-    """The argument ``initial`` of a reduction: a scalar."""
-    start = array_operand(name, initial)
-    if typeof(start).shape:
-        raise ValueError(
-            f"{name}: initial must be a scalar, but it is {typeof(start).str_short()}."
-        )
-    return start
-
-
-def selected(name: str, x: Any, where: Any, neutral: Any) -> Any:
-    """The operand with a neutral element where it is not to be reduced."""
-    if where is None:
-        return x
-    aval = typeof(x)
-    mask = mask_operand(name, where)
-    filler = lax.full_like(x, neutral, shape=())
-    shape = lax.broadcast_shapes(aval.shape, typeof(mask).shape)
-    return lax.select(*(broadcast_to(v, shape) for v in (mask, x, filler)))
-
-
-def reduced(name: str, reduce: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
-    """A reduction over axes, which are kept with size 1 where asked for."""
-    axes = axes_argument(name, axis, typeof(x).ndim, "axis")
-    out = reduce(x, axes)
-    return lax.expand_dims(out, axes) if keepdims and axes else out
-
-
-def _summands(name: str, a: Any, dtype: Any, promote_integers: bool) -> Any:
-    x = strong_operand(name, a)
-    if dtype is not None:
-        return convert(x, canonical_dtype(dtype), False)
-    own = typeof(x).dtype
-    if promote_integers or own == dtypes.bool_:
-        return convert(x, summed_dtype(own), False)
-    return x
+from bindax_lax_basic.array import reductions
+from bindax_lax_basic.extend import axes_argument, convert
+from bindax_numpy._operands import array_operand, checked, strong_operand
+from bindax_numpy.arithmetic import subtract
 
 
 def sum(
@@ -102,12 +43,8 @@ def sum(
     >>> jnp.sum(jnp.array([[1, 2], [3, 4]]), axis=0)
     Array([4, 6], dtype=int32)
     """
-    refuse_out("sum", out)
-    x = selected("sum", _summands("sum", a, dtype, promote_integers), where, 0)
-    # Booleans, where they are asked for, are joined by "or".
-    add = lax.reduce_or if typeof(x).dtype == dtypes.bool_ else lax.reduce_sum
-    total = reduced("sum", add, x, axis, keepdims)
-    return total if initial is None else elementwise_add(total, initial_operand("sum", initial))
+    x = checked("sum", a)
+    return reductions.sum(x, axis, dtype, out, keepdims, initial, where, promote_integers)
 
 
 def prod(
@@ -125,11 +62,8 @@ def prod(
     >>> jnp.prod(jnp.array([[1, 2], [3, 4]]), axis=0)
     Array([3, 8], dtype=int32)
     """
-    refuse_out("prod", out)
-    x = selected("prod", _summands("prod", a, dtype, promote_integers), where, 1)
-    combine = lax.reduce_and if typeof(x).dtype == dtypes.bool_ else lax.reduce_prod
-    product = reduced("prod", combine, x, axis, keepdims)
-    return product if initial is None else multiply(product, initial_operand("prod", initial))
+    x = checked("prod", a)
+    return reductions.prod(x, axis, dtype, out, keepdims, initial, where, promote_integers)
 
 
 def max(
@@ -156,9 +90,7 @@ def max(
     >>> jnp.max(jnp.array([[1, 5], [3, 4]]), axis=1)
     Array([5, 4], dtype=int32)
     """
-    return _extremum(
-        "max", (lax.reduce_max, maximum, smallest), a, axis, out, keepdims, initial, where
-    )
+    return reductions.max(checked("max", a), axis, out, keepdims, initial, where)
 
 
 def min(
@@ -174,37 +106,7 @@ def min(
     >>> jnp.min(jnp.array([[1, 5], [3, 4]]), axis=1)
     Array([1, 3], dtype=int32)
     """
-    return _extremum(
-        "min", (lax.reduce_min, minimum, largest), a, axis, out, keepdims, initial, where
-    )
-
-
-def _extremum(
-    name: str,
-    functions: tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]],
-    a: Any,
-    axis: Any,
-    out: None,
-    keepdims: bool,
-    initial: Any,
-    where: Any,
-) -> Any:
-    refuse_out(name, out)
-    reduce, combine, neutral = functions
-    x = strong_operand(name, a)
-    aval = typeof(x)
-    axes = axes_argument(name, axis, aval.ndim, "axis")
-    if initial is None and (where is not None or builtins.any(aval.shape[i] == 0 for i in axes)):
-        why = "with where" if where is not None else f"over axes {axes} of {aval.str_short()}"
-        raise ValueError(
-            f"{name} {why} may have no elements to choose from; give initial, which it is then."
-        )
-    if where is not None and not dtypes.is_complex(aval.dtype):
-        x = selected(name, x, where, neutral(aval.dtype))
-    result = reduced(name, reduce, x, axes, keepdims)
-    if initial is None:
-        return result
-    return convert(combine(result, initial_operand(name, initial)), aval.dtype, False)
+    return reductions.min(checked("min", a), axis, out, keepdims, initial, where)
 
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
@@ -213,7 +115,7 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     >>> jnp.ptp(jnp.array([3.0, 1.0, 7.0]))
     Array(6., dtype=float32)
     """
-    refuse_out("ptp", out)
+    reductions.refuse_out("ptp", out)
     x = strong_operand("ptp", a)
     axes = axes_argument("ptp", axis, typeof(x).ndim, "axis")
     return subtract(max(x, axes, keepdims=keepdims), min(x, axes, keepdims=keepdims))
@@ -230,9 +132,7 @@ def all(
     >>> jnp.all(jnp.array([[True, False], [True, True]]), axis=1)
     Array([False,  True], dtype=bool)
     """
-    refuse_out("all", out)
-    x = convert(array_operand("all", a), dtypes.bool_, False)
-    return reduced("all", lax.reduce_and, selected("all", x, where, True), axis, keepdims)
+    return reductions.all(checked("all", a), axis, out, keepdims, where)
 
 
 def any(
@@ -243,9 +143,7 @@ def any(
     >>> jnp.any(jnp.array([[True, False], [False, False]]), axis=1)
     Array([ True, False], dtype=bool)
     """
-    refuse_out("any", out)
-    x = convert(array_operand("any", a), dtypes.bool_, False)
-    return reduced("any", lax.reduce_or, selected("any", x, where, False), axis, keepdims)
+    return reductions.any(checked("any", a), axis, out, keepdims, where)
 
 
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Array:
@@ -279,7 +177,7 @@ def argmax(
     >>> jnp.argmax(jnp.array([1, 5, 5]))
     Array(1, dtype=int32)
     """
-    return _position("argmax", lax.argmax, a, axis, out, keepdims)
+    return reductions.argmax(checked("argmax", a), axis, out, keepdims)
 
 
 def argmin(
@@ -290,21 +188,7 @@ def argmin(
     >>> jnp.argmin(jnp.array([[3, 1], [0, 5]]), axis=1)
     Array([1, 0], dtype=int32)
     """
-    return _position("argmin", lax.argmin, a, axis, out, keepdims)
-
-
-def _position(
-    name: str, search: Callable[..., Any], a: Any, axis: int | None, out: None, keepdims: Any
-) -> Any:
-    refuse_out(name, out)
-    x = array_operand(name, a)
-    ndim = typeof(x).ndim
-    place = 0 if axis is None else axis_argument(name, axis, ndim)
-    operand = lax.reshape(x, (typeof(x).size,)) if axis is None else x
-    found = search(operand, place, dtypes.default_dtype("int"))
-    if not keepdims:
-        return found
-    return lax.expand_dims(found, tuple(range(ndim)) if axis is None else (place,))
+    return reductions.argmin(checked("argmin", a), axis, out, keepdims)
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
@@ -319,21 +203,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
     >>> jnp.cumsum(jnp.array([1, 2, 3]))
     Array([1, 3, 6], dtype=int32)
     """
-    refuse_out("cumsum", out)
-    x = _summands("cumsum", a, dtype, promote_integers=False)
-    if axis is None:
-        x, axis = lax.reshape(x, (typeof(x).size,)), 0
-    return running("cumsum", lax.cumsum, x, axis)
-
-
-def running(name: str, function: Callable[..., Any], x: Any, axis: int) -> Any:
-    """Sums or products up to each element; of booleans, whether any or all of them hold."""
-    place = axis_argument(name, axis, typeof(x).ndim)
-    if typeof(x).dtype != dtypes.bool_:
-        return function(x, place)
-    return convert(
-        function(convert(x, dtypes.default_dtype("int"), False), place), dtypes.bool_, False
-    )
+    return reductions.cumsum(checked("cumsum", a), axis, dtype, out)
 
 
 amax = max

@@ -15,15 +15,15 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
-from bindax_core.extend import Array, Dimension, typeof
+from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
-from bindax_numpy._operands import array_operand, require_real, strong_operand
+from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import stack
-from bindax_numpy.reductions import refuse_out
 from bindax_numpy.reshaping import moveaxis, ravel
 
 
@@ -184,6 +184,11 @@ def compress(
     if typeof(mask).ndim != 1:
         raise ValueError(f"compress: condition must be a vector, not {typeof(mask).str_short()}.")
     length = min(typeof(mask).size, typeof(x).shape[0])
+    if size is None and not isinstance(mask, Tracer) and np.asarray(mask)[length:].any():
+        raise ValueError(
+            f"compress: condition has {typeof(mask).size} entries, of which one that is true is "
+            f"beyond the {length} slices along axis {axis} of {typeof(a).str_short()}."
+        )
     places, count = true_places("compress", mask[:length], size)
     taken = take(x, places, 0, mode="clip") if length else x[:0]
     present = lax.lt(lax.iota(default_dtype("int"), typeof(places).size), count)
@@ -210,10 +215,18 @@ _MOST_HALVINGS = 31  # of an axis whose positions are of that dtype
 
 def _precedes(x: Any, y: Any) -> Any:
     """Tell whether x comes before y in an order where nan comes last."""
+    if dtypes.is_complex(typeof(x).dtype):
+        # By the real parts, and where they are equal by the imaginary ones.
+        first, second = ((lax.real(x), lax.real(y)), (lax.imag(x), lax.imag(y)))
+        tied = lax.bitwise_not(lax.bitwise_or(_precedes(*first), _precedes(*first[::-1])))
+        return lax.bitwise_or(_precedes(*first), lax.bitwise_and(tied, _precedes(*second)))
     less = lax.lt(x, y)
     if not dtypes.is_inexact(typeof(x).dtype):
         return less
     return lax.bitwise_or(less, lax.bitwise_and(lax.eq(x, x), lax.ne(y, y)))
+
+
+_METHODS = ("compare_all", "scan", "scan_unrolled", "sort")
 
 
 def searchsorted(
@@ -223,7 +236,7 @@ def searchsorted(
 
     Args:
         a: a vector in ascending order, nan last.
-        v: the elements, real numbers.
+        v: the elements; complex numbers are ordered by real, then imaginary parts.
         side: "left" for the first such place, "right" for the last.
         sorter: the indices that sort ``a``, if it is not sorted.
         method: accepted for compatibility; the search halves the vector at each step.
@@ -239,13 +252,17 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', but it is {side!r}.")
+    if method not in _METHODS:
+        raise ValueError(
+            f"searchsorted: method must be one of {', '.join(map(repr, _METHODS))}, but it is "
+            f"{method!r}."
+        )
     x = strong_operand("searchsorted", a)
     if typeof(x).ndim != 1:
         raise ValueError(f"searchsorted: a must be a vector, but it is {typeof(x).str_short()}.")
     if sorter is not None:
         x = take(x, sorter)
     x, wanted = promote_dtypes(x, strong_operand("searchsorted", v))
-    require_real("searchsorted", x, wanted)
     size, shape = typeof(x).size, typeof(wanted).shape
     low = lax.full(shape, 0, _PLACE)
     if not size:
@@ -282,7 +299,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     if not size:
         return lax.full(typeof(x).shape, 0, _PLACE)
     side = "left" if right else "right"
-    up = searchsorted(bounds, x, side)
+    up = searchsorted(bounds, x, side, method=method or "scan")
     down = size - searchsorted(lax.rev(bounds, (0,)), x, side)
     ascending = lax.ge(bounds[-1], bounds[0])
     return lax.select(lax.full_like(up, ascending, dtype=dtypes.bool_), up, down)

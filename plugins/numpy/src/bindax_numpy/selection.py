@@ -12,12 +12,12 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes
 from bindax_numpy._operands import array_operand, known, strong_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.comparison import where
 from bindax_numpy.indexing import index_operand, refuse_in_place
-from bindax_numpy.reductions import refuse_out
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:

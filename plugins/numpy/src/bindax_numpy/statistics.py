@@ -10,22 +10,12 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, result_type
+from bindax_lax_basic.array import reductions
+from bindax_lax_basic.array.reductions import averaged, mask_operand, reduced, refuse_out, selected
+from bindax_lax_basic.dtypes import result_type
 from bindax_lax_basic.extend import axes_argument, broadcast_to, convert
-from bindax_numpy._operands import constant, strong_operand
-from bindax_numpy.reductions import mask_operand, reduced, refuse_out, selected
+from bindax_numpy._operands import checked, constant, strong_operand
 from bindax_numpy.reductions import sum as array_sum
-
-_NARROW_FLOAT_BYTES = 2
-
-
-def _inexact(name: str, a: Any, dtype: Any) -> tuple[Any, Any]:
-    """The operand in the dtype to compute in, and the dtype of the result."""
-    x = strong_operand(name, a)
-    wanted = dtypes.inexact_dtype(typeof(x).dtype) if dtype is None else canonical_dtype(dtype)
-    # Sums of many numbers overflow, or stop growing, in 16 bits.
-    narrow = dtypes.is_inexact(wanted) and wanted.itemsize <= _NARROW_FLOAT_BYTES
-    return convert(x, dtypes.float32 if narrow else wanted, False), wanted
 
 
 def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
@@ -62,10 +52,7 @@ def mean(
     >>> jnp.mean(jnp.array([[1, 2], [3, 4]]), axis=0)
     Array([2., 3.], dtype=float32)
     """
-    refuse_out("mean", out)
-    x, wanted = _inexact("mean", a, dtype)
-    total = reduced("mean", lax.reduce_sum, selected("mean", x, where, 0), axis, keepdims)
-    return convert(total / _count("mean", x, axis, keepdims, where), wanted, False)
+    return reductions.mean(checked("mean", a), axis, dtype, out, keepdims, where)
 
 
 def var(
@@ -97,7 +84,7 @@ def var(
     Array(0.6666667, dtype=float32)
     """
     refuse_out("var", out)
-    x, wanted = _inexact("var", a, dtype)
+    x, wanted = averaged("var", checked("var", a), dtype)
     x = selected("var", x, where, 0)
     center = _center("var", x, axis, where) if mean is None else mean
     # Elements that do not count must not reach the derivative either.
@@ -108,7 +95,7 @@ def var(
         squares = lax.square(distance)
     if dtypes.is_complex(wanted):
         wanted = dtypes.real_dtype(wanted)
-    total = reduced("var", lax.reduce_sum, squares, axis, keepdims)
+    total = reduced("var", lax.reduce_sum_p, squares, axis, keepdims)
     freedom = _count("var", squares, axis, keepdims, where) - (
         ddof if correction is None else correction
     )
@@ -117,7 +104,7 @@ def var(
 
 def _center(name: str, x: Any, axis: Any, where: Any) -> Any:
     """The mean with its axes kept, 0 where nothing counts."""
-    total = reduced(name, lax.reduce_sum, x, axis, keepdims=True)
+    total = reduced(name, lax.reduce_sum_p, x, axis, keepdims=True)
     return _divided(total, _count(name, x, axis, True, where), 0.0)
 
 

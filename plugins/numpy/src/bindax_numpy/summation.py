@@ -229,11 +229,11 @@ def einsum_path(
             the latter for few operands.
 
     Returns:
-        The order, for ``optimize`` of ``numpy.einsum``, and a text about its cost.
+        The order, for ``optimize`` of ``einsum``, and a text about its cost.
 
     >>> x = jnp.ones((2, 2))
     >>> jnp.einsum_path("ij,jk,kl->il", x, x, x)[0]
-    ['einsum_path', (0, 1), (0, 1)]
+    [(0, 1), (0, 1)]
     """
     if not isinstance(subscripts, str):
         subscripts, operands = _named("einsum_path", (subscripts, *operands))
@@ -243,4 +243,4 @@ def einsum_path(
     path, text = np.einsum_path(
         subscripts, *[np.broadcast_to(0.0, shape) for shape in shapes], optimize=optimize
     )
-    return path, text
+    return path[1:], text

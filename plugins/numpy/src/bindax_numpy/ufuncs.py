@@ -11,6 +11,14 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_control_flow import scan
 from bindax_core.extend import typeof
+from bindax_lax_basic.array.reductions import (
+    initial_operand,
+    mask_operand,
+    reduced,
+    refuse_out,
+    running,
+    selected,
+)
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axes_argument, axis_argument, convert
 from bindax_numpy import arithmetic, comparison, functions, reductions, special
@@ -19,7 +27,6 @@ from bindax_numpy.comparison import where as choose
 from bindax_numpy.cumulative import cumprod
 from bindax_numpy.indexing import index_operand
 from bindax_numpy.joining import concatenate
-from bindax_numpy.reductions import initial_operand, mask_operand, refuse_out, running
 from bindax_numpy.reshaping import broadcast_to, expand_dims, moveaxis, ravel, reshape
 from bindax_numpy.vectorization import vectorize
 
@@ -229,6 +236,10 @@ class ufunc:
             b: the second arguments, which broadcast; for functions of two.
             inplace: False, as arrays are immutable.
 
+        Returns:
+            An array of the dtype of the function's results; ``add``, ``subtract`` and ``multiply``
+            keep that of ``a``.
+
         >>> jnp.add.at(jnp.zeros(3), jnp.array([0, 2, 2]), 1.0)
         Array([1., 0., 2.], dtype=float32)
         """
@@ -242,13 +253,17 @@ class ufunc:
         places = reshape(lax.iota("int32", own.size), own.shape)[indices]
         shape = typeof(places).shape
         others = () if b is None else (ravel(broadcast_to(array_operand(name, b), shape)),)
+        found = own.dtype
+        if self._function not in _SCATTERED:
+            kinds = [typeof(v) for v in (x, *others)]
+            found = typeof(self(*[convert(0, v.dtype, v.weak_type) for v in kinds])).dtype
 
         def step(carry: Any, given: Any) -> tuple[Any, None]:
             place, *values = given
-            changed = convert(self(carry[place], *values), own.dtype, False)
+            changed = convert(self(carry[place], *values), found, False)
             return carry.at[place].set(changed), None
 
-        flat, _ = scan(step, convert(ravel(x), own.dtype, False), (ravel(places), *others))
+        flat, _ = scan(step, convert(ravel(x), found, False), (ravel(places), *others))
         return reshape(flat, own.shape)
 
     def outer(self, A: Any, B: Any, /) -> Any:
@@ -293,11 +308,15 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     return ufunc(vectorize(func), nin, nout, identity=identity)
 
 
+# The functions whose results are written into the array that is given, in its dtype.
+_SCATTERED = (arithmetic.add, arithmetic.subtract, arithmetic.multiply)
+
+
 def _accumulation(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, axis: running(name, function, x, axis)
 
 
-def _bitwise(name: str, reduce: Callable[..., Any], combine: Callable[..., Any]) -> Any:
+def _bitwise(name: str, primitive: Any, combine: Callable[..., Any]) -> Any:
     """The reduction of a bitwise function, where all elements count."""
 
     def reduction(
@@ -306,8 +325,8 @@ def _bitwise(name: str, reduce: Callable[..., Any], combine: Callable[..., Any])
         neutral: Any = -1 if name == "bitwise_and" and typeof(x).dtype.kind == "i" else 0
         if name == "bitwise_and" and typeof(x).dtype.kind in "ub":
             neutral = lax.bitwise_not(lax.full((), 0, typeof(x).dtype))
-        chosen = reductions.selected(name, x, where, neutral)
-        found = reductions.reduced(name, reduce, chosen, axes, keepdims)
+        chosen = selected(name, x, where, neutral)
+        found = reduced(name, primitive, chosen, axes, keepdims)
         return found if initial is None else combine(found, initial_operand(name, initial))
 
     return reduction
@@ -344,21 +363,21 @@ bitwise_and = ufunc(
     2,
     1,
     identity=-1,
-    reduction=_bitwise("bitwise_and", lax.reduce_and, comparison.bitwise_and),
+    reduction=_bitwise("bitwise_and", lax.reduce_and_p, comparison.bitwise_and),
 )
 bitwise_or = ufunc(
     comparison.bitwise_or,
     2,
     1,
     identity=0,
-    reduction=_bitwise("bitwise_or", lax.reduce_or, comparison.bitwise_or),
+    reduction=_bitwise("bitwise_or", lax.reduce_or_p, comparison.bitwise_or),
 )
 bitwise_xor = ufunc(
     comparison.bitwise_xor,
     2,
     1,
     identity=0,
-    reduction=_bitwise("bitwise_xor", lax.reduce_xor, comparison.bitwise_xor),
+    reduction=_bitwise("bitwise_xor", lax.reduce_xor_p, comparison.bitwise_xor),
 )
 logical_and = ufunc(
     comparison.logical_and,

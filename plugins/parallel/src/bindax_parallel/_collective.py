@@ -10,6 +10,7 @@ and sizes of all axes of the devices of a ``shard_map``; None under ``vmap``), `
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,16 @@ def rows(x: Any, indices: np.ndarray[Any, Any]) -> Any:
     return lax.index_take(x, [indices], [0])
 
 
+def names_of(axis_name: Any) -> tuple[Any, ...]:
+    """The names of an equation: one, or those of a merged one."""
+    return axis_name if type(axis_name) is tuple else (axis_name,)
+
+
+def one_axis(shape: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
+    """A shape with ``count`` axes from ``axis`` on taken as one."""
+    return (*shape[:axis], prod(shape[axis : axis + count]), *shape[axis + count :])
+
+
 def device_groups(
     operation: str, *, axis_name: Any, mesh: Any, axis_index_groups: Any, **params: Any
 ) -> np.ndarray[Any, Any]:
@@ -161,7 +172,9 @@ def device_groups(
         )
     names, sizes = zip(*mesh, strict=True)
     numbers = np.arange(np.prod(sizes)).reshape(sizes)
-    along = np.moveaxis(numbers, names.index(axis_name), -1).reshape(-1, dict(mesh)[axis_name])
+    chosen = [names.index(name) for name in names_of(axis_name)]
+    moved = np.moveaxis(numbers, chosen, range(-len(chosen), 0))
+    along = moved.reshape(-1, prod(sizes[i] for i in chosen))
     if axis_index_groups is None:
         return along
     table = np.array(axis_index_groups)

@@ -27,6 +27,8 @@ from bindax_parallel._collective import (
     find_axes,
     group_size,
     linear_jvp,
+    names_of,
+    one_axis,
     transposed,
 )
 
@@ -265,16 +267,18 @@ def _swap(x: Any, *, axis: int, **params: Any) -> tuple[Any, int]:
 def _all_gather(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **params: Any) -> Any:
     aval, out = ctx.avals_in[0], ctx.avals_out[0]
     one = aval.update(shape=(*aval.shape[:axis], 1, *aval.shape[axis:]))
+    flat = out.update(shape=one_axis(out.shape, axis, len(out.shape) - len(aval.shape)))
     attributes = between_devices(
         groups, all_gather_dim=f"{axis} : i64", use_global_device_ids="unit"
     )
-    (x,) = ctx.op("stablehlo.reshape", [x], [one])
-    return ctx.op("stablehlo.all_gather", [x], [out], attributes)[0]
+    x = _reshaped(ctx, x, aval, one)
+    return _reshaped(ctx, ctx.op("stablehlo.all_gather", [x], [flat], attributes)[0], flat, out)
 
 
 def _reduce_scatter(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **params: Any) -> Any:
-    out = ctx.avals_out[0]
+    aval, out = ctx.avals_in[0], ctx.avals_out[0]
     one = out.update(shape=(*out.shape[:axis], 1, *out.shape[axis:]))
+    flat = aval.update(shape=one_axis(aval.shape, axis, len(aval.shape) - len(out.shape)))
     scalar = ShapedArray((), out.dtype)
 
     def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
@@ -284,18 +288,29 @@ def _reduce_scatter(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **p
         groups, scatter_dimension=f"{axis} : i64", use_global_device_ids="unit"
     )
     regions = [Region((scalar, scalar), body)]
+    x = _reshaped(ctx, x, aval, flat)
     (x,) = ctx.op("stablehlo.reduce_scatter", [x], [one], attributes, regions)
-    return ctx.op("stablehlo.reshape", [x], [out])[0]
+    return _reshaped(ctx, x, one, out)
 
 
-def _exchange(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **params: Any) -> Any:
+def _reshaped(ctx: LoweringContext, x: Any, of: ShapedArray, to: ShapedArray) -> Any:
+    return x if of is to else ctx.op("stablehlo.reshape", [x], [to])[0]
+
+
+def _exchange(
+    ctx: LoweringContext, x: Any, groups: Any, *, axis: int, axis_name: Any, **params: Any
+) -> Any:
+    aval = ctx.avals_in[0]
+    flat = aval.update(shape=one_axis(aval.shape, axis, len(names_of(axis_name))))
     attributes = between_devices(
         groups,
         split_dimension=f"{axis} : i64",
         concat_dimension=f"{axis} : i64",
         split_count=f"{groups.shape[1]} : i64",
     )
-    return ctx.op("stablehlo.all_to_all", [x], attributes=attributes)[0]
+    x = _reshaped(ctx, x, aval, flat)
+    (x,) = ctx.op("stablehlo.all_to_all", [x], [flat], attributes)
+    return _reshaped(ctx, x, flat, aval)
 
 
 all_gather_p: Primitive = collective(

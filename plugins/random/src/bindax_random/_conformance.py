@@ -17,7 +17,8 @@ from bindax_random.keys import (
 )
 from bindax_random.quantiles import multiply_add_p, quantile_p
 from bindax_random.rbg import RBG
-from bindax_random.threefry import THREEFRY, threefry2x32_numbers_p, threefry2x32_p
+from bindax_random.threefry import threefry2x32_numbers_p, threefry2x32_p
+from bindax_random.threefry_generator import THREEFRY
 from bindax_random.uniform_numbers import unit_floats_p
 from bindax_testing import POSITIVE, Sample, array, between, sample
 

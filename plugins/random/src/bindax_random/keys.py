@@ -32,7 +32,7 @@ from bindax_random._prng import PRNG, find_prng, prng_of, register_prng
 from bindax_random._seeds import seed_array
 from bindax_random.key_reuse import note_use, uses
 from bindax_random.rbg import RBG, UNSAFE_RBG
-from bindax_random.threefry import THREEFRY
+from bindax_random.threefry_generator import THREEFRY
 from bindax_transforms import vmap
 
 Shape = tuple[int, ...]

@@ -21,7 +21,7 @@ from bindax_lax_basic import (
     slice_in_dim,
 )
 from bindax_random._prng import PRNG
-from bindax_random.threefry import THREEFRY
+from bindax_random.threefry_generator import THREEFRY
 
 Shape = tuple[int, ...]
 _HASH_ROUNDS = 10

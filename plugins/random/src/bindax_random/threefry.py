@@ -1,4 +1,4 @@
-"""The generator ``threefry2x32``, JAX's default in its partitionable form.
+"""The hash Threefry2x32, and random numbers of it in JAX's partitionable form.
 
 The number at a place of an array depends on the key and the place alone, not on the array's size,
 so parts of an array can be made by themselves.
@@ -41,11 +41,8 @@ from bindax_lax_basic.extend import (
     align_batch_axes,
     elementwise_type,
     moveaxis,
-    shape_argument,
 )
 from bindax_random import _threefry_numbers as numbers
-from bindax_random._prng import PRNG
-from bindax_random._seeds import seed_words
 from bindax_transforms import trace_to_jaxpr
 
 NumPyArray = np.ndarray[Any, Any]
@@ -236,35 +233,3 @@ threefry2x32_numbers_p: Primitive = primitive(
 )
 """Operand: keys of two words. Parameters: ``shape``, of the numbers of each key; ``bit_width``,
 theirs, or 0 for both words of each hash, along a last axis."""
-
-# ------------------------------------------------------------------------------- the generator
-
-
-def _seed(seed: Any) -> Any:
-    return seed_words(seed)
-
-
-def _split(key: Any, shape: Shape) -> Any:
-    return threefry2x32_numbers_p.bind(key, shape=shape, bit_width=0)
-
-
-def _fold_in(key: Any, data: Any) -> Any:
-    first, second = [index_in_dim(key, i, 0) for i in (0, 1)]
-    zero = np.zeros(1, np.uint32)
-    return concatenate(threefry2x32(first, second, zero, reshape(data, (1,))), 0)
-
-
-def _random_bits(key: Any, bit_width: int, shape: Shape) -> Any:
-    return threefry2x32_numbers_p.bind(key, shape=shape, bit_width=bit_width)
-
-
-THREEFRY = PRNG(
-    name="threefry2x32",
-    tag="fry",
-    key_shape=shape_argument("threefry2x32", 2),
-    seed=_seed,
-    split=_split,
-    random_bits=_random_bits,
-    fold_in=_fold_in,
-)
-"""Counters hashed under the key; the default."""

@@ -77,6 +77,16 @@ def real(name: str, *operands: Any) -> tuple[Any, ...]:
     return made
 
 
+def settled(*operands: Any) -> tuple[Any, ...]:
+    """Operands that are Python numbers take the default dtype, which the result then has."""
+    return tuple(
+        lax.convert_element_type(jnp.asarray(x), typeof(jnp.asarray(x)).dtype)
+        if typeof(x).weak_type
+        else x
+        for x in operands
+    )
+
+
 def epsilon(x: Any) -> float:
     """The distance from 1 to the next number of the dtype of an array."""
     return float(finfo(typeof(x).dtype).eps)  # type: ignore[no-untyped-call]

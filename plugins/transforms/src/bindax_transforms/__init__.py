@@ -23,10 +23,14 @@ from bindax_transforms.autodiff.linearize import vjp as vjp
 from bindax_transforms.autodiff.partial_eval import dce_jaxpr as dce_jaxpr
 from bindax_transforms.autodiff.partial_eval import partial_eval_jaxpr as partial_eval_jaxpr
 from bindax_transforms.autodiff.transposition import transpose_jaxpr as transpose_jaxpr
+from bindax_transforms.batching.axis_sizes import NamedSize as NamedSize
+from bindax_transforms.batching.axis_sizes import axis_key as axis_key
+from bindax_transforms.batching.axis_sizes import mesh_axes_of as mesh_axes_of
 from bindax_transforms.batching.named_axes import NamedAxis as NamedAxis
 from bindax_transforms.batching.named_axes import bound_axes as bound_axes
 from bindax_transforms.batching.named_axes import find_named_axis as find_named_axis
 from bindax_transforms.batching.named_axes import name_axes as name_axes
+from bindax_transforms.batching.vmap import OutAxesError as OutAxesError
 from bindax_transforms.batching.vmap import vmap as vmap
 from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
 from bindax_transforms.compilation.debugging import clear_caches as clear_caches

@@ -130,7 +130,9 @@ class XlaBackend:
         self, jaxpr: ClosedJaxpr, in_shardings: Sequence[Sharding | None] | None
     ) -> tuple[Any, ...]:
         given = in_shardings or [None] * len(jaxpr.in_avals)
-        return tuple([None if sharding is None else self.place(sharding) for sharding in given])
+        own = [None if s is None or not s.other_memory else s.with_memory_kind(None) for s in given]
+        pairs = zip(own, given, strict=True)
+        return tuple([None if s is None else self.place(o or s) for o, s in pairs])
 
     def lower(
         self,
@@ -156,11 +158,34 @@ class XlaBackend:
         program = Program(self, jaxpr, name, donated, keep_unused)
         return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
 
-    def export(self, jaxpr: ClosedJaxpr, **options: Any) -> Artifact:
-        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
-        from bindax_xla_backend._exporting import export_program
+    def export(
+        self,
+        jaxpr: ClosedJaxpr,
+        *,
+        name: str,
+        in_shardings: Sequence[Sharding | None] | None = None,
+        **options: Any,
+    ) -> Artifact:
+        """A program as a portable artifact; arguments as for ``_exporting.export_program``.
 
-        return export_program(jaxpr, **options)
+        Args:
+            jaxpr: the program.
+            name: its name.
+            in_shardings: for each operand where it lies, or None.
+            options: the others.
+        """
+        from bindax_xla_backend._exporting import export_program
+        from bindax_xla_backend._variants import Program
+
+        program = Program(self, jaxpr, name, (), False)
+        layout = program.layout_for(in_shardings or [None] * len(jaxpr.in_avals))
+        return export_program(jaxpr, name=name, layout=layout, **options)
+
+    def hlo_sharding(self, sharding: Sharding, ndim: int) -> Any:
+        """A sharding of arrays of ``ndim`` axes as XLA describes it; opaque."""
+        from bindax_xla_backend._partitions import hlo_sharding
+
+        return hlo_sharding(sharding, ndim)
 
     def call_artifact(self, ctx: Any, artifact: bytes, values: Sequence[Any], **types: Any) -> Any:
         """Call an exported program where a rule lowers; see ``_exporting.call_artifact``."""
@@ -297,13 +322,18 @@ class XlaBackend:
             DeletedArrayError: when the buffer was deleted or donated.
             ExecutionError: when its computation failed.
         """
+        self.wait_for([buffer])
+
+    def wait_for(self, buffers: Sequence[Any]) -> None:
+        """``block_until_ready`` of many buffers at once."""
         from bindax_xla_backend import _jaxlib
 
-        if _jaxlib.is_deleted(buffer):
-            raise DeletedArrayError("an array was waited for that was deleted or donated before.")
         try:
-            _jaxlib.block_until_ready([buffer])
+            _jaxlib.block_until_ready(buffers)
         except _jaxlib.RuntimeFailure as error:
+            if any(map(_jaxlib.is_deleted, buffers)):
+                message = "an array was waited for that was deleted or donated before."
+                raise DeletedArrayError(message) from error
             raise _failed(error) from error
 
     def effects_barrier(self) -> None:
@@ -329,10 +359,6 @@ class XlaBackend:
         """The devices that programs can run on."""
         self.client()
         return list(self._devices)
-
-    def devices_of(self, buffer: Any) -> list[Device]:
-        """The devices that a buffer is on."""
-        return [self.device()]
 
     def device(self) -> Device:
         """The first device of this process, on which programs run unless something else is said."""

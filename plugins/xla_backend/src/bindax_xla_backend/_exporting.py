@@ -10,9 +10,11 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray
+from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
+from bindax_core.sharding import Sharding
 from bindax_xla_backend import _artifacts, _jaxlib, _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
+from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
 from bindax_xla_backend._program import _used_variables, _verify
 from bindax_xla_backend._symbolic import (
@@ -38,12 +40,14 @@ class Artifact:
         kept: the positions of the operands that the program takes.
         custom_calls: the names of the functions outside of XLA that it calls.
         is_symbolic: whether sizes are computed from the shapes of its operands.
+        device_count: the number of devices that it is divided among.
     """
 
     module: bytes
     kept: tuple[int, ...]
     custom_calls: frozenset[str]
     is_symbolic: bool
+    device_count: int
 
 
 def export_program(
@@ -53,6 +57,8 @@ def export_program(
     platforms: Sequence[str],
     dimensions: Dimensions,
     keep_unused: bool = False,
+    layout: Layout | None = None,
+    out_shardings: Sequence[Sharding | None] = (),
 ) -> Artifact:
     """Lower a program whose sizes may be expressions to a portable artifact.
 
@@ -63,6 +69,8 @@ def export_program(
             of the platform as first operand.
         dimensions: what is known of its sizes.
         keep_unused: whether operands that it does not use are operands of the artifact.
+        layout: the devices that it is for, and where its operands lie; None for one device.
+        out_shardings: where its results lie, None where the compiler decides.
 
     Raises:
         LoweringError: when it calls Python functions, or an operation cannot have such sizes.
@@ -73,27 +81,26 @@ def export_program(
     symbolic = any(map(is_symbolic, _all_avals(jaxpr)))
     # The variables are computed from the shapes, so a program with them keeps all operands.
     kept = tuple(i for i, v in enumerate(invars) if symbolic or used is None or v in used)
+    on_devices = layout, out_shardings or [None] * len(jaxpr.out_avals)
     with _mlir.Context.borrow() as context:
         texts = set()
+        rest = (dimensions, kept, symbolic, on_devices)
         if len(platforms) > 1:
             for platform in platforms:
-                builder = _module(context, jaxpr, name, [platform], dimensions, kept, symbolic)
+                builder = _module(context, jaxpr, name, [platform], *rest)
                 texts.add(_mlir.to_text(builder.module, debug_info=False))
         shared = len(texts) == 1
-        builder = _module(context, jaxpr, name, platforms, dimensions, kept, symbolic, shared)
+        builder = _module(context, jaxpr, name, platforms, *rest, shared)
         _verify(builder.module, name)
         if builder.callbacks:
             raise LoweringError(
                 f"{name} calls the Python function {builder.callbacks[0].name}, which a file "
                 f"cannot hold; leave callbacks out, or give the primitive a lowering."
             )
-        if builder.meshes:
-            raise LoweringError(
-                f"{name} says how arrays are divided among devices; programs for one device are "
-                f"exported. Leave shard_map and sharding constraints out."
-            )
         calls = frozenset(custom_call_targets(builder.module))
-        return Artifact(_artifacts.serialize_artifact(builder.module), kept, calls, symbolic)
+        module = _artifacts.serialize_artifact(builder.module, with_meshes=bool(builder.meshes))
+        count = 1 if layout is None else len(layout.devices)
+        return Artifact(module, kept, calls, symbolic, count)
 
 
 def _all_avals(jaxpr: ClosedJaxpr) -> list[Any]:
@@ -108,19 +115,25 @@ def _module(
     dimensions: Dimensions,
     kept: Sequence[int],
     symbolic: bool,
+    on_devices: tuple[Layout | None, Sequence[Sharding | None]],
     shared: bool = False,
 ) -> ModuleBuilder:
     """A module for some platforms; ``shared`` when the program is the same for all."""
-    builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platforms[0])
+    layout, out_shardings = on_devices
+    builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platforms[0], layout)
     if symbolic:
         builder.module.operation.attributes["jax.uses_shape_polymorphism"] = context.attribute(
             "true"
         )
-    for key in ("mhlo.num_partitions", "mhlo.num_replicas"):
-        builder.module.operation.attributes[key] = context.attribute("1 : i32")
+    counts = {"mhlo.num_partitions": len(layout.devices) if layout else 1, "mhlo.num_replicas": 1}
+    for key, count in counts.items():
+        builder.module.operation.attributes[key] = context.attribute(f"{count} : i32")
     several = len(platforms) > 1
     operands = [jaxpr.in_avals[i] for i in kept]
-    attributes = ["{}"] * len(operands)
+    places = layout.operands if layout else [None] * len(jaxpr.in_avals)
+    attributes = [_sharded(builder, places[i], jaxpr.in_avals[i]) for i in kept]
+    pairs = zip(out_shardings, jaxpr.out_avals, strict=True)
+    of_results = [_sharded(builder, sharding, aval) for sharding, aval in pairs]
     if several:
         attributes.insert(0, '{jax.global_constant = "_platform_index"}')
     avals = [INDEX, *operands] if several else operands
@@ -128,7 +141,11 @@ def _module(
         builder.module,
         "main",
         (builder.types(avals), builder.types(jaxpr.out_avals)),
-        {"sym_visibility": '"public"', "arg_attrs": f"[{', '.join(attributes)}]"},
+        {
+            "sym_visibility": '"public"',
+            "arg_attrs": f"[{', '.join(attributes)}]",
+            "res_attrs": f"[{', '.join(of_results)}]",
+        },
         context.unknown_location,
     )
     arguments = list(block.arguments)
@@ -143,6 +160,13 @@ def _module(
         results = _by_platform(ctx, jaxpr, values, index, platforms)
     ctx.finish("func.return", results)
     return builder
+
+
+def _sharded(builder: ModuleBuilder, sharding: Sharding | None, aval: ShapedArray) -> str:
+    """The attributes of an argument or of a result."""
+    if sharding is None or not builder.several:
+        return "{}"
+    return f"{{sdy.sharding = {builder.meshes.sharding(sharding, aval.ndim)}}}"
 
 
 def _context(
@@ -276,9 +300,13 @@ def call_artifact(
             ctx.op("stablehlo.convert", [x], [to])[0] if types_differ(of, to) else x
             for x, of, to in zip(outs, declared_avals, result_avals, strict=True)
         ]
-    fixed = [INDEX] * len(indices) + list(operand_avals)
-    refined = _refined(artifact, tuple(fixed), tuple(result_avals), platform_index)
-    symbol = _merge(builder, context.parse_module(refined), name)
+    if platform_index is None and not any(map(is_symbolic, [*parameter_avals, *declared_avals])):
+        module = _read(artifact, context)
+    else:
+        fixed = [INDEX] * len(indices) + list(operand_avals)
+        refined = _refined(artifact, tuple(fixed), tuple(result_avals), platform_index)
+        module = context.parse_module(refined)
+    symbol = _merge(builder, module, name)
     attributes = {"callee": f"@{_mlir.quoted(symbol)}"}
     return ctx.op("func.call", list(values), result_avals, attributes)
 
@@ -340,6 +368,16 @@ def _cast(ctx: LoweringContext, x: Value, kind: Any) -> Value:
 
 def _merge(builder: ModuleBuilder, module: Any, name: str) -> str:
     """Move the functions of a module into the one that is being built; give the main one's name."""
+    if kernel_sources:
+        for target in custom_call_targets(module):
+            any(has_kernel(target, builder.platform) for has_kernel in kernel_sources)
+    clashing = builder.meshes.clashing(module)
+    if clashing:
+        text = _mlir.to_text(module, debug_info=False)
+        for old, new in clashing.items():
+            text = re.sub(rf"@{re.escape(old)}(?![\w$.-])", f"@{new}", text)
+        module = builder.context.parse_module(text)
+    builder.meshes.adopt(module)
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
     names = {}
     for function in functions:

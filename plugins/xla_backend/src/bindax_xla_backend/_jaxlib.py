@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.extend import DeviceMemories
 from bindax_xla_backend._errors import InstallationError
 
 
@@ -88,10 +89,14 @@ class RawSharding(_jax.Sharding):  # type: ignore[misc]
     Args:
         devices: the devices, in the order in which programs count them.
         parts: which part lies on which of them: an opaque HLO sharding; None for copies.
+        memory: the kind of their memory, None for their own.
     """
 
-    def __init__(self, devices: Sequence[Device], parts: Any = None) -> None:
+    def __init__(
+        self, devices: Sequence[Device], parts: Any = None, memory: str | None = None
+    ) -> None:
         super().__init__()
+        self._memory = memory
         self._devices = tuple([device.raw for device in devices])
         self._local = tuple([device.raw for device in devices if device.is_local])
         self._list = xla_client.DeviceList(self._devices)
@@ -113,8 +118,8 @@ class RawSharding(_jax.Sharding):  # type: ignore[misc]
         return self._local
 
     @property
-    def memory_kind(self) -> None:
-        return None
+    def memory_kind(self) -> str | None:
+        return self._memory
 
 
 _ALIGNMENT = 64
@@ -143,7 +148,7 @@ def _free_with_garbage() -> None:
     gc.callbacks.append(collect)
 
 
-class Device:
+class Device(DeviceMemories):
     """One device of a client, with what is needed to place arrays on it.
 
     Attributes:
@@ -173,6 +178,11 @@ class Device:
     def local_hardware_id(self) -> int:
         """The number of the hardware on its machine."""
         return int(self.raw.local_hardware_id)
+
+    def _memory_kinds(self) -> tuple[str, ...]:
+        own = str(self.raw.default_memory().kind)
+        every = [str(memory.kind) for memory in self.raw.addressable_memories()]
+        return (own, *[kind for kind in every if kind != own])
 
     def memory_stats(self) -> dict[str, int] | None:
         """The bytes in use and their limits, where the hardware counts them."""
@@ -323,7 +333,7 @@ def delete(buffer: Any) -> None:
 
 def block_until_ready(buffers: Sequence[Any]) -> None:
     """Wait until the buffers are computed; raises what their computation raised."""
-    _jax.batched_block_until_ready(list(buffers))
+    _jax.batched_block_until_ready(buffers if type(buffers) is list else list(buffers))
 
 
 _LAST_NUMPY_DTYPE = 23  # the dtypes of extensions have numbers from 256 on

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from bindax_core import device_put
 from bindax_core.extend import Array
 from bindax_core.sharding import Sharding, SingleDeviceSharding
 
@@ -59,3 +60,14 @@ def place_of(x: Any) -> Any:
     if isinstance(x, Array) and x.committed:
         return x.place
     return None
+
+
+def in_own_memory(operands: Sequence[Any]) -> Sequence[Any]:
+    """The operands, with copies of those that are in another memory of their devices."""
+    memories = [place and place.sharding.other_memory for place in map(place_of, operands)]
+    if not any(memories):
+        return operands
+    return [
+        x if memory is None else device_put(x, x.sharding.with_memory_kind(None))
+        for x, memory in zip(operands, memories, strict=True)
+    ]

@@ -99,10 +99,11 @@ class Meshes:
         self._count = count  # of the devices of the program
         self._module = module
         self._symbols: dict[Any, str] = {}
+        self._declared: dict[str, str] = {}  # the attribute of each symbol
         self._first: str | None = None
 
     def __bool__(self) -> bool:
-        return bool(self._symbols) or self._first is not None
+        return bool(self._declared)
 
     def symbol(self, mesh: AbstractMesh) -> str:
         """The name of a mesh in the module, which declares it at the first request."""
@@ -115,14 +116,33 @@ class Meshes:
                 f"abstract mesh."
             )
         if found is None:
-            found = self._symbols[key] = f"mesh_{len(self._symbols)}" if self._symbols else "mesh"
+            found = self._symbols[key] = self._free_symbol()
             axes = ", ".join(f"{name}={size}" for size, name in zip(*key, strict=True))
             self._declare(found, f"#sdy.mesh<[{axes}]>")
         return found
 
+    def _free_symbol(self) -> str:
+        names = ("mesh", *(f"mesh_{i}" for i in range(1, len(self._declared) + 1)))
+        return next(name for name in names if name not in self._declared)
+
+    def clashing(self, module: Any) -> dict[str, str]:
+        """New symbols for the meshes of another module whose own mean other meshes here."""
+        found: dict[str, str] = {}
+        for symbol, mesh in _mlir.meshes_of(module).items():
+            if self._declared.get(symbol, mesh) != mesh:
+                found[symbol] = f"{symbol}_{len(self._declared) + len(found)}"
+        return found
+
+    def adopt(self, module: Any) -> None:
+        """Declare the meshes of another module, whose operations move here."""
+        for symbol, mesh in _mlir.meshes_of(module).items():
+            if symbol not in self._declared:
+                self._declare(symbol, mesh)
+
     def _declare(self, symbol: str, mesh: str) -> None:
         attributes = {"sym_name": _mlir.quoted(symbol), "mesh": mesh}
         parsed = {name: self._context.attribute(text) for name, text in attributes.items()}
+        self._declared[symbol] = str(parsed["mesh"])
         point = _mlir.begin_of(self._module.body)
         location = self._context.unknown_location
         _mlir.create_operation("sdy.mesh", [], [], parsed, None, 0, location, point)

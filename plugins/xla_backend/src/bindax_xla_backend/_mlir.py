@@ -206,6 +206,15 @@ def function_types(function: Any) -> tuple[list[Any], list[Any]]:
     return list(kind.inputs), list(kind.results)
 
 
+def meshes_of(module: Any) -> dict[str, str]:
+    """The meshes that a module declares: the attribute of each by its symbol."""
+    return {
+        symbol_of(op): str(op.operation.attributes["mesh"])
+        for op in module.body.operations
+        if op.operation.name == "sdy.mesh"
+    }
+
+
 def rename_function(module: Any, old: str, new: str) -> Any:
     """Give a function of a module, and all calls of it, another name; make it private."""
     table = ir.SymbolTable(module.operation)

@@ -55,7 +55,8 @@ class DevicePlace:
         found = self._raw.get(ndim)
         if found is None:
             parts = _partitions.hlo_sharding(self.sharding, ndim)
-            found = _jaxlib.RawSharding(self.sharding.device_assignment, parts)
+            devices, memory = self.sharding.device_assignment, self.sharding.other_memory
+            found = _jaxlib.RawSharding(devices, parts, memory)
             self._raw[ndim] = found
         return found
 
@@ -142,10 +143,6 @@ class DevicePlace:
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was deleted or donated."""
         return self.backend.is_deleted(buffer)
-
-    def devices_of(self, buffer: Any) -> list[Any]:
-        """The devices that a buffer is on."""
-        return list(self.sharding.device_assignment)
 
 
 def _stored(aval: ShapedArray) -> ShapedArray:

@@ -31,7 +31,7 @@ from bindax_core.extend import (
     subjaxprs,
 )
 from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, Sharding
-from bindax_xla_backend._layout import Layout, place_of
+from bindax_xla_backend._layout import Layout, in_own_memory, place_of
 from bindax_xla_backend._program import lower_program
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class Program:
 
     def __call__(self, *operands: Any) -> list[Array]:
         """Run the program where its operands are; see ``Executable``."""
+        operands = tuple(in_own_memory(operands))
         places = tuple([place_of(x) for x in operands])
         if len(places) != len(self.in_avals):
             return self.current(*operands)  # raises
@@ -133,7 +134,7 @@ class Program:
     def lower(self, places: Places) -> Any:
         """The program, lowered for operands in places."""
         bound = [None if place is None else place.sharding for place in places]
-        layout = self._layout(bound)
+        layout = self.layout_for(bound)
         program = lower_program(
             self.jaxpr,
             name=self.name,
@@ -145,7 +146,7 @@ class Program:
         self.backend.warn_of_unused(program, self.donated)
         return program
 
-    def _layout(self, bound: Sequence[Sharding | None]) -> Layout | None:
+    def layout_for(self, bound: Sequence[Sharding | None]) -> Layout | None:
         """Where the program runs; None for the first device without anything that says so."""
         said: list[tuple[str, Any]] = [
             (f"operand {i} ({aval.str_short()})", sharding)
@@ -203,6 +204,7 @@ def _runner(program: Program) -> Callable[[Sequence[Any]], list[Array]]:
         try:
             return program.current.run_unchecked(operands)
         except PlacedElsewhereError:
+            operands = in_own_memory(operands)
             places = tuple([place_of(x) for x in operands])
             return program.of(places).run_unchecked(operands)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from bindax_core import config as settings
@@ -18,13 +20,13 @@ _SAME = {
     "jax_compilation_cache_dir": "compilation_cache_dir",
     "jax_check_tracer_leaks": "check_tracer_leaks",
     "jax_default_prng_impl": "default_prng_impl",
+    "jax_threefry_partitionable": "threefry_partitionable",
     "jax_transfer_guard_host_to_device": "transfer_guard_host_to_device",
     "jax_transfer_guard_device_to_host": "transfer_guard_device_to_host",
 }
 """Settings of JAX that bindax has under another name."""
 
 _WITHOUT_EFFECT: dict[str, Any] = {
-    "jax_threefry_partitionable": True,
     "jax_enable_custom_prng": False,
     "jax_traceback_filtering": "auto",
     "jax_include_full_tracebacks_in_locations": True,
@@ -91,6 +93,16 @@ class JaxConfig:
             self._kept[name] = value
         else:
             raise AttributeError(f"Unrecognized config option: {name}")
+
+    @contextmanager
+    def override(self, name: str, value: Any) -> Iterator[None]:
+        """Change a setting inside a ``with`` block, for the whole process."""
+        before = self.read(name)
+        self.update(name, value)
+        try:
+            yield
+        finally:
+            self.update(name, before)
 
     @property
     def x64_enabled(self) -> bool:

@@ -9,28 +9,15 @@ from typing import Any
 
 from bindax_core.extend import typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.operators import OPERATORS, add, multiply, true_divide
+from bindax_lax_basic.array import reductions
+from bindax_lax_basic.array.operators import OPERATORS
 from bindax_lax_basic.array.updates import IndexedUpdates
 from bindax_lax_basic.elementwise.complex_numbers import conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.conversion import copy as lax_copy
-from bindax_lax_basic.elementwise.selection import max_p, min_p, select_scalars
-from bindax_lax_basic.reductions.arg_reductions import argmax as lax_argmax
-from bindax_lax_basic.reductions.arg_reductions import argmin as lax_argmin
-from bindax_lax_basic.reductions.cumulative import cumsum as lax_cumsum
-from bindax_lax_basic.reductions.reductions import (
-    reduce_and_p,
-    reduce_max_p,
-    reduce_min_p,
-    reduce_or_p,
-    reduce_prod_p,
-)
-from bindax_lax_basic.rules.operands import broadcast_arrays, promote_dtypes
-from bindax_lax_basic.rules.scalars import scalar_array
-from bindax_lax_basic.rules.types import axes_argument, axis_argument, static_ints
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduce_sum_p
+from bindax_lax_basic.rules.types import axis_argument, static_ints
 from bindax_lax_basic.shape.creation import zeros_like
-from bindax_lax_basic.shape.reshape import expand_dims, reshape_p
+from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.reshape import squeeze as lax_squeeze
 from bindax_lax_basic.shape.transpose import transpose_p
 
@@ -126,193 +113,6 @@ def astype(self: Any, dtype: Any, copy: bool = False) -> Any:
     return lax_copy(out) if copy and out is self else out
 
 
-# --------------------------------------------------------------------------------- reductions
-
-
-def _refuse_out(name: str, out: Any) -> None:
-    if out is not None:
-        raise TypeError(f"{name}: arrays are immutable, so out must be None; use the result.")
-
-
-def _selected(name: str, x: Any, where: Any, neutral: Any) -> Any:
-    """The operand with a neutral element where it does not count."""
-    if where is None:
-        return x
-    if typeof(where).dtype != dtypes.bool_:
-        raise ValueError(
-            f"{name}: where must be None or booleans, but it is {typeof(where).str_short()}; "
-            f"compare it, for example with where != 0."
-        )
-    mask, x = broadcast_arrays(where, x)
-    return select_scalars(mask, scalar_array(neutral, typeof(x).dtype), x)
-
-
-def _reduced(primitive: Any, name: str, x: Any, axis: Any, keepdims: bool) -> Any:
-    axes = axes_argument(name, axis, typeof(x).ndim, "axis")
-    out = primitive.bind(x, axes=axes)
-    return expand_dims(out, axes) if keepdims and axes else out
-
-
-def _started(name: str, out: Any, initial: Any, combine: Any) -> Any:
-    """A reduction that starts from a scalar."""
-    if initial is None:
-        return out
-    if typeof(initial).shape:
-        raise ValueError(
-            f"{name}: initial must be a scalar, but it is {typeof(initial).str_short()}."
-        )
-    return combine(out, initial)
-
-
-def _numbers(self: Any, dtype: Any, promote_integers: bool = True) -> Any:
-    """The operand of a sum or product: of the given dtype, narrow integers in the default one."""
-    if dtype is not None:
-        return convert(self, dtypes.canonical_dtype(dtype), False)
-    self = _settled(self)
-    own = typeof(self).dtype
-    wide = dtypes.summed_dtype(own) if promote_integers or own == dtypes.bool_ else own
-    return convert(self, wide, False)
-
-
-def sum(
-    self: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-    promote_integers: bool = True,
-) -> Any:
-    """The sum over some axes, or all; booleans are counted."""
-    _refuse_out("sum", out)
-    x = _selected("sum", _numbers(self, dtype, promote_integers), where, 0)
-    primitive = reduce_or_p if typeof(x).dtype == dtypes.bool_ else reduce_sum_p
-    return _started("sum", _reduced(primitive, "sum", x, axis, keepdims), initial, add)
-
-
-def prod(
-    self: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-    promote_integers: bool = True,
-) -> Any:
-    """The product over some axes, or all."""
-    _refuse_out("prod", out)
-    x = _selected("prod", _numbers(self, dtype, promote_integers), where, 1)
-    primitive = reduce_and_p if typeof(x).dtype == dtypes.bool_ else reduce_prod_p
-    return _started("prod", _reduced(primitive, "prod", x, axis, keepdims), initial, multiply)
-
-
-def _extremum(name: str, primitive: Any, combine: Any, neutral: Any) -> Any:
-    def method(
-        self: Any,
-        axis: Any = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
-        _refuse_out(name, out)
-        self = _settled(self)
-        aval = typeof(self)
-        axes = axes_argument(name, axis, aval.ndim, "axis")
-        if initial is None and (where is not None or 0 in [aval.shape[i] for i in axes]):
-            why = "with where" if where is not None else f"over axes {axes} of {aval.str_short()}"
-            raise ValueError(
-                f"{name} {why}: there may be no elements to choose from; give initial, which it "
-                f"is then."
-            )
-        if where is not None:
-            self = _selected(name, self, where, neutral(aval.dtype))
-        found = convert(_reduced(primitive, name, self, axes, keepdims), aval.dtype, False)
-        return convert(_started(name, found, initial, combine), aval.dtype, False)
-
-    method.__name__ = name
-    method.__doc__ = f"The {name}imum over some axes, or all."
-    return method
-
-
-def _larger(x: Any, y: Any) -> Any:
-    return max_p.bind(*promote_dtypes(x, y))
-
-
-def _smaller(x: Any, y: Any) -> Any:
-    return min_p.bind(*promote_dtypes(x, y))
-
-
-def mean(
-    self: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    where: Any = None,
-) -> Any:
-    """The mean over some axes, or all; a float also of integers."""
-    _refuse_out("mean", out)
-    self = _settled(self)
-    aval = typeof(self)
-    wanted = dtypes.inexact_dtype(aval.dtype) if dtype is None else dtypes.canonical_dtype(dtype)
-    # Sums of many numbers overflow, or stop growing, in 16 bits.
-    narrow = dtypes.is_inexact(wanted) and wanted.itemsize <= 2
-    axes = axes_argument("mean", axis, aval.ndim, "axis")
-    x = _selected("mean", convert(self, dtypes.float32 if narrow else wanted, False), where, 0)
-    total = _reduced(reduce_sum_p, "mean", x, axes, keepdims)
-    if where is None:
-        count: Any = 1
-        for i in axes:
-            count *= aval.shape[i]
-        count = scalar_array(count, typeof(total).dtype)
-    else:
-        counted = broadcast_arrays(where, self)[0]
-        count = convert(sum(counted, axes, None, None, keepdims), typeof(total).dtype, False)
-    return convert(true_divide(total, count), wanted, False)
-
-
-def _logical(name: str, primitive: Any) -> Any:
-    def method(
-        self: Any, axis: Any = None, out: None = None, keepdims: bool = False, where: Any = None
-    ) -> Any:
-        _refuse_out(name, out)
-        x = _selected(name, convert(self, dtypes.bool_, False), where, name == "all")
-        return _reduced(primitive, name, x, axis, keepdims)
-
-    method.__name__ = name
-    method.__doc__ = f"Whether {name} elements are not zero, over some axes or all."
-    return method
-
-
-def _arg(name: str, search: Any) -> Any:
-    def method(
-        self: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
-    ) -> Any:
-        _refuse_out(name, out)
-        operand = ravel(self) if axis is None else self
-        place = 0 if axis is None else axis_argument(name, axis, typeof(self).ndim)
-        out = search(operand, place, dtypes.default_dtype("int"))
-        if not keepdims:
-            return out
-        return expand_dims(out, range(typeof(self).ndim) if axis is None else place)
-
-    method.__name__ = name
-    method.__doc__ = f"The index of the first {name[3:]}imum along an axis, or of all elements."
-    return method
-
-
-def cumsum(self: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
-    """The sums up to and including each element, along an axis or of all elements in order."""
-    _refuse_out("cumsum", out)
-    operand = _numbers(self, dtype, promote_integers=False)
-    if typeof(operand).dtype == dtypes.bool_:
-        return convert(cumsum(self, axis, "int32"), dtypes.bool_, False)
-    return lax_cumsum(ravel(operand), 0) if axis is None else lax_cumsum(operand, axis)
-
-
 # -------------------------------------------------------------------------------------- other
 
 
@@ -330,6 +130,7 @@ def _imag(self: Any) -> Any:
     return imag_p.bind(self) if dtypes.is_complex(typeof(self).dtype) else zeros_like(self)
 
 
+_REDUCTIONS = ("all", "any", "argmax", "argmin", "cumsum", "max", "mean", "min", "prod", "sum")
 ATTRIBUTES: Mapping[str, Any] = {
     **OPERATORS,
     "T": property(transpose, doc="The array with its axes in reverse order."),
@@ -344,16 +145,7 @@ ATTRIBUTES: Mapping[str, Any] = {
     "flatten": ravel,
     "squeeze": squeeze,
     "astype": astype,
-    "sum": sum,
-    "prod": prod,
-    "max": _extremum("max", reduce_max_p, _larger, dtypes.smallest),
-    "min": _extremum("min", reduce_min_p, _smaller, dtypes.largest),
-    "mean": mean,
-    "all": _logical("all", reduce_and_p),
-    "any": _logical("any", reduce_or_p),
-    "argmax": _arg("argmax", lax_argmax),
-    "argmin": _arg("argmin", lax_argmin),
-    "cumsum": cumsum,
+    **{name: getattr(reductions, name) for name in _REDUCTIONS},
     "conj": conj,
     "conjugate": conj,
     "copy": lax_copy,

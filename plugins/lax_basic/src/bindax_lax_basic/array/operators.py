@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import (
+    Array,
     Primitive,
     config,
     float0,
@@ -19,8 +20,8 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.indexing import getitem, iterate
-from bindax_lax_basic.contract.dot_general import dot_general, dot_general_p
-from bindax_lax_basic.dtypes import promote_avals
+from bindax_lax_basic.contract.dot_general import PLAIN, dot_general, dot_general_p
+from bindax_lax_basic.dtypes import DType, promote_avals
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.bits import (
     shift_left_p,
@@ -52,6 +53,7 @@ from bindax_lax_basic.rules.operands import (
     broadcast_shapes,
     convert_operand,
     promote_dtypes,
+    promoted_type,
 )
 from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import static_int
@@ -60,24 +62,20 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 Operator = Callable[[Any, Any], Any]
 
 
-def _operands(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two operands of one dtype and one shape, scalars beside arrays left as they are."""
-    a = getattr(x, "aval", None)
-    b = getattr(y, "aval", None)
-    if a is None:
-        a = typeof(x)
-    if b is None:
-        b = typeof(y)
-    if a.dtype is not b.dtype and a.dtype != b.dtype:
-        pairs = ((a.dtype, a.weak_type), (b.dtype, b.weak_type))
-        dtype, weak = promote_avals(pairs, config.dtype_bits)
+def _operands(x: Any, y: Any) -> tuple[Any, Any, DType]:
+    """Two operands of one dtype and one shape, and the dtype; scalars stay beside arrays."""
+    a = x.aval if type(x) is Array else typeof(x)
+    b = y.aval if type(y) is Array else typeof(y)
+    dtype = a.dtype
+    if dtype is not b.dtype and dtype != b.dtype:
+        dtype, weak = promoted_type(config.dtype_bits, a, b)
         if a.dtype is not dtype:
             x = convert_operand(x, a, dtype, weak)
         if b.dtype is not dtype:
             y = convert_operand(y, b, dtype, weak)
-    if a.shape == b.shape or not a.shape or not b.shape:
-        return x, y
-    return broadcast_arrays(x, y)
+    if a.shape != b.shape and a.shape and b.shape:
+        x, y = broadcast_arrays(x, y)
+    return x, y, dtype
 
 
 def _binary(name: str, function: Operator) -> dict[str, Any]:
@@ -126,32 +124,27 @@ def _unary(name: str, function: Callable[[Any], Any]) -> dict[str, Any]:
 # --------------------------------------------------------------------------------- arithmetic
 
 
-def _is_bool(x: Any) -> bool:
-    aval = getattr(x, "aval", None)
-    return bool((typeof(x) if aval is None else aval).dtype.kind == "b")
-
-
 def add(x: Any, y: Any) -> Any:
     """``x + y``; of booleans, whether either holds."""
-    x, y = _operands(x, y)
-    return or_p.bind(x, y) if _is_bool(x) else add_p.bind(x, y)
+    x, y, dtype = _operands(x, y)
+    return (or_p if dtype.kind == "b" else add_p).bind(x, y)
 
 
 def subtract(x: Any, y: Any) -> Any:
     """``x - y``."""
-    return sub_p.bind(*_operands(x, y))
+    x, y, _ = _operands(x, y)
+    return sub_p.bind(x, y)
 
 
 def multiply(x: Any, y: Any) -> Any:
     """``x * y``; of booleans, whether both hold."""
-    x, y = _operands(x, y)
-    return and_p.bind(x, y) if _is_bool(x) else mul_p.bind(x, y)
+    x, y, dtype = _operands(x, y)
+    return (and_p if dtype.kind == "b" else mul_p).bind(x, y)
 
 
 def true_divide(x: Any, y: Any) -> Any:
     """``x / y``, a float also for integers."""
-    x, y = _operands(x, y)
-    dtype = typeof(x).dtype
+    x, y, dtype = _operands(x, y)
     if not dtypes.is_inexact(dtype):
         dtype = dtypes.inexact_dtype(dtype)
         avals = typeof(x), typeof(y)
@@ -168,17 +161,19 @@ def _is_negative(x: Any) -> Any:
     return lt_p.bind(x, scalar_array(0, typeof(x).dtype))
 
 
-def _bool_to_int(*operands: Any) -> tuple[Any, ...]:
-    if not _is_bool(operands[0]):
-        return operands
+def _numbers(x: Any, y: Any) -> tuple[Any, Any, DType]:
+    """``_operands``, and booleans as integers."""
+    x, y, dtype = _operands(x, y)
+    if dtype.kind != "b":
+        return x, y, dtype
     dtype = dtypes.default_dtype("int")
-    return tuple([convert_operand(x, typeof(x), dtype, False) for x in operands])
+    x, y = (convert_operand(v, typeof(v), dtype, False) for v in (x, y))
+    return x, y, dtype
 
 
 def floor_divide(x: Any, y: Any) -> Any:
     """``x // y``, rounded towards minus infinity."""
-    x, y = _bool_to_int(*_operands(x, y))
-    dtype = typeof(x).dtype
+    x, y, dtype = _numbers(x, y)
     kind = dtypes.kind_of(dtype)
     if kind == "unsigned integer":
         return div_p.bind(x, y)
@@ -208,11 +203,11 @@ def _signs_differ(remainder: Any, divisor: Any) -> Any:
 
 def remainder(x: Any, y: Any) -> Any:
     """``x % y``, with the sign of ``y``."""
-    x, y = _bool_to_int(*_operands(x, y))
-    if dtypes.is_complex(typeof(x).dtype):
+    x, y, dtype = _numbers(x, y)
+    if dtypes.is_complex(dtype):
         raise TypeError("x % y is not defined for complex numbers.")
     rest = truncated_remainder(x, y)
-    if dtypes.kind_of(typeof(x).dtype) == "unsigned integer":
+    if dtypes.kind_of(dtype) == "unsigned integer":
         return rest
     return select_scalars(_signs_differ(rest, y), rest, add_p.bind(rest, y))
 
@@ -234,7 +229,7 @@ def power(x: Any, y: Any) -> Any:
     """``x ** y``; an integer of Python or NumPy is a fixed exponent, with exact derivatives."""
     if isinstance(y, np.integer):
         y = int(y)
-    if type(y) is int and not _is_bool(x):
+    if type(y) is int and typeof(x).dtype.kind != "b":
         if y >= 0 or dtypes.is_inexact(typeof(x).dtype):
             return integer_pow_p.bind(x, y=y)
         raise TypeError(
@@ -249,8 +244,8 @@ def power(x: Any, y: Any) -> Any:
         dtype, _ = promote_avals(pairs, config.dtype_bits)
         x = convert_operand(x, base, dtype, base.weak_type)
         return pow_p.bind(*broadcast_arrays(x, convert(y, exponent.dtype, base.weak_type)))
-    x, y = _bool_to_int(*_operands(x, y))
-    if dtypes.is_inexact(typeof(x).dtype):
+    x, y, dtype = _numbers(x, y)
+    if dtypes.is_inexact(dtype):
         return pow_p.bind(x, y)
     return _integer_power(x, y, base.weak_type and exponent.weak_type)
 
@@ -285,7 +280,7 @@ def matmul(x: Any, y: Any) -> Any:
             f"equal sizes, but they are {a[-1]} and {b[contract[1][0]]}."
         )
     if len(a) <= 2 and len(b) <= 2:
-        return _dot(x, y, (contract, ((), ())))
+        return _dot(x, y, PLAIN[len(a)])
     return _stacked_matmul(x, y, a, b)
 
 
@@ -317,20 +312,20 @@ def _stacked_matmul(x: Any, y: Any, a: tuple[int, ...], b: tuple[int, ...]) -> A
 
 
 def _same(primitive: Primitive) -> Operator:
-    return lambda x, y: primitive.bind(*_operands(x, y))
+    return lambda x, y: primitive.bind(*_operands(x, y)[:2])
 
 
 def _equality(primitive: Primitive, equal: bool) -> Operator:
     """``==`` and ``!=``; arrays of float0 hold nothing, so that all their elements are equal."""
 
     def compare(x: Any, y: Any) -> Any:
-        x, y = _operands(x, y)
+        x, y, dtype = _operands(x, y)
         try:
             return primitive.bind(x, y)
         except TypeError:
-            a, b = typeof(x), typeof(y)
-            if a.dtype != float0 or b.dtype != float0:
+            if dtype != float0:
                 raise
+            a, b = typeof(x), typeof(y)
             return broadcast_to(
                 scalar_array(equal, dtypes.bool_), broadcast_shapes(a.shape, b.shape)
             )
@@ -342,8 +337,8 @@ def _ordered(primitive: Primitive, strict: Primitive) -> Operator:
     """An order of numbers; complex ones are ordered by their real parts, then the imaginary."""
 
     def compare(x: Any, y: Any) -> Any:
-        x, y = _operands(x, y)
-        if not dtypes.is_complex(typeof(x).dtype):
+        x, y, dtype = _operands(x, y)
+        if dtype.kind != "c":
             return primitive.bind(x, y)
         x, y = broadcast_arrays(x, y)
         a, b = real_p.bind(x), real_p.bind(y)
@@ -359,13 +354,13 @@ greater, greater_equal = _ordered(gt_p, gt_p), _ordered(ge_p, gt_p)
 
 def left_shift(x: Any, y: Any) -> Any:
     """``x << y``; booleans are shifted as integers."""
-    return shift_left_p.bind(*_bool_to_int(*_operands(x, y)))
+    return shift_left_p.bind(*_numbers(x, y)[:2])
 
 
 def right_shift(x: Any, y: Any) -> Any:
     """``x >> y``, which keeps the sign of signed integers."""
-    x, y = _bool_to_int(*_operands(x, y))
-    unsigned = dtypes.kind_of(typeof(x).dtype) == "unsigned integer"
+    x, y, dtype = _numbers(x, y)
+    unsigned = dtypes.kind_of(dtype) == "unsigned integer"
     return (shift_right_logical_p if unsigned else shift_right_arithmetic_p).bind(x, y)
 
 
@@ -404,6 +399,15 @@ def rounded(x: Any, ndigits: int | None = None) -> Any:
     return convert(down.bind(whole, factor), own.dtype, own.weak_type)
 
 
+def _round(x: Any, ndigits: int | None = None) -> Any:
+    """``round(x, ndigits)``, and integers for real numbers without ``ndigits``, as in Python."""
+    found = rounded(x, ndigits)
+    dtype = typeof(x).dtype
+    if ndigits is None and dtypes.is_inexact(dtype) and not dtypes.is_complex(dtype):
+        return convert(found, dtypes.default_dtype("int"), False)
+    return found
+
+
 OPERATORS: Mapping[str, Any] = {
     **_binary("add", add),
     **_binary("sub", subtract),
@@ -429,7 +433,7 @@ OPERATORS: Mapping[str, Any] = {
     **_unary("pos", lambda x: x),
     **_unary("abs", absolute),
     **_unary("invert", not_p.bind),
-    "__round__": rounded,
+    "__round__": _round,
     "__getitem__": getitem,
     "__iter__": iterate,
 }

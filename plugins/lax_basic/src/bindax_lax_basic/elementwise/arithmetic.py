@@ -96,7 +96,7 @@ def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 add_p: Primitive = primitive(
     "add",
-    rules.impl(exact(np.add)),
+    rules.impl(np.add),
     rules.abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
     rules.jvp(_add_jvp, symbolic_zeros=True),
     elementwise_batch(),
@@ -135,7 +135,7 @@ def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 sub_p: Primitive = primitive(
     "sub",
-    rules.impl(exact(np.subtract)),
+    rules.impl(np.subtract),
     rules.abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
     rules.jvp(_sub_jvp, symbolic_zeros=True),
     elementwise_batch(),
@@ -165,7 +165,7 @@ def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 mul_p: Primitive = primitive(
     "mul",
-    rules.impl(exact(np.multiply)),
+    rules.impl(np.multiply),
     rules.abstract_eval(elementwise_type("mul", NUMBER, NUMBER)),
     multilinear(),
     elementwise_batch(),

@@ -26,7 +26,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, no_derivative, zero_tangent
 
 __all__ = [
@@ -95,7 +95,6 @@ def _convert_type(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> Shape
     return x.update(dtype=new_dtype, weak_type=weak_type and new_dtype != dtypes.bool_)
 
 
-@quiet
 def _convert_impl(x: NumPyArray, *, new_dtype: DType, weak_type: bool) -> Any:
     if x.dtype == new_dtype:
         return x
@@ -115,14 +114,13 @@ def _saturate(x: NumPyArray, dtype: DType) -> Any:
     if x.dtype.itemsize < 4:
         x = x.astype(np.float32)
     # Powers of two are exact in every float dtype, where the greatest integer is not.
-    above = x >= float(greatest + 1)
-    below = x < float(least)
-    bad = above | below | (x != x)
-    if not bad.any():
+    lower, upper = float(least), float(greatest + 1)
+    fits = (x >= lower) & (x < upper)  # nan does not
+    if fits.all():
         return x.astype(dtype)
-    out = np.where(bad, x.dtype.type(0), x).astype(dtype)
-    out[above] = greatest
-    out[below] = least
+    out = np.where(fits, x, x.dtype.type(0)).astype(dtype)
+    out[x >= upper] = greatest
+    out[x < lower] = least
     return out
 
 

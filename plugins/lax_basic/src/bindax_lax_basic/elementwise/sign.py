@@ -28,7 +28,7 @@ from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag
 from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
 from bindax_lax_basic.elementwise.rounding import STEPWISE
 from bindax_lax_basic.rules.elementwise import elementwise
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.lowering import full, operation
 from bindax_lax_basic.rules.operands import constant
@@ -123,7 +123,6 @@ def _abs_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]
     return out, real_p.bind(mul_p.bind(conjugate, t))
 
 
-@quiet
 def _abs_impl(x: NumPyArray) -> Any:
     out = modulus(x)
     dtype = dtypes.real_dtype(x.dtype)

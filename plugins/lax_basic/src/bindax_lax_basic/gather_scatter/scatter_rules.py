@@ -14,7 +14,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.gather_scatter import windows as _windows
 from bindax_lax_basic.gather_scatter.windows import GatherScatterMode, ScatterDimensionNumbers
 from bindax_lax_basic.rules.batching import batch_first
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import Kinds, require_kind, require_same_dtype
 
@@ -89,7 +89,6 @@ def scatter_impl(combine: np.ufunc | None, *, widen: bool = False) -> Callable[.
         widen: whether narrow floats are combined in a wider dtype and rounded at the end.
     """
 
-    @quiet
     def rule(
         x: NumPyArray,
         indices: NumPyArray,

@@ -16,7 +16,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.random_bits import generators as _generators
 from bindax_lax_basic.random_bits.lowering import random_lowering
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.types import shape_argument
 from bindax_lax_basic.shape.transpose import moveaxis
@@ -93,7 +93,6 @@ def _type(
     return [key.strip_weak_type(), ShapedArray((*key.shape[:-1], *shape), dtype)]
 
 
-@quiet
 def _impl(
     key: NumPyArray, *, shape: Shape, dtype: DType, algorithm: RandomAlgorithm
 ) -> list[NumPyArray]:

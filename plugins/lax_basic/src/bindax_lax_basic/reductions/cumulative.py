@@ -22,7 +22,7 @@ from bindax_lax_basic.elementwise.selection import max_p, min_p, select_scalars
 from bindax_lax_basic.elementwise.sign import abs_p
 from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
 from bindax_lax_basic.rules.elementwise import composition
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, zero_tangent
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import Kinds, axis_argument, rank_of, require_kind
@@ -126,7 +126,6 @@ def _cumulative_type(name: str, accepts: Kinds) -> Rule:
 def _accumulate(function: Function) -> Rule:
     """The ``impl`` rule; narrow values are combined in a wider dtype and rounded at the end."""
 
-    @quiet
     def run(x: NumPyArray, *, axis: int, reverse: bool) -> Any:
         wide = x.astype(dtypes.accumulator_dtype(x.dtype), copy=False)
         out = function(np.flip(wide, axis) if reverse else wide, axis)

@@ -18,7 +18,7 @@ from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.selection import extremum
 from bindax_lax_basic.rules.batching import reduction_batch
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import no_derivative, zero_tangent
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import Kinds, axes_argument, require_kind
@@ -62,7 +62,6 @@ def _reduction_type(name: str, accepts: Kinds) -> Rule:
 
 
 def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
-    @quiet
     def run(x: NumPyArray, *, axes: Axes) -> Any:
         if x.size:
             out = ufunc.reduce(x, axis=axes)
@@ -175,7 +174,6 @@ def reduce_prod(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     return reduce_prod_p.bind(operand, axes=chosen)
 
 
-@quiet
 def _prod_impl(x: NumPyArray, *, axes: Axes) -> Any:
     wide = dtypes.accumulator_dtype(x.dtype)
     if wide != x.dtype:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from bindax_core.extend import LoweringContext, Origin, Rule, rules
+from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
-from bindax_lax_basic.rules.evaluation import exact, quiet
+from bindax_lax_basic.rules.evaluation import exact
 from bindax_lax_basic.rules.lowering import Lowering
 from bindax_lax_basic.rules.types import Kinds, ResultDType, elementwise_type
 from bindax_transforms import trace_to_jaxpr
@@ -37,7 +40,9 @@ def elementwise(
         slow: whether NumPy has no fast form of it, so that a compiler is preferred where there is
             one.
     """
-    computed = exact(numpy_function) if result is None else quiet(numpy_function)
+    # A ufunc keeps the dtype of floats; it is narrow integers that it computes wider.
+    keeps = isinstance(numpy_function, np.ufunc) and accepts[0] <= dtypes.INEXACT
+    computed = numpy_function if result is not None or keeps else exact(numpy_function)
     return (
         rules.impl(computed, slow=slow),
         rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),

@@ -1,12 +1,7 @@
-"""Parts of ``impl`` rules: NumPy's functions, made exact in dtype and silent.
-
-XLA computes ``log(0)`` and overflows without a word, and so must evaluation; the state that NumPy
-keeps for its floating-point warnings is set around each call, never for the user's own code.
-"""
+"""Parts of ``impl`` rules: NumPy's functions, made exact in dtype."""
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -17,56 +12,13 @@ NumPyArray = np.ndarray[Any, Any]
 NumPyFunction = Callable[..., Any]
 
 
-def _find_error_state() -> tuple[contextvars.ContextVar[Any], Any] | None:
-    """NumPy's context variable for error handling, and the value that ignores all errors.
-
-    Setting it is four times faster than entering ``np.errstate``, which does nothing else.
-    """
-    with np.errstate(all="ignore"):
-        for variable, value in contextvars.copy_context().items():
-            if variable.name == "numpy.ufunc.extobj":
-                return variable, value
-    return None
-
-
-_error_state = _find_error_state()
-
-
-def quiet(function: NumPyFunction) -> NumPyFunction:
-    """The same function, without NumPy's floating-point warnings.
-
-    >>> import numpy as np
-    >>> float(quiet(np.log)(0.0))
-    -inf
-    """
-    if _error_state is None:
-
-        @wraps(function)
-        def slow(*arrays: Any, **params: Any) -> Any:
-            with np.errstate(all="ignore"):
-                return function(*arrays, **params)
-
-        return slow
-    variable, ignore = _error_state
-
-    def silent(*arrays: Any, **params: Any) -> Any:
-        token = variable.set(ignore)
-        try:
-            return function(*arrays, **params)
-        finally:
-            variable.reset(token)
-
-    return silent
-
-
 def exact(function: NumPyFunction) -> NumPyFunction:
-    """A silent NumPy function whose result has the dtype of its first operand.
+    """A NumPy function whose result has the dtype of its first operand.
 
     NumPy computes on the narrow integers of ml_dtypes in a wider dtype; the result is cast back,
     which wraps around as arithmetic of that width does.
     """
 
-    @quiet
     def run(*arrays: Any, **params: Any) -> Any:
         out = function(*arrays, **params)
         dtype = arrays[0].dtype
@@ -107,4 +59,4 @@ def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
         wide = np.broadcast_arrays(*[x.astype(np.float64) for x in arrays])
         return np.asarray(function(*wide)).astype(arrays[0].dtype)
 
-    return quiet(run)
+    return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import lru_cache
 from typing import Any
 
 from bindax_core.extend import ShapedArray, config, typeof, user_source_info
@@ -14,8 +15,15 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 __all__ = ["broadcast_shapes"]
 
 
+@lru_cache(maxsize=4096)
+def promoted_type(bits: int, *avals: ShapedArray) -> tuple[DType, bool]:
+    """The dtype and weak type to which operands of some types promote; of dtypes of ``bits``."""
+    return promote_avals(tuple([(aval.dtype, aval.weak_type) for aval in avals]), bits)
+
+
 def _forget_promotions(_: object) -> None:
     """Forget what was found under an old setting."""
+    promoted_type.cache_clear()
     promote_avals.cache_clear()
     least_upper_bound.cache_clear()
 
@@ -96,8 +104,7 @@ def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
     first = avals[0].dtype
     if all(aval.dtype == first for aval in avals):
         return operands
-    pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
-    dtype, weak = promote_avals(pairs, config.dtype_bits)
+    dtype, weak = promoted_type(config.dtype_bits, *avals)
     return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
 
 
@@ -110,6 +117,8 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     >>> broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return tuple(shapes[0])  # the usual case
     rank = max([len(shape) for shape in shapes], default=0)
     result = [1] * rank
     for shape in shapes:

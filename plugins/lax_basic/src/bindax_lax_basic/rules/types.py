@@ -149,6 +149,9 @@ def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
     """A tuple of Python integers for an argument such as a shape; one integer means one entry."""
     if not np.iterable(values):
         return (static_int(name, argument, values),)
+    if type(values) is Array:
+        # To take its elements one by one would be traced.
+        values = values.tolist()
     return tuple([v if type(v) is int else static_int(name, argument, v) for v in values])
 
 

@@ -23,7 +23,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear
 from bindax_lax_basic.rules.types import (
     axes_argument,
@@ -277,7 +277,6 @@ def _sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     return x.update(shape=reduced_shape("reduce_sum", x, axes))
 
 
-@quiet
 def _sum_impl(x: NumPyArray, *, axes: tuple[int, ...]) -> Any:
     wide = dtypes.accumulator_dtype(x.dtype)
     if wide == x.dtype:

@@ -26,7 +26,7 @@ from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather_p
 from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers, GatherScatterMode
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.types import axis_argument, describe, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -130,7 +130,6 @@ def _keys(x: NumPyArray) -> list[NumPyArray]:
     return [x.real, x.imag] if x.dtype.kind == "c" else [_comparable(x)]
 
 
-@quiet
 def _sort_impl(
     *arrays: NumPyArray, dimension: int, is_stable: bool, num_keys: int
 ) -> list[NumPyArray]:

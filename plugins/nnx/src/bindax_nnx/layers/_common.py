@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ import bindax_numpy as jnp
 from bindax_core.extend import is_differentiable, typeof
 from bindax_nn import initializers
 from bindax_nnx._places import layer_name
-from bindax_nnx.rngs import Rngs
+from bindax_nnx.rngs import Rngs, stream_for
 from bindax_nnx.variables import Param, Variable
 
 Initializer = Callable[..., Any]
+Metadata = Mapping[str, Any] | None
 
 default_kernel_init: Initializer = initializers.lecun_normal()
 zeros: Initializer = initializers.zeros
@@ -55,20 +56,40 @@ def common_dtype(*arrays: Any) -> Any:
     return dtype if is_differentiable(dtype) else jnp.promote_types(dtype, np.float32)
 
 
-def parameter(init: Initializer, rngs: Any, shape: Sequence[int], dtype: Any) -> Param[Any]:
-    """A parameter with initial values of a new key of the stream ``params``."""
-    return Param(init(params_key(rngs), tuple(shape), dtype))
+def parameter(
+    layer: Any,
+    name: str,
+    init: Initializer,
+    rngs: Any,
+    shape: Sequence[int],
+    dtype: Any,
+    metadata: Metadata = None,
+) -> Param[Any]:
+    """A parameter with initial values of a new key of the stream ``params``.
+
+    Args:
+        layer: the layer that it is for, for messages.
+        name: the attribute that it is for, likewise.
+        init: makes the initial values.
+        rngs: random streams.
+        shape: of the parameter.
+        dtype: of the parameter.
+        metadata: of the parameter.
+    """
+    value = init(params_key(rngs, layer, name), tuple(shape), dtype)
+    return Param(value, **(metadata or {}))
 
 
-def params_key(rngs: Any) -> Any:
-    """The next key of the stream ``params``.
+def params_key(rngs: Any, layer: Any, name: str) -> Any:
+    """The next key of the stream ``params``, for an attribute of a layer.
 
     Raises:
+        AttributeError: there is no such stream.
         TypeError: it was given something else than streams of keys.
     """
     if not (isinstance(rngs, Rngs) or hasattr(rngs, "params")):
         raise TypeError(f"rngs must be an nnx.Rngs, such as nnx.Rngs(0), but it is {rngs!r:.60}.")
-    return rngs.params()
+    return stream_for(rngs, "params", f"{layer_name(layer)}.{name}")()
 
 
 def check_features(layer: Any, x: Any, expected: int, axis: int = -1) -> None:

@@ -15,6 +15,7 @@ import bindax_random as random
 from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
+    Metadata,
     array_of,
     check_features,
     default_kernel_init,
@@ -25,7 +26,7 @@ from bindax_nnx.layers._common import (
 from bindax_nnx.layers.linear import LinearGeneral
 from bindax_nnx.layers.normalization import LayerNorm
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, RngStream, own_stream
+from bindax_nnx.rngs import Rngs, RngStream, own_stream, stream_for
 from bindax_nnx.variables import Cache, Intermediate
 
 
@@ -43,12 +44,13 @@ def dot_product_attention(
     dtype: Any = None,
     precision: Any = None,
     module: Module | None = None,
+    is_causal: bool = False,
 ) -> Any:
     """Mix values with weights from inner products of queries and keys (Vaswani et al., 2017).
 
     Args:
         query: of the shape ``(..., queries, heads, features)``.
-        key: of the shape ``(..., keys, heads, features)``.
+        key: of the shape ``(..., keys, heads, features)``; a head may serve several of the query.
         value: of the shape ``(..., keys, heads, features)``.
         bias: added to the inner products, ``(..., heads, queries, keys)``.
         mask: where attention is possible, of the same shape.
@@ -59,6 +61,7 @@ def dot_product_attention(
         dtype: the dtype of the computation.
         precision: of the multiplications.
         module: where to record the weights, as ``attention_weights``.
+        is_causal: whether each query attends only to its own position and those before it.
 
     >>> import numpy as np
     >>> x = np.ones((1, 3, 2, 4), np.float32)
@@ -73,6 +76,14 @@ def dot_product_attention(
             f"attention needs queries and keys of one size, and as many keys as values, but got "
             f"the shapes {query.shape}, {key.shape} and {value.shape}."
         )
+    heads = query.shape[-2], key.shape[-2]
+    if heads[0] != heads[1]:
+        if heads[0] % heads[1]:
+            raise ValueError(f"attention cannot divide {heads[0]} heads among {heads[1]} of keys.")
+        key, value = (jnp.repeat(x, heads[0] // heads[1], axis=-2) for x in (key, value))
+    if is_causal:
+        causal = jnp.tri(query.shape[-3], key.shape[-3], dtype=np.bool_)
+        mask = causal if mask is None else jnp.logical_and(mask, causal)
     weights = _attention_weights(query, key, bias, mask, precision)
     if module is not None:
         module.sow(Intermediate, "attention_weights", weights)
@@ -128,6 +139,14 @@ class MultiHeadAttention(Module):
         attention_fn: computes the attention.
         decode: whether keys and values come one at a time and are kept; can be given in a call.
         normalize_qk: whether queries and keys are normalized.
+        num_kv_heads: how many heads keys and values have, each for as many heads of the queries;
+            by default as many as these.
+        out_kernel_init: initial values of the kernel of the last layer; as the others by default.
+        out_bias_init: initial values of its bias, likewise.
+        kernel_metadata: metadata of the kernels.
+        out_kernel_metadata: metadata of the kernel of the last layer.
+        bias_metadata: metadata of the biases.
+        out_bias_metadata: metadata of the bias of the last layer.
         rngs: random streams, of which the layer makes one of its own if weights are dropped.
 
     Raises:
@@ -159,14 +178,23 @@ class MultiHeadAttention(Module):
         attention_fn: Callable[..., Any] = dot_product_attention,
         decode: bool | None = None,
         normalize_qk: bool = False,
+        num_kv_heads: int | None = None,
+        out_kernel_init: Initializer | None = None,
+        out_bias_init: Initializer | None = None,
+        kernel_metadata: Metadata = None,
+        out_kernel_metadata: Metadata = None,
+        bias_metadata: Metadata = None,
+        out_bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
         features = in_features if qkv_features is None else qkv_features
-        if features % num_heads:
+        few = num_heads if num_kv_heads is None else num_kv_heads
+        if features % num_heads or num_heads % few:
             raise ValueError(
-                f"MultiHeadAttention cannot divide {features} features among {num_heads} heads."
+                f"MultiHeadAttention cannot divide {features} features among {num_heads} heads, "
+                f"or these among {few} heads of keys and values."
             )
-        self.num_heads, self.head_dim = num_heads, features // num_heads
+        self.num_heads, self.num_kv_heads, self.head_dim = num_heads, few, features // num_heads
         self.in_features = in_features
         self.in_kv_features = in_features if in_kv_features is None else in_kv_features
         self.out_features = in_features if out_features is None else out_features
@@ -178,21 +206,33 @@ class MultiHeadAttention(Module):
             LinearGeneral,
             dtype=dtype,
             param_dtype=param_dtype,
-            kernel_init=kernel_init,
-            bias_init=bias_init,
             use_bias=use_bias,
             precision=precision,
             rngs=rngs,
         )
         heads = (num_heads, self.head_dim)
-        self.query = linear(in_features, heads)
-        self.key = linear(self.in_kv_features, heads)
-        self.value = linear(self.in_kv_features, heads)
+        inner: dict[str, Any] = {
+            "kernel_init": kernel_init,
+            "bias_init": bias_init,
+            "kernel_metadata": kernel_metadata,
+            "bias_metadata": bias_metadata,
+        }
+        self.query = linear(in_features, heads, **inner)
+        self.key = linear(self.in_kv_features, (few, self.head_dim), **inner)
+        self.value = linear(self.in_kv_features, (few, self.head_dim), **inner)
         norm = partial(LayerNorm, self.head_dim, use_bias=False, dtype=dtype, rngs=rngs)
         self.query_ln = norm() if normalize_qk else None
         self.key_ln = norm() if normalize_qk else None
-        self.out = linear(heads, self.out_features, axis=(-2, -1))
-        self.rngs = own_stream(rngs, "dropout") if dropout_rate > 0 else None
+        self.out = linear(
+            heads,
+            self.out_features,
+            axis=(-2, -1),
+            kernel_init=kernel_init if out_kernel_init is None else out_kernel_init,
+            bias_init=bias_init if out_bias_init is None else out_bias_init,
+            kernel_metadata=out_kernel_metadata,
+            bias_metadata=out_bias_metadata,
+        )
+        self.rngs = own_stream(self, rngs, "dropout") if dropout_rate > 0 else None
 
     def init_cache(self, input_shape: Sequence[int], dtype: Any = np.float32) -> None:
         """Make the variables for keys and values that come one at a time.
@@ -201,7 +241,7 @@ class MultiHeadAttention(Module):
             input_shape: the shape of all queries together, ``(..., length, features)``.
             dtype: the dtype of the variables.
         """
-        shape = (*input_shape[:-1], self.num_heads, self.head_dim)
+        shape = (*input_shape[:-1], self.num_kv_heads, self.head_dim)
         self.cached_key: Cache[Any] = Cache(jnp.zeros(shape, dtype))
         self.cached_value: Cache[Any] = Cache(jnp.zeros(shape, dtype))
         self.cache_index: Cache[Any] = Cache(jnp.zeros((), np.int32))
@@ -217,10 +257,14 @@ class MultiHeadAttention(Module):
         rngs: Any = None,
         sow_weights: bool = False,
         decode: bool | None = None,
+        is_causal: bool = False,
     ) -> Any:
-        """Apply the layer; keys are queries, and values keys, where they are not given."""
+        """Apply the layer; keys are queries, and values keys, where they are not given.
+
+        With ``is_causal`` each query attends to its own position and those before it.
+        """
         if inputs_k is None and inputs_v is not None:
-            raise ValueError("MultiHeadAttention: inputs_v needs inputs_k; pass them as inputs_k.")
+            raise ValueError(f"{layer_name(self)}: inputs_v needs inputs_k; pass them as inputs_k.")
         inputs_k = inputs_q if inputs_k is None else inputs_k
         inputs_v = inputs_k if inputs_v is None else inputs_v
         check_features(self, inputs_q, self.in_features)
@@ -246,6 +290,7 @@ class MultiHeadAttention(Module):
             dtype=self.dtype,
             precision=self.precision,
             module=self if sow_weights else None,
+            **({"is_causal": True} if is_causal else {}),
         )
         return self.out(x)
 
@@ -256,19 +301,21 @@ class MultiHeadAttention(Module):
                 f"{layer_name(self)} drops weights, so it needs random numbers of the stream "
                 f"'dropout': pass rngs when it is made or called, or use eval() of the model."
             )
-        stream = streams.dropout if isinstance(streams, Rngs) else streams
+        stream = streams
+        if isinstance(streams, Rngs):
+            stream = stream_for(streams, "dropout", layer_name(self))
         return stream() if isinstance(stream, RngStream) else stream
 
     def _remember(self, key: Any, value: Any, mask: Any) -> tuple[Any, Any, Any]:
         """Keep a key and a value, and give all that were kept with the mask for them."""
         if not hasattr(self, "cached_key"):
             raise ValueError(
-                "MultiHeadAttention has no cache to decode with; call init_cache first."
+                f"{layer_name(self)} has no cache to decode with; call init_cache first."
             )
         *batch, length, heads, depth = self.cached_key.shape
         if key.shape != (*batch, 1, heads, depth):
             raise ValueError(
-                f"decoding takes one query at a time, with keys of the shape "
+                f"{layer_name(self)} decodes one query at a time, with keys of the shape "
                 f"{(*batch, 1, heads, depth)}, but got {key.shape}."
             )
         index = self.cache_index.value
@@ -285,11 +332,11 @@ class MultiHeadAttention(Module):
         return (
             self.cached_key.value,
             self.cached_value.value,
-            past if mask is None else combine_masks(mask, past),
+            past if mask is None else combine_masks(mask, past, dtype=np.bool_),
         )
 
 
-def combine_masks(*masks: Any, dtype: Any = None) -> Any:
+def combine_masks(*masks: Any, dtype: Any = np.float32) -> Any:
     """Where all of several masks allow attention; None is no mask."""
     given = [array_of(mask) for mask in masks if mask is not None]
     if not given:
@@ -304,16 +351,31 @@ def make_attention_mask(
     query_input: Any,
     key_input: Any,
     pairwise_fn: Callable[[Any, Any], Any] = lambda x, y: x * y,
+    extra_batch_dims: int = 0,
     dtype: Any = np.float32,
 ) -> Any:
-    """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number."""
+    """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number.
+
+    Args:
+        query_input: of the shape ``(..., queries)``.
+        key_input: of the shape ``(..., keys)``.
+        pairwise_fn: whether a query attends to a key, from what was given for them.
+        extra_batch_dims: how many axes of size one are put in front.
+        dtype: of the mask.
+    """
     query, key = jnp.asarray(query_input), jnp.asarray(key_input)
     mask = pairwise_fn(jnp.expand_dims(query, -1), jnp.expand_dims(key, -2))
-    return jnp.expand_dims(mask, -3).astype(dtype)
+    mask = jnp.expand_dims(mask, -3)
+    return jnp.expand_dims(mask, tuple(range(extra_batch_dims))).astype(dtype)
 
 
-def make_causal_mask(x: Any, dtype: Any = np.float32) -> Any:
+def make_causal_mask(x: Any, extra_batch_dims: int = 0, dtype: Any = np.float32) -> Any:
     """The mask with which each position attends to itself and those before it.
+
+    Args:
+        x: of the shape ``(..., positions)``.
+        extra_batch_dims: how many axes of size one are put in front.
+        dtype: of the mask.
 
     >>> import numpy as np
     >>> make_causal_mask(np.ones((1, 2)))
@@ -322,4 +384,4 @@ def make_causal_mask(x: Any, dtype: Any = np.float32) -> Any:
     """
     shape = jnp.asarray(x).shape
     positions = jnp.broadcast_to(jnp.arange(shape[-1]), shape)
-    return make_attention_mask(positions, positions, lambda q, k: q >= k, dtype)
+    return make_attention_mask(positions, positions, lambda q, k: q >= k, extra_batch_dims, dtype)

@@ -10,8 +10,12 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
+from bindax_core.extend import typeof
+from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
+    Metadata,
+    array_of,
     check_features,
     default_kernel_init,
     parameter,
@@ -20,10 +24,21 @@ from bindax_nnx.layers._common import (
 )
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
+from bindax_nnx.variables import Param
 
 Sizes = int | Sequence[int]
 Padding = str | int | Sequence[Any]
 _MODES = {"CIRCULAR": "wrap", "REFLECT": "reflect"}
+
+
+def _check_axes(layer: Any, inputs: Any) -> None:
+    """Raise unless an input has the spatial axes of a layer."""
+    shape = typeof(array_of(inputs)).shape
+    if len(shape) <= len(layer.kernel_size):
+        raise ValueError(
+            f"{layer_name(layer)} needs {len(layer.kernel_size)} spatial axes before the axis of "
+            f"the features, but got the shape {shape}."
+        )
 
 
 def _each(value: Sizes | None, rank: int) -> tuple[int, ...]:
@@ -73,6 +88,8 @@ class Conv(Module):
         precision: of the multiplication.
         kernel_init: initial values of the kernel.
         bias_init: initial values of the bias.
+        kernel_metadata: metadata of the variable of the kernel.
+        bias_metadata: metadata of the variable of the bias.
         rngs: random streams.
 
     >>> import numpy as np
@@ -99,6 +116,8 @@ class Conv(Module):
         precision: Any = None,
         kernel_init: Initializer = default_kernel_init,
         bias_init: Initializer = zeros,
+        kernel_metadata: Metadata = None,
+        bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
         size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
@@ -107,8 +126,13 @@ class Conv(Module):
                 f"Conv cannot divide {in_features} features in {feature_group_count} groups."
             )
         shape = (*size, in_features // feature_group_count, out_features)
-        self.kernel = parameter(kernel_init, rngs, shape, param_dtype)
-        self.bias = parameter(bias_init, rngs, (out_features,), param_dtype) if use_bias else None
+        self.kernel = parameter(
+            self, "kernel", kernel_init, rngs, shape, param_dtype, kernel_metadata
+        )
+        self.bias: Param[Any] | None = None
+        if use_bias:
+            bias = (out_features,)
+            self.bias = parameter(self, "bias", bias_init, rngs, bias, param_dtype, bias_metadata)
         rank = len(size)
         self.in_features, self.out_features, self.kernel_size = in_features, out_features, size
         self.strides = _each(strides, rank)
@@ -121,6 +145,7 @@ class Conv(Module):
 
     def __call__(self, inputs: Any) -> Any:
         """Apply the layer to an array of batch axes, spatial axes and features."""
+        _check_axes(self, inputs)
         check_features(self, inputs, self.in_features)
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
         if self.mask is not None:
@@ -206,12 +231,20 @@ class ConvTranspose(Module):
         kernel_init: Initializer = default_kernel_init,
         bias_init: Initializer = zeros,
         transpose_kernel: bool = False,
+        kernel_metadata: Metadata = None,
+        bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
         size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
         features = (out_features, in_features) if transpose_kernel else (in_features, out_features)
-        self.kernel = parameter(kernel_init, rngs, (*size, *features), param_dtype)
-        self.bias = parameter(bias_init, rngs, (out_features,), param_dtype) if use_bias else None
+        shape = (*size, *features)
+        self.kernel = parameter(
+            self, "kernel", kernel_init, rngs, shape, param_dtype, kernel_metadata
+        )
+        self.bias: Param[Any] | None = None
+        if use_bias:
+            bias = (out_features,)
+            self.bias = parameter(self, "bias", bias_init, rngs, bias, param_dtype, bias_metadata)
         rank = len(size)
         self.in_features, self.out_features, self.kernel_size = in_features, out_features, size
         self.strides = _each(strides, rank)
@@ -222,6 +255,7 @@ class ConvTranspose(Module):
 
     def __call__(self, inputs: Any) -> Any:
         """Apply the layer to an array of batch axes, spatial axes and features."""
+        _check_axes(self, inputs)
         check_features(self, inputs, self.in_features)
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
         rank = len(self.kernel_size)

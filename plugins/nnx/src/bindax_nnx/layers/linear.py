@@ -15,11 +15,11 @@ from bindax_nn import initializers
 from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
+    Metadata,
     array_of,
     check_features,
     default_kernel_init,
     parameter,
-    params_key,
     positive,
     promoted,
     zeros,
@@ -41,6 +41,8 @@ class Linear(Module):
         precision: of the multiplication.
         kernel_init: initial values of the kernel.
         bias_init: initial values of the bias.
+        kernel_metadata: metadata of the variable of the kernel.
+        bias_metadata: metadata of the variable of the bias.
         rngs: random streams; ``params`` gives a key for each parameter.
 
     Raises:
@@ -63,10 +65,18 @@ class Linear(Module):
         precision: Any = None,
         kernel_init: Initializer = default_kernel_init,
         bias_init: Initializer = zeros,
+        kernel_metadata: Metadata = None,
+        bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
-        self.kernel = parameter(kernel_init, rngs, (in_features, out_features), param_dtype)
-        self.bias = parameter(bias_init, rngs, (out_features,), param_dtype) if use_bias else None
+        shape = (in_features, out_features)
+        self.kernel = parameter(
+            self, "kernel", kernel_init, rngs, shape, param_dtype, kernel_metadata
+        )
+        self.bias: Param[Any] | None = None
+        if use_bias:
+            bias = (out_features,)
+            self.bias = parameter(self, "bias", bias_init, rngs, bias, param_dtype, bias_metadata)
         self.in_features, self.out_features = in_features, out_features
         self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
         self.precision = precision
@@ -93,6 +103,8 @@ class LinearGeneral(Module):
         kernel_init: initial values of the kernel, as one of two axes.
         bias_init: initial values of the bias.
         precision: of the multiplication.
+        kernel_metadata: metadata of the variable of the kernel.
+        bias_metadata: metadata of the variable of the bias.
         rngs: random streams.
 
     >>> import numpy as np
@@ -114,6 +126,8 @@ class LinearGeneral(Module):
         kernel_init: Initializer = default_kernel_init,
         bias_init: Initializer = zeros,
         precision: Any = None,
+        kernel_metadata: Metadata = None,
+        bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
         self.in_features, self.out_features = _sizes(in_features), _sizes(out_features)
@@ -131,13 +145,20 @@ class LinearGeneral(Module):
                 f"{self.in_features!r} and axis={self.axis!r}."
             )
         ins, outs = math.prod(self.in_features), math.prod(self.out_features)
-        flat = kernel_init(params_key(rngs), (math.prod(batch) * ins, outs), param_dtype)
+        flat = parameter(
+            self, "kernel", kernel_init, rngs, (math.prod(batch) * ins, outs), param_dtype
+        )
         shape = (*batch, *self.in_features, *self.out_features)
-        self.kernel: Param[Any] = Param(jnp.reshape(flat, shape))
+        self.kernel: Param[Any] = Param(
+            jnp.reshape(flat.value, shape), **{**flat.get_metadata(), **(kernel_metadata or {})}
+        )
         self.bias: Param[Any] | None = None
         if use_bias:
-            bias = bias_init(params_key(rngs), (math.prod(batch) * outs,), param_dtype)
-            self.bias = Param(jnp.reshape(bias, (*batch, *self.out_features)))
+            flat = parameter(self, "bias", bias_init, rngs, (math.prod(batch) * outs,), param_dtype)
+            self.bias = Param(
+                jnp.reshape(flat.value, (*batch, *self.out_features)),
+                **{**flat.get_metadata(), **(bias_metadata or {})},
+            )
         self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
         self.precision = precision
 
@@ -148,7 +169,7 @@ class LinearGeneral(Module):
         batch = positive(self.batch_axis, len(shape)) if self.batch_axis else ()
         if tuple(shape[a] for a in axes) != self.in_features:
             raise ValueError(
-                f"LinearGeneral was made for the sizes {self.in_features} along the axes "
+                f"{layer_name(self)} was made for the sizes {self.in_features} along the axes "
                 f"{self.axis}, but got the shape {shape}."
             )
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
@@ -179,6 +200,8 @@ class Einsum(Module):
         precision: of the multiplication.
         kernel_init: initial values of the kernel.
         bias_init: initial values of the bias.
+        kernel_metadata: metadata of the variable of the kernel.
+        bias_metadata: metadata of the variable of the bias.
         rngs: random streams.
 
     >>> import numpy as np
@@ -198,6 +221,8 @@ class Einsum(Module):
         precision: Any = None,
         kernel_init: Initializer = default_kernel_init,
         bias_init: Initializer = zeros,
+        kernel_metadata: Metadata = None,
+        bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
         if not isinstance(einsum_str, str):
@@ -209,9 +234,14 @@ class Einsum(Module):
                 f"Einsum needs two operands and a result, as in 'ab,bc->ac', but got "
                 f"{einsum_str!r}."
             )
-        self.kernel = parameter(kernel_init, rngs, kernel_shape, param_dtype)
-        has_bias = bias_shape is not None
-        self.bias = parameter(bias_init, rngs, bias_shape or (), param_dtype) if has_bias else None
+        self.kernel = parameter(
+            self, "kernel", kernel_init, rngs, kernel_shape, param_dtype, kernel_metadata
+        )
+        self.bias: Param[Any] | None = None
+        if bias_shape is not None:
+            self.bias = parameter(
+                self, "bias", bias_init, rngs, bias_shape, param_dtype, bias_metadata
+            )
         self.kernel_shape = tuple(kernel_shape)
         self.bias_shape = None if bias_shape is None else tuple(bias_shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
@@ -245,6 +275,7 @@ class Embed(Module):
         dtype: the dtype of results; by default that of the table.
         param_dtype: the dtype of the table.
         embedding_init: initial values.
+        embedding_metadata: metadata of the variable of the table.
         rngs: random streams.
 
     >>> import numpy as np
@@ -263,9 +294,13 @@ class Embed(Module):
         embedding_init: Initializer = initializers.variance_scaling(  # noqa: B008 -- immutable
             1.0, "fan_in", "normal", out_axis=0
         ),
+        embedding_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
-        self.embedding = parameter(embedding_init, rngs, (num_embeddings, features), param_dtype)
+        shape = (num_embeddings, features)
+        self.embedding = parameter(
+            self, "embedding", embedding_init, rngs, shape, param_dtype, embedding_metadata
+        )
         self.num_embeddings, self.features = num_embeddings, features
         self.dtype, self.param_dtype = dtype, param_dtype
 

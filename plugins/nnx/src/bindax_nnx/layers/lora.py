@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from bindax_nn import initializers
-from bindax_nnx.layers._common import Initializer, check_features, params_key, promoted, zeros
+from bindax_nnx.layers._common import (
+    Initializer,
+    Metadata,
+    check_features,
+    params_key,
+    promoted,
+    zeros,
+)
 from bindax_nnx.layers.linear import Linear
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
@@ -17,6 +24,8 @@ from bindax_nnx.variables import Param, Variable
 
 class LoRAParam(Param[Any]):
     """A parameter of a low-rank correction."""
+
+    __slots__ = ()
 
 
 class LoRA(Module):
@@ -32,6 +41,8 @@ class LoRA(Module):
         a_initializer: initial values of the first matrix.
         b_initializer: initial values of the second; zeros, so that nothing is corrected at first.
         lora_param_type: the kind of the variables.
+        a_metadata: metadata of the first variable.
+        b_metadata: metadata of the second.
         rngs: random streams.
 
     >>> import numpy as np
@@ -52,11 +63,15 @@ class LoRA(Module):
         a_initializer: Initializer = initializers.he_uniform(),  # noqa: B008 -- immutable
         b_initializer: Initializer = zeros,
         lora_param_type: type[Variable[Any]] = LoRAParam,
+        a_metadata: Metadata = None,
+        b_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
         first, second = (in_features, lora_rank), (lora_rank, out_features)
-        self.lora_a = lora_param_type(a_initializer(params_key(rngs), first, param_dtype))
-        self.lora_b = lora_param_type(b_initializer(params_key(rngs), second, param_dtype))
+        a = a_initializer(params_key(rngs, self, "lora_a"), first, param_dtype)
+        b = b_initializer(params_key(rngs, self, "lora_b"), second, param_dtype)
+        self.lora_a = lora_param_type(a, **(a_metadata or {}))
+        self.lora_b = lora_param_type(b, **(b_metadata or {}))
         self.in_features, self.out_features = in_features, out_features
         self.dtype, self.param_dtype = dtype, param_dtype
         self.base_module = base_module
@@ -76,7 +91,13 @@ class LoRALinear(Linear):
         in_features: the number of features of inputs.
         out_features: the number of features of results.
         lora_rank: the rank of the correction.
-        lora_param_type: the kind of the variables of the correction.
+        lora_dtype: the dtype of the computation of the correction.
+        lora_param_dtype: the dtype of its parameters.
+        a_initializer: initial values of its first matrix.
+        b_initializer: initial values of its second.
+        lora_param_type: the kind of its variables.
+        a_metadata: metadata of the first of them.
+        b_metadata: metadata of the second.
         rngs: random streams.
         options: the other arguments of ``Linear``.
     """
@@ -87,13 +108,29 @@ class LoRALinear(Linear):
         out_features: int,
         *,
         lora_rank: int,
+        lora_dtype: Any = None,
+        lora_param_dtype: Any = np.float32,
+        a_initializer: Initializer = initializers.he_uniform(),  # noqa: B008 -- immutable
+        b_initializer: Initializer = zeros,
         lora_param_type: type[Variable[Any]] = LoRAParam,
+        a_metadata: Metadata = None,
+        b_metadata: Metadata = None,
         rngs: Rngs,
         **options: Any,
     ) -> None:
         super().__init__(in_features, out_features, rngs=rngs, **options)
         self.lora = LoRA(
-            in_features, lora_rank, out_features, lora_param_type=lora_param_type, rngs=rngs
+            in_features,
+            lora_rank,
+            out_features,
+            dtype=lora_dtype,
+            param_dtype=lora_param_dtype,
+            a_initializer=a_initializer,
+            b_initializer=b_initializer,
+            lora_param_type=lora_param_type,
+            a_metadata=a_metadata,
+            b_metadata=b_metadata,
+            rngs=rngs,
         )
 
     def __call__(self, inputs: Any) -> Any:

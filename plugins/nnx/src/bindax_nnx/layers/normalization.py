@@ -26,7 +26,7 @@ from bindax_nnx.layers._common import (
 )
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
-from bindax_nnx.variables import BatchStat
+from bindax_nnx.variables import BatchStat, Param
 
 Axes = int | Sequence[int]
 
@@ -98,14 +98,19 @@ class _Affine(Module):
         use_scale, use_bias = options.pop("use_scale", True), options.pop("use_bias", True)
         scale_init: Initializer = options.pop("scale_init", ones)
         bias_init: Initializer = options.pop("bias_init", zeros)
+        of_scale, of_bias = options.pop("scale_metadata", None), options.pop("bias_metadata", None)
         if options:
             raise TypeError(
                 f"{type(self).__name__} takes no {sorted(options)}, but use_scale, use_bias, "
-                f"scale_init, bias_init, dtype and param_dtype."
+                f"scale_init, bias_init, scale_metadata, bias_metadata, dtype and param_dtype."
             )
         dtype = self.param_dtype
-        self.scale = parameter(scale_init, rngs, shape, dtype) if use_scale else None
-        self.bias = parameter(bias_init, rngs, shape, dtype) if use_bias else None
+        self.scale: Param[Any] | None = None
+        self.bias: Param[Any] | None = None
+        if use_scale:
+            self.scale = parameter(self, "scale", scale_init, rngs, shape, dtype, of_scale)
+        if use_bias:
+            self.bias = parameter(self, "bias", bias_init, rngs, shape, dtype, of_bias)
 
 
 class BatchNorm(_Affine):
@@ -122,8 +127,8 @@ class BatchNorm(_Affine):
         axis_name: the name of an axis of ``vmap`` over which statistics are taken, too.
         use_fast_variance: whether to take the variance in one pass.
         rngs: random streams.
-        options: ``use_scale``, ``use_bias``, ``scale_init``, ``bias_init``, ``dtype``,
-            ``param_dtype``.
+        options: ``use_scale``, ``use_bias``, ``scale_init``, ``bias_init``,
+            ``scale_metadata``, ``bias_metadata``, ``dtype``, ``param_dtype``.
 
     >>> import numpy as np
     >>> layer = BatchNorm(2, momentum=0.5, rngs=Rngs(0))
@@ -291,7 +296,9 @@ class InstanceNorm(_Affine):
         x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
         features = positive(self.feature_axes, x.ndim)
         if 0 in features:
-            raise ValueError("InstanceNorm: axis 0 is that of the batch, not of the features.")
+            raise ValueError(
+                f"{layer_name(self)}: axis 0 is that of the batch, not of the features."
+            )
         check_features(self, x, self.num_features, features[-1])
         reduced = tuple(i for i in range(1, x.ndim) if i not in features)
         mean, var = moments(x, reduced, fast=self.use_fast_variance, mask=mask)

@@ -11,12 +11,13 @@ import bindax_nn as nn
 import bindax_numpy as jnp
 from bindax_core.extend import tree_map
 from bindax_nn import initializers
-from bindax_nnx.layers._common import Initializer, array_of, default_kernel_init, zeros
+from bindax_nnx._places import layer_name
+from bindax_nnx.layers._common import Initializer, Metadata, array_of, default_kernel_init, zeros
 from bindax_nnx.layers.linear import Linear
 from bindax_nnx.lift.axes import Carry, StateAxes
 from bindax_nnx.lift.scan import scan
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, RngStream, own_stream
+from bindax_nnx.rngs import Rngs, RngStream, own_stream, stream_for
 from bindax_nnx.variables import Param
 
 Activation = Callable[[Any], Any]
@@ -41,10 +42,16 @@ class RNNCell(Module):
             carry_init: initial values; zeros by default.
         """
         streams = Rngs(0) if rngs is None else rngs
-        stream = streams.carry if isinstance(streams, Rngs) else streams
+        stream = streams
+        if isinstance(streams, Rngs):
+            stream = stream_for(streams, "carry", layer_name(self))
         shape = (*input_shape[:-1], self.hidden_features)
         parts = [carry_init(stream(), shape, self.param_dtype) for _ in range(self._parts)]
         return parts[0] if self._parts == 1 else tuple(parts)
+
+
+RNNCellBase = RNNCell
+"""The name that Flax has for ``RNNCell``."""
 
 
 class SimpleCell(RNNCell):
@@ -60,6 +67,9 @@ class SimpleCell(RNNCell):
         kernel_init: initial values of the kernels of inputs.
         recurrent_kernel_init: initial values of those of the carry.
         bias_init: initial values of the biases.
+        kernel_metadata: metadata of the variables of the kernels of inputs.
+        recurrent_kernel_metadata: metadata of those of the carry.
+        bias_metadata: metadata of those of the biases.
         rngs: random streams.
     """
 
@@ -75,6 +85,9 @@ class SimpleCell(RNNCell):
         kernel_init: Initializer = default_kernel_init,
         recurrent_kernel_init: Initializer = initializers.orthogonal(),  # noqa: B008 -- immutable
         bias_init: Initializer = zeros,
+        kernel_metadata: Metadata = None,
+        recurrent_kernel_metadata: Metadata = None,
+        bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
         self.in_features, self.hidden_features = in_features, hidden_features
@@ -86,10 +99,17 @@ class SimpleCell(RNNCell):
             hidden_features,
             use_bias=False,
             kernel_init=recurrent_kernel_init,
+            kernel_metadata=recurrent_kernel_metadata,
             **options,
         )
         self.dense_i = Linear(
-            in_features, hidden_features, kernel_init=kernel_init, bias_init=bias_init, **options
+            in_features,
+            hidden_features,
+            kernel_init=kernel_init,
+            bias_init=bias_init,
+            kernel_metadata=kernel_metadata,
+            bias_metadata=bias_metadata,
+            **options,
         )
 
     def __call__(self, carry: Any, inputs: Any) -> tuple[Any, Any]:
@@ -114,14 +134,22 @@ class _Gated(RNNCell):
         bias_init: Initializer = zeros,
         dtype: Any = None,
         param_dtype: Any = np.float32,
+        kernel_metadata: Metadata = None,
+        recurrent_kernel_metadata: Metadata = None,
+        bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
         self.in_features, self.hidden_features = in_features, hidden_features
         self.gate_fn, self.activation_fn = gate_fn, activation_fn
         self.param_dtype = param_dtype
         options = {"dtype": dtype, "param_dtype": param_dtype, "rngs": rngs}
-        ins = {"kernel_init": kernel_init, **options}
-        hiddens = {"kernel_init": recurrent_kernel_init, **options}
+        options["bias_metadata"] = bias_metadata
+        ins = {"kernel_init": kernel_init, "kernel_metadata": kernel_metadata, **options}
+        hiddens = {
+            "kernel_init": recurrent_kernel_init,
+            "kernel_metadata": recurrent_kernel_metadata,
+            **options,
+        }
         self._make_layers(ins, hiddens, bias_init)
 
     def _make_layers(
@@ -151,6 +179,9 @@ class LSTMCell(_Gated):
         bias_init: initial values of the biases.
         dtype: the dtype of the computation.
         param_dtype: the dtype of the parameters.
+        kernel_metadata: metadata of the variables of the kernels of inputs.
+        recurrent_kernel_metadata: metadata of those of the carry.
+        bias_metadata: metadata of those of the biases.
         rngs: random streams.
 
     >>> import numpy as np
@@ -263,7 +294,7 @@ class RNN(Module):
         self.cell = cell
         self.time_major, self.return_carry = time_major, return_carry
         self.reverse, self.keep_order, self.unroll = reverse, keep_order, unroll
-        self.rngs = own_stream(rngs, "carry")
+        self.rngs = own_stream(self, rngs, "carry")
 
     def __call__(
         self,
@@ -362,6 +393,7 @@ class Bidirectional(Module):
         merge_fn: from the two outputs to one; concatenates them.
         time_major: whether time is the first axis.
         return_carry: whether to return the last carries, too.
+        rngs: random streams, of which the layer makes one of its own for the first carries.
     """
 
     def __init__(
@@ -372,25 +404,35 @@ class Bidirectional(Module):
         merge_fn: Callable[[Any, Any], Any] = lambda a, b: jnp.concatenate([a, b], axis=-1),
         time_major: bool = False,
         return_carry: bool = False,
+        rngs: Rngs | RngStream | None = None,
     ) -> None:
         self.forward_rnn, self.backward_rnn = forward_rnn, backward_rnn
         self.merge_fn, self.time_major = merge_fn, time_major
         self.return_carry = return_carry
+        self.rngs = own_stream(self, rngs, "carry")
 
     def __call__(
-        self, inputs: Any, *, initial_carry: Any = None, seq_lengths: Any = None, rngs: Any = None
+        self,
+        inputs: Any,
+        *,
+        initial_carry: Any = None,
+        rngs: Any = None,
+        seq_lengths: Any = None,
+        return_carry: bool | None = None,
+        time_major: bool | None = None,
     ) -> Any:
-        """Apply both layers."""
+        """Apply both layers, with other settings and streams than their own if they are given."""
         first, second = (None, None) if initial_carry is None else initial_carry
         options = {
             "seq_lengths": seq_lengths,
             "return_carry": True,
-            "time_major": self.time_major,
-            "rngs": rngs,
+            "time_major": self.time_major if time_major is None else time_major,
+            "rngs": self.rngs if rngs is None else rngs,
         }
         ahead, out = self.forward_rnn(inputs, initial_carry=first, reverse=False, **options)
         back, other = self.backward_rnn(
             inputs, initial_carry=second, reverse=True, keep_order=True, **options
         )
         merged = self.merge_fn(out, other)
-        return ((ahead, back), merged) if self.return_carry else merged
+        with_carry = self.return_carry if return_carry is None else return_carry
+        return ((ahead, back), merged) if with_carry else merged

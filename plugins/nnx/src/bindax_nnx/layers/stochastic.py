@@ -10,7 +10,7 @@ import bindax_random as random
 from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import array_of, first_given
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, RngStream, own_stream
+from bindax_nnx.rngs import Rngs, RngStream, own_stream, stream_for
 
 
 class Dropout(Module):
@@ -48,7 +48,7 @@ class Dropout(Module):
         self.broadcast_dims = tuple(broadcast_dims)
         self.deterministic = deterministic
         self.rng_collection = rng_collection
-        self.rngs = own_stream(rngs, rng_collection)
+        self.rngs = own_stream(self, rngs, rng_collection)
 
     def __call__(self, inputs: Any, *, deterministic: bool | None = None, rngs: Any = None) -> Any:
         """Apply the layer, with other settings and streams than its own if they are given."""
@@ -64,7 +64,9 @@ class Dropout(Module):
                 f"{layer_name(self)} needs random numbers of the stream {self.rng_collection!r}: "
                 f"pass rngs when it is made or called, or use eval() of the model."
             )
-        stream = streams[self.rng_collection] if isinstance(streams, Rngs) else streams
+        stream = streams
+        if isinstance(streams, Rngs):
+            stream = stream_for(streams, self.rng_collection, layer_name(self))
         key = stream() if isinstance(stream, RngStream) else stream
         keep = 1 - self.rate
         shape = [1 if i in self.broadcast_dims else n for i, n in enumerate(x.shape)]

@@ -13,11 +13,11 @@ import bindax_random as random
 from bindax_nnx.build import Build
 from bindax_nnx.filters import Filter, PathContains, to_predicate
 from bindax_nnx.graph import Walk, iter_variables
-from bindax_nnx.layers._common import Initializer, ones, params_key, positive
+from bindax_nnx.layers._common import Initializer, ones, parameter, params_key, positive
 from bindax_nnx.module import Module
 from bindax_nnx.object import Dict
 from bindax_nnx.rngs import Rngs
-from bindax_nnx.variables import BatchStat, Param, Variable
+from bindax_nnx.variables import BatchStat, Variable
 
 
 def with_values(node: Any, values: dict[int, Any]) -> Any:
@@ -33,7 +33,9 @@ def with_values(node: Any, values: dict[int, Any]) -> Any:
     numbers = {id(x): i for i, x in enumerate([*kept, *replaced])}
     walk = Walk(numbers)
     walk.value(node)
-    return Build(walk.tokens, iter(()), originals=[*kept, *fresh]).next()
+    copy = Build(walk.tokens, iter(()), originals=[*kept, *fresh]).next()
+    object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
+    return copy
 
 
 def _name(path: Sequence[Any]) -> str:
@@ -87,7 +89,8 @@ class WeightNorm(Module):
             for path, variable in self._chosen():
                 axes = positive(self.feature_axes, variable.ndim)
                 shape = tuple(variable.shape[a] for a in axes)
-                self.scales[_name(path)] = Param(scale_init(params_key(rngs), shape, param_dtype))
+                name = _name(path)
+                self.scales[name] = parameter(self, name, scale_init, rngs, shape, param_dtype)
 
     def _chosen(self) -> list[tuple[Any, Variable[Any]]]:
         takes = to_predicate(self.variable_filter)
@@ -140,7 +143,8 @@ class SpectralNorm(Module):
         self.variable_filter = variable_filter
         self.vectors, self.sigmas = Dict(), Dict()
         for path, variable in self._chosen():
-            u = random.normal(params_key(rngs), (1, variable.shape[-1]), variable.dtype)
+            key = params_key(rngs, self, _name(path))
+            u = random.normal(key, (1, variable.shape[-1]), variable.dtype)
             self.vectors[_name(path)] = BatchStat(u)
             self.sigmas[_name(path)] = BatchStat(jnp.ones((), variable.dtype))
 

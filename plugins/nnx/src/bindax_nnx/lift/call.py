@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from bindax_core.extend import api_boundary
 from bindax_nnx.build import Build
 from bindax_nnx.graph import Walk
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.structure import Arguments, Exit, Inside, finish
+from bindax_nnx.object import Object
+from bindax_nnx.variables import Variable
 
 
 class Call:
@@ -54,7 +57,11 @@ class Call:
     def enter(self, leaves: Sequence[Any]) -> Inside:
         """The arguments for the user's function, around what a transformation passes."""
         size = len(self.arguments.values)
-        return Inside(self.arguments.form, leaves[:size], leaves[size:])
+        inside = Inside(self.arguments.form, leaves[:size], leaves[size:])
+        for root, original in zip(inside.roots, self.arguments.roots, strict=True):
+            if isinstance(root, Object | Variable) and root is not original:
+                object.__setattr__(root, "_nnx_place", original._nnx_place)  # for messages
+        return inside
 
     def run(self, inside: Inside) -> Any:
         """Call the user's function."""
@@ -68,10 +75,15 @@ class Call:
         self.inside = inside
         return [*values, *arrays]
 
-    def flat(self, leaves: Sequence[Any]) -> list[Any]:
+    @property
+    def flat(self) -> Callable[[Sequence[Any]], list[Any]]:
         """The user's function as one of a flat list of arrays; what transformations transform."""
-        inside = self.enter(leaves)
-        return self.leave(inside, self.run(inside))
+
+        def flat(leaves: Sequence[Any]) -> list[Any]:
+            inside = self.enter(leaves)
+            return self.leave(inside, self.run(inside))
+
+        return cast(Callable[[Sequence[Any]], list[Any]], named_after(flat, self.fun))
 
     def finish(self, outs: Sequence[Any]) -> Any:
         """Apply the changes to the original objects; gives the result of the user's function."""

@@ -267,14 +267,27 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
 
 
 def _check_carry(name: str, call: Call, types: Sequence[tuple[Any, Any]]) -> None:
-    """Raise where a step leaves another type in a variable than it had."""
-    arguments = call.arguments
-    for i, (before, after) in enumerate(types[: len(arguments.values)]):
+    pairs = enumerate(types[: len(call.arguments.values)])
+    check_types(name, call, [(i, before, after) for i, (before, after) in pairs])
+
+
+def check_types(name: str, call: Call, types: Sequence[tuple[int, Any, Any]]) -> None:
+    """Raise where a step leaves another type in a variable than it had.
+
+    Args:
+        name: the loop.
+        call: its step.
+        types: the numbers of values of variables, with their types before and after a step.
+
+    Raises:
+        TypeError: the types differ; the message names the place.
+    """
+    for number, before, after in types:
         if (before.shape, before.dtype) != (after.shape, after.dtype):
             raise TypeError(
                 f"a step of {name} must leave the types that it takes, but "
-                f"{arguments.name_of(i)} comes in as {before.str_short()} and goes out as "
-                f"{after.str_short()}. Convert with .astype, or begin with the other type."
+                f"{call.arguments.name_of(number)} comes in as {before.str_short()} and goes out "
+                f"as {after.str_short()}. Convert with .astype, or begin with the other type."
             ) from None
 
 

@@ -15,6 +15,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.gradient import Template
 from bindax_nnx.state import State
@@ -31,7 +32,7 @@ def zero_tangent(x: Any) -> Any:
     return zeros_like_aval(typeof(x).tangent_aval())
 
 
-def _by_path(given: Any) -> dict[Any, Any]:
+def by_path(given: Any) -> dict[Any, Any]:
     """The variables or values of a state, or of an object."""
     if isinstance(given, Mapping):
         flat = (given if isinstance(given, State) else State(given)).flat_state()
@@ -56,7 +57,7 @@ def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what
             if not is_reference(leaf):
                 arrays.append(zero_tangent(leaf) if part is None else part)
                 continue
-            present = {} if part is None else _by_path(part)
+            present = {} if part is None else by_path(part)
             own = dict(iter_variables(leaf))
             if unknown := [path for path in present if path not in own]:
                 raise ValueError(
@@ -149,7 +150,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
         main = result[0] if has_aux else result
         return tree_leaves(main), outs
 
-    _, pull, outs = bindax_transforms.vjp(flat, call.leaves, has_aux=True)
+    _, pull, outs = bindax_transforms.vjp(named_after(flat, f), call.leaves, has_aux=True)
     result = call.finish(outs)
     main, aux = result if has_aux else (result, None)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from operator import is_not
 from typing import Any
 
 import bindax_control_flow
 import bindax_numpy as jnp
-from bindax_core.extend import api_boundary
+from bindax_core.extend import api_boundary, typeof
 from bindax_nnx.errors import GraphError
+from bindax_nnx.graph import Walk
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import (
@@ -21,8 +23,9 @@ from bindax_nnx.lift.axes import (
     value_axes,
 )
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.control_flow import check_same_objects
-from bindax_nnx.lift.structure import Inside
+from bindax_nnx.lift.control_flow import check_same_objects, check_types
+from bindax_nnx.lift.structure import Inside, same_words
+from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
 
 
@@ -95,20 +98,25 @@ class _Loop:
         self.metadata = metadata
         self.axes = [*value_axes(call.arguments, entry.variables), *entry.arrays]
         self.exits: list[Any] = []
+        self.types: list[tuple[int, Any, Any]] = []
         carried = [i for i, axis in enumerate(entry.variables) if axis is Carry]
         call.all_values = frozenset(carried)
 
     def run(self, length: int | None, reverse: bool, unroll: int | bool) -> list[Any]:
         """All steps, and the results in their order."""
         carry, xs, shared = self.divided(self.call.leaves)
-        final, ys = bindax_control_flow.scan(
-            named_after(lambda carry, xs: self.step(carry, xs, shared), self.call.fun),
-            carry,
-            [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs],
-            length=length,
-            reverse=reverse,
-            unroll=unroll,
-        )
+        try:
+            final, ys = bindax_control_flow.scan(
+                named_after(lambda carry, xs: self.step(carry, xs, shared), self.call.fun),
+                carry,
+                [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs],
+                length=length,
+                reverse=reverse,
+                unroll=unroll,
+            )
+        except TypeError:
+            check_types("scan", self.call, self.types)
+            raise
         return self.joined(final, ys)
 
     def divided(self, leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, int]], list[Any]]:
@@ -131,18 +139,43 @@ class _Loop:
         inside = call.enter(leaves)
         remove_axes(inside, self.entry.variables, self.metadata)
         args, _ = inside.arguments
+        before = self._carried_graphs(inside)
         result = call.run(inside)
         restore_axes(inside, result, self.entry, self.out_axes, self.metadata)
         outs = call.leave(inside, result)
         self.exits = self.entry.of_results(inside, self.out_axes, len(outs))
-        self._check(inside, args, result, len(carry))
+        self._check(inside, args, result, len(carry), before)
+        self.types[:] = self._carried_types(inside, leaves, outs)
         pairs = list(zip(outs, self.exits, strict=True))
         return (
             [x for x, axis in pairs if axis is Carry],
             [x for x, axis in pairs if axis is not Carry],
         )
 
-    def _check(self, inside: Inside, args: Sequence[Any], result: Any, carried: int) -> None:
+    def _carried_graphs(self, inside: Inside) -> tuple[list[Any], list[Any]]:
+        """The structure of the objects that are carried whole, and what they consist of."""
+        walk = Walk()
+        for root, prefix in zip(inside.roots, self.entry.prefixes, strict=True):
+            if prefix is Carry:
+                walk.value(root)
+        return walk.tokens, walk.references
+
+    def _carried_types(
+        self, inside: Inside, leaves: Sequence[Any], outs: Sequence[Any]
+    ) -> list[tuple[int, Any, Any]]:
+        """The numbers of the carried variables, with their types before and after a step."""
+        if {*inside.sizes, *self.call.arguments.sizes} != {1}:
+            return []
+        places = [(i, place) for place, (i, _) in enumerate(inside.changed)]
+        return [
+            (i, typeof(leaves[i]), typeof(outs[place]))
+            for i, place in places
+            if self.entry.variables[i] is Carry
+        ]
+
+    def _check(
+        self, inside: Inside, args: Sequence[Any], result: Any, carried: int, before: Any
+    ) -> None:
         for i, _ in inside.changed:
             if self.entry.variables[i] is None:
                 raise GraphError(
@@ -159,13 +192,28 @@ class _Loop:
             check_same_objects("scan", given[0], returned[0])
         count = sum(axis is Carry for axis in self.exits)
         if count != carried:
-            changes = inside.describe_changes()
-            listed = f" In a step, {changes}." if changes else ""
-            raise GraphError(
-                f"the structure of what scan carries changes from step to step: {carried} arrays "
-                f"are carried in, {count} come out.{listed} Return all that is carried, and make "
-                f"variables that are carried before the scan."
-            )
+            self._refuse(inside, f"{carried} arrays are carried in, {count} come out.")
+        tokens, references = self._carried_graphs(inside)
+        if not same_words(tokens, before[0]) or any(map(is_not, references, before[1])):
+            self._refuse(inside, "its attributes are others than before.")
+        for variable in self._deleted(inside):
+            self._refuse(inside, f"{variable._describe()} is no longer there.")
+
+    def _deleted(self, inside: Inside) -> list[Variable[Any]]:
+        """The carried variables that a step took out of the objects."""
+        walk = Walk()
+        for root in inside.roots:
+            walk.value(root)
+        variables = zip(inside.variables, self.entry.variables, strict=True)
+        return [x for x, axis in variables if axis is Carry and id(x) not in walk.indices]
+
+    def _refuse(self, inside: Inside, what: str) -> None:
+        changes = inside.describe_changes()
+        listed = f" In a step, {changes}." if changes else ""
+        raise GraphError(
+            f"the structure of what scan carries changes from step to step: {what}{listed} Return "
+            f"all that is carried, and make variables that are carried before the scan."
+        )
 
     def joined(self, carry: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
         """The results in their order, each stacked along its axis."""

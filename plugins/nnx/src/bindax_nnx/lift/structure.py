@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from bindax_core.extend import PyTreeDef, tree_flatten, tree_unflatten
+from bindax_core.extend import Array, PyTreeDef, Tracer, is_value, tree_flatten, tree_unflatten
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._context import clock
 from bindax_nnx._tokens import LEAF, Branch, NodeToken, Seen, VariableToken, places_of
@@ -122,6 +122,9 @@ class Arguments:
         self.variables = walk.variables
         self.values = walk.values
         self.sizes = walk.sizes
+        for variable in walk.variables:
+            if type(variable._value) is not Array:
+                variable._require_live(variable._value)
 
     def name_of(self, index: int) -> str:
         """The place of a value of the variables, for messages."""
@@ -261,12 +264,21 @@ class Inside:
             value = variable._value
             if value is given and all_values is not True and not (all_values and i in all_values):
                 continue
-            if is_tree_node(type(value)):
+            kind = type(value)
+            if is_tree_node(kind):
                 leaves, tree = tree_flatten(value)
                 values.extend(leaves)
                 self.sizes.append(len(leaves))
                 yield i, tree
             else:
+                if value is not given and not (
+                    kind is Array or isinstance(value, Tracer) or is_value(value)
+                ):
+                    raise TypeError(
+                        f"{variable._describe()} was given {value!r:.60}, of type "
+                        f"{kind.__name__}, which is no array; a variable that a transformed "
+                        f"function changes holds arrays and trees of arrays."
+                    )
                 values.append(value)
                 self.sizes.append(1)
                 yield i, None
@@ -280,7 +292,7 @@ class Inside:
         return (
             len(walk.references) != len(self.references)
             or any(x is not y for x, y in zip(walk.references, self.references, strict=True))
-            or not _same_words(walk.tokens, self._structure.tokens)
+            or not same_words(walk.tokens, self._structure.tokens)
         )
 
     def describe_changes(self) -> str:
@@ -299,7 +311,7 @@ class Inside:
         return count
 
 
-def _same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:
+def same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:
     """Tell whether two structures are equal, the metadata and contents of variables aside."""
     ours = [x for x in map(_without_metadata, tokens) if x is not None]
     theirs = [x for x in map(_without_metadata, others) if x is not None]

@@ -72,7 +72,12 @@ def vmap(
         mapped = bindax_transforms.vmap(
             flat, in_axes=(dims,), out_axes=exits, axis_name=axis_name, axis_size=axis_size
         )
-        return call.finish(mapped(call.leaves))
+        try:
+            outs = mapped(call.leaves)
+        except bindax_transforms.OutAxesError as error:
+            _name_output(call, error)
+            raise
+        return call.finish(outs)
 
     return batched
 
@@ -96,6 +101,25 @@ def _on_flat_lists(
         return outs
 
     return named_after(flat, call.fun), exits
+
+
+def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:
+    """Raise where a variable that all elements share is changed by one element, by its name.
+
+    Raises:
+        ValueError: the output without an axis is the value of a variable.
+    """
+    inside = call.inside
+    if inside is None or error.output >= call.num_values:
+        return
+    old = [inside.variables[i] for i, _ in inside.changed]
+    sized = zip([*old, *inside.new], inside.sizes, strict=True)
+    variable = [x for x, size in sized for _ in range(size)][error.output]
+    raise ValueError(
+        f"vmap: {variable._describe()} is the same for all elements, since its axis is None, but "
+        f"was given a value that depends on a mapped argument; map it, with StateAxes for an "
+        f"object of which only parts are mapped, or take a mean or sum over the elements."
+    ) from None
 
 
 def _check_sizes(call: Call, entry: Axes, given: int | None) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from bindax_core.extend import ClosedJaxpr, LoweringContext, Origin, Region, ShapedArray
 from bindax_core.sharding import Mesh
 from bindax_parallel.shard_map.blocks import evaluate
+from bindax_parallel.shard_map.merging import with_merged_exchanges
 from bindax_parallel.shard_map.specs import INDEX, Spec, whole_aval
 from bindax_transforms import trace_to_jaxpr
 
@@ -40,7 +41,9 @@ def shard_map_lowering(
     avals = jaxpr.in_avals[len(manual) :]
 
     def body(inner: LoweringContext, *parts: Any) -> Sequence[Any]:
-        return inner.inline(jaxpr, [*_indices(inner, sizes, list(manual)), *parts])
+        return inner.inline(
+            with_merged_exchanges(jaxpr), [*_indices(inner, sizes, list(manual)), *parts]
+        )
 
     symbol = ctx.mesh(mesh)
     open_axes = len(manual) < len(sizes)

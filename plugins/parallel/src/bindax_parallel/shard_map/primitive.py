@@ -44,6 +44,7 @@ from bindax_parallel.shard_map.specs import (
     chosen,
     differing_axes,
     manual_axes,
+    named_in,
     not_named_in,
     whole_aval,
     with_axis,
@@ -51,9 +52,12 @@ from bindax_parallel.shard_map.specs import (
 from bindax_parallel.shard_map.varying import without_needless_sums
 from bindax_transforms import (
     NamedAxis,
+    NamedSize,
+    axis_key,
     dce_jaxpr,
     find_named_axis,
     jvp_jaxpr,
+    mesh_axes_of,
     name_axes,
     trace_to_jaxpr,
     transpose_jaxpr,
@@ -296,19 +300,47 @@ def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[list[Any], list[int | None]]:
     count = len(manual_axes(params))
+    names, part = _part_of_axis(axis_size, params)
     in_dims = [*[None] * count, *dims]
     avals = [
-        aval if d is None else aval.update(shape=(*aval.shape[:d], axis_size, *aval.shape[d:]))
+        aval if d is None else aval.update(shape=(*aval.shape[:d], int(part), *aval.shape[d:]))
         for aval, d in zip(params["jaxpr"].in_avals[count:], dims, strict=True)
     ]
-    key = ("vmap", axis_size, getattr(axis_size, "name", None), tuple(dims))
     jaxpr, out_dims = derived(
-        lambda closed: vmap_jaxpr(closed, axis_size, in_dims), key, avals, params
+        lambda closed: vmap_jaxpr(closed, part, in_dims),
+        ("vmap", *axis_key(part), tuple(dims)),
+        avals,
+        params,
     )
-    in_specs = [with_axis(spec, d) for spec, d in zip(params["in_specs"], dims, strict=True)]
+    in_specs = [with_axis(spec, d, names) for spec, d in zip(params["in_specs"], dims, strict=True)]
     pairs = zip(params["out_specs"], out_dims, strict=True)
-    outs = bind_program(jaxpr, operands, params, in_specs, [with_axis(s, d) for s, d in pairs])
-    return outs, out_dims
+    out_specs = [with_axis(spec, d, names) for spec, d in pairs]
+    return bind_program(jaxpr, operands, params, in_specs, out_specs), out_dims
+
+
+def _part_of_axis(axis_size: int, params: Params) -> tuple[tuple[Any, ...], int]:
+    """The mesh axes that divide a mapped axis, and the size of one device's part of it."""
+    axes = manual_axes(params)
+    names = tuple(name for name in mesh_axes_of(axis_size) if name in axes)
+    if not names:
+        return (), axis_size
+    specs = [*params["in_specs"], *params["out_specs"]]
+    taken = [name for name in names if any(name in named_in(spec) for spec in specs)]
+    if taken:
+        raise ValueError(
+            f"vmap: spmd_axis_name has {taken[0]!r}, but in_specs or out_specs of the shard_map "
+            f"inside divide by that mesh axis already."
+        )
+    parts, name = prod(axes[n] for n in names), axis_key(axis_size)[1]
+    if axis_size % parts or name is not None:
+        problem = f"has the size {axis_size}" if name is None else f"has the name {name!r}"
+        raise ValueError(
+            f"vmap: spmd_axis_name={names!r} divides the mapped axis into {parts} parts in a "
+            f"shard_map, but the axis {problem}. The size must be a multiple of the number of "
+            f"parts, and operations across a divided axis need the mesh axes' own names."
+        )
+    others = tuple(n for n in mesh_axes_of(axis_size) if n not in names)
+    return names, NamedSize(axis_size // parts, None, others)
 
 
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:

@@ -14,7 +14,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array, typeof
-from bindax_scipy._operands import aligned, is_double, largest, promoted, real
+from bindax_scipy._operands import aligned, is_double, largest, promoted, real, settled
 from bindax_transforms import custom_jvp
 
 _ROOT_2 = math.sqrt(2)
@@ -124,7 +124,7 @@ def erfcx(x: Any) -> Array:
     >>> special.erfcx(jnp.array([0.0, 100.0]))
     Array([1.        , 0.00564161], dtype=float32)
     """
-    (x,) = promoted("erfcx", x)
+    (x,) = settled(*promoted("erfcx", x))
     return _wofz(1j * x) if jnp.iscomplexobj(x) else _erfcx(x)
 
 
@@ -151,7 +151,7 @@ def dawsn(x: Any) -> Array:
     >>> special.dawsn(jnp.array([0.0, 1.0]))
     Array([0.       , 0.5380795], dtype=float32)
     """
-    return _dawsn(*real("dawsn", x))
+    return _dawsn(*settled(*real("dawsn", x)))
 
 
 def fresnel(x: Any) -> tuple[Array, Array]:
@@ -160,7 +160,7 @@ def fresnel(x: Any) -> tuple[Array, Array]:
     >>> special.fresnel(jnp.array([1.0]))
     (Array([0.43825918], dtype=float32), Array([0.7798934], dtype=float32))
     """
-    return _fresnel(*real("fresnel", x))
+    return _fresnel(*settled(*real("fresnel", x)))
 
 
 @custom_jvp
@@ -343,4 +343,4 @@ def owens_t(h: Any, a: Any) -> Array:
     >>> special.owens_t(jnp.array([0.0]), 1.0)
     Array([0.12499999], dtype=float32)
     """
-    return _owens_t(*aligned(*real("owens_t", h, a)))
+    return _owens_t(*aligned(*settled(*real("owens_t", h, a))))

@@ -16,7 +16,7 @@ import bindax_numpy as jnp
 import bindax_special as base
 from bindax_control_flow import while_loop
 from bindax_core.extend import Array, typeof
-from bindax_scipy._operands import aligned, is_double, largest, promoted, real
+from bindax_scipy._operands import aligned, is_double, largest, promoted, real, settled
 from bindax_transforms import custom_jvp, jvp
 
 # ------------------------------------------------------------------------ gamma
@@ -38,7 +38,7 @@ def gammasgn(x: Any) -> Array:
     >>> special.gammasgn(jnp.array([-0.5, 0.5]))
     Array([-1.,  1.], dtype=float32)
     """
-    (x,) = real("gammasgn", x)
+    (x,) = settled(*real("gammasgn", x))
     below = jnp.floor(x)
     sign = jnp.where((x < 0) & (below % 2 != 0) | (x == 0) & jnp.signbit(x), -1.0, 1.0)
     return jnp.where((x < 0) & (x == below) | jnp.isnan(x), np.nan, sign).astype(x.dtype)
@@ -50,7 +50,7 @@ def gamma(x: Any) -> Array:
     >>> jnp.round(special.gamma(jnp.array([0.5, 5.0])), 3)
     Array([ 1.772, 24.   ], dtype=float32)
     """
-    (x,) = promoted("gamma", x)
+    (x,) = settled(*promoted("gamma", x))
     if jnp.iscomplexobj(x):
         return jnp.exp(loggamma(x))
     return gammasgn(x) * jnp.exp(base.lgamma(x))
@@ -179,7 +179,7 @@ def multigammaln(a: Any, d: int) -> Array:
     Array([0.45158303], dtype=float32)
     """
     d = operator.index(d)
-    (a,) = real("multigammaln", a)
+    (a,) = settled(*real("multigammaln", a))
     shifts = jnp.arange(d, dtype=a.dtype) / 2
     total = jnp.sum(base.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1)
     return total + d * (d - 1) / 4 * math.log(math.pi)
@@ -265,7 +265,7 @@ def poch(z: Any, m: Any) -> Array:
     >>> jnp.round(special.poch(jnp.array([3.0]), 2.0), 3)
     Array([12.], dtype=float32)
     """
-    return _poch(*aligned(*real("poch", z, m)))
+    return _poch(*aligned(*settled(*real("poch", z, m))))
 
 
 # --------------------------------------------------------------------------- beta
@@ -300,7 +300,7 @@ def betaln(a: Any, b: Any) -> Array:
     >>> jnp.round(special.betaln(jnp.array([1.0]), 2.0), 3)
     Array([-0.693], dtype=float32)
     """
-    return _betaln(*aligned(*real("betaln", a, b)))
+    return _betaln(*aligned(*settled(*real("betaln", a, b))))
 
 
 def beta(a: Any, b: Any) -> Array:
@@ -309,7 +309,7 @@ def beta(a: Any, b: Any) -> Array:
     >>> special.beta(jnp.array([1.0]), 2.0)
     Array([0.5000001], dtype=float32)
     """
-    a, b = real("beta", a, b)
+    a, b = settled(*real("beta", a, b))
     return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * jnp.exp(betaln(a, b))
 
 

@@ -36,6 +36,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms._rule_checks import check_batch_result, check_counts
+from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
@@ -44,22 +45,6 @@ not_mapped = None
 
 
 _rules = rules.vmap.functions
-
-
-class NamedSize(int):
-    """The size of a named axis.
-
-    Rules take it for the integer that it is and pass it on, so that the programs and functions that
-    they batch along the axis know its name.
-    """
-
-    name: Any
-
-    def __new__(cls, size: int, name: Any) -> NamedSize:
-        """Attach a name to a size."""
-        made = super().__new__(cls, size)
-        made.name = name
-        return made
 
 
 class AxisData:
@@ -73,10 +58,11 @@ class AxisData:
 
     __slots__ = ("index", "name", "size")
 
-    def __init__(self, size: int, name: Any = None) -> None:
-        if name is None and type(size) is NamedSize:
-            name = size.name
-        self.size = size if name is None else NamedSize(size, name)
+    def __init__(self, size: int, name: Any = None, mesh_axes: tuple[Any, ...] = ()) -> None:
+        if type(size) is NamedSize:
+            name, mesh_axes = name if size.name is None else size.name, size.mesh_axes
+        plain = name is None and not mesh_axes
+        self.size = size if plain else NamedSize(size, name, mesh_axes)
         self.name = name
         self.index: BatchTracer | None = None
 
@@ -195,6 +181,7 @@ def vmap(
     out_axes: Any = 0,
     axis_name: Any = None,
     axis_size: int | None = None,
+    spmd_axis_name: Any = None,
 ) -> Callable[..., Any]:
     """A function that applies ``fun`` along an axis of its arguments, all elements at once.
 
@@ -206,6 +193,7 @@ def vmap(
         out_axes: where the mapped axis goes in the output: an integer or a prefix tree.
         axis_name: a name for the axis, for operations across it: those of ``bindax_parallel``.
         axis_size: the size of the axis, needed only when no argument is mapped.
+        spmd_axis_name: mesh axes that divide the mapped axis where arrays are laid on devices.
 
     Returns:
         A function of the same structure, whose mapped arguments and results have one more axis.
@@ -214,13 +202,13 @@ def vmap(
         ValueError: when sizes disagree, an axis does not exist, or a prefix does not fit.
 
     >>> import numpy as np
-    >>> from bindax_transforms import vmap
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float64)
     """
     check_function("vmap", "fun", fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
+    mesh_axes = mesh_axes_tuple(spmd_axis_name)
 
     @wraps(fun)
     @api_boundary
@@ -235,11 +223,9 @@ def vmap(
         names = partial(parameter_names, fun, args, kwargs)
         in_dims = _checked_dims(in_dims, operands, names)
         size = _axis_size(in_dims, operands, axis_size, names)
-        origin = Origin("vmap", fun)
+        origin, axis = Origin("vmap", fun), AxisData(size, axis_name, mesh_axes)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
-        outs, out_dims = vmap_flat(
-            flat_function, AxisData(size, axis_name), operands, in_dims, origin
-        )
+        outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
         tree = out_tree()
         wanted = _flat_axes(out_axes, tree, "out_axes")
         moved = [
@@ -314,13 +300,25 @@ def _axis_size(
     raise ValueError(f"vmap got inconsistent sizes for array axes to be mapped: {listed}.{asked}")
 
 
+class OutAxesError(ValueError):
+    """An output that has no axis for the batch depends on a mapped argument.
+
+    Attributes:
+        output: its number.
+    """
+
+    def __init__(self, output: int) -> None:
+        super().__init__(
+            f"vmap has out_axes None for output {output}, but that output depends on a mapped "
+            f"argument; give the axis where the batch goes."
+        )
+        self.output = output
+
+
 def _placed(size: int, source: BatchDim, destination: BatchDim, x: Any, index: int) -> Any:
     if destination is None:
         if source is not None:
-            raise ValueError(
-                f"vmap has out_axes None for output {index}, but that output depends on a "
-                f"mapped argument; give the axis where the batch goes."
-            )
+            raise OutAxesError(index)
         return x
     ndim = len(typeof(x).shape) + (source is None)
     if not -ndim <= destination < ndim:
@@ -350,8 +348,7 @@ def vmap_jaxpr(
     """
     if isinstance(instantiate, bool):
         instantiate = (instantiate,) * len(jaxpr.out_avals)
-    name = axis_size.name if type(axis_size) is NamedSize else None
-    key = ("vmap", axis_size, name, tuple(in_dims), tuple(instantiate))
+    key = ("vmap", *axis_key(axis_size), tuple(in_dims), tuple(instantiate))
     if key not in jaxpr.cache:
         jaxpr.cache[key] = _vmap_jaxpr(jaxpr, axis_size, tuple(in_dims), tuple(instantiate))
     return jaxpr.cache[key]  # type: ignore[no-any-return]

@@ -15,7 +15,6 @@ from bindax_core.extend import (
     PyTreeDef,
     ShapedArray,
     Tracer,
-    admitted_type,
     api_boundary,
     find_backend,
     lower_program,
@@ -135,6 +134,12 @@ class Traced(_Stage):
             open_jaxpr.eqns,
         )
         return ClosedJaxpr(jaxpr, entry.consts)
+
+    @property
+    def argument_shardings(self) -> list[Any] | None:
+        """Where each leaf of the arguments was, or None; None when nothing is known of any."""
+        known = self._in_shardings
+        return None if known is None else known[len(self._entry.consts) :]
 
     @api_boundary
     def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
@@ -329,25 +334,3 @@ def _refuse_symbolic(stage: _Stage) -> None:
                 f"program with symbolic sizes is not compiled. Export it with "
                 f"bindax.export.export, which compiles for the sizes of each call."
             )
-
-
-class AbstractArgument(Tracer):
-    """Stands for an argument of which only the type is known."""
-
-    __slots__ = ("aval",)
-
-    aval: Any  # a slot, in place of the property of the base
-
-    def __init__(self, aval: Any) -> None:
-        self.aval = aval
-
-
-def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """The arguments of a call, with stand-ins for those of which only the type is given."""
-    leaves, tree = tree_flatten((args, kwargs))
-    stand_ins = [_stand_in(x) if isinstance(x, AbstractValue) else x for x in leaves]
-    return tree_unflatten(tree, stand_ins)  # type: ignore[no-any-return]
-
-
-def _stand_in(aval: AbstractValue) -> AbstractArgument:
-    return AbstractArgument(admitted_type(aval))

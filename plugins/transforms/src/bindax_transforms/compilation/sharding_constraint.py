@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any
 
+from bindax_core import device_put
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -24,6 +25,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, named
+from bindax_transforms.batching.axis_sizes import mesh_axes_of
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
@@ -70,6 +72,8 @@ def _impl(x: Any, *, sharding: Sharding) -> list[Any]:
         return [as_array(x)]
     if isinstance(x, Array) and x.place is place:
         return [x]
+    if sharding.other_memory or (isinstance(x, Array) and x.sharding.other_memory):
+        return [device_put(x, sharding)]
     program = _program(sharding, typeof(x))
     run = executable_of(program, backend, name="with_sharding_constraint", operands=[x])
     return list(run(x))
@@ -99,9 +103,16 @@ def _vmap(
 ) -> tuple[Any, Any]:
     (x,), (dim,) = operands, dims
     if isinstance(sharding, NamedSharding):
-        # The compiler decides on the new axis, as on all that nothing is said of.
-        spec = sharding.spec.inserted(dim, PartitionSpec.UNCONSTRAINED)
-        sharding = NamedSharding(sharding.mesh, spec)
+        # Unless the vmap says it, the compiler decides on the new axis.
+        names = mesh_axes_of(axis_size)
+        taken = [name for axes in sharding.spec.axes for name in axes if name in names]
+        if taken:
+            raise ValueError(
+                f"vmap: spmd_axis_name has {taken[0]!r}, but {sharding.spec!r} of a "
+                f"with_sharding_constraint inside divides by that mesh axis already."
+            )
+        spec = sharding.spec.inserted(dim, names or PartitionSpec.UNCONSTRAINED)
+        sharding = sharding.with_spec(spec)
     return sharding_constraint_p.bind(x, sharding=sharding), dim
 
 
@@ -110,6 +121,11 @@ def _transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
 
 
 def _lowering(ctx: LoweringContext, x: Any, *, sharding: Sharding) -> Any:
+    if sharding.other_memory is not None:
+        raise ValueError(
+            f"{sharding!r} is asked for inside of a program, which keeps its arrays in the "
+            f"devices' own memory; move the results with device_put where the program was called."
+        )
     if not isinstance(sharding, NamedSharding) or sharding.mesh.size == 1:
         return x
     attributes = {"sharding": ctx.sharding(sharding, len(ctx.avals_in[0].shape))}

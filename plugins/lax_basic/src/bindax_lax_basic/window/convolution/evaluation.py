@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.shape.slice_and_pad import pad_array
 from bindax_lax_basic.window.convolution.numbers import ConvDimensionNumbers, Dims, Pads, dilated
 
 
-@quiet
 def conv_impl(
     lhs: NumPyArray,
     rhs: NumPyArray,

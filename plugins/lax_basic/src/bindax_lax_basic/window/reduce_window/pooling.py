@@ -24,7 +24,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.comparison import ge_p, le_p
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray, quiet
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, zero_tangent
 from bindax_lax_basic.rules.types import Kinds, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -52,7 +52,6 @@ def _pool_type(name: str, accepts: Kinds) -> Rule:
 def _pool_impl(ufunc: np.ufunc, initial: Initial) -> Rule:
     """Axis by axis: the windows are boxes, and the operation commutes."""
 
-    @quiet
     def run(x: NumPyArray, **params: Any) -> NumPyArray:
         window = Geometry(**params)
         wide = dtypes.accumulator_dtype(x.dtype)

@@ -1,0 +1,80 @@
+"""The memories of a device: where the bytes of an array can be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A memory of a device.
+
+    Attributes:
+        device: the device.
+        kind: its kind, such as ``"device"`` or ``"pinned_host"``.
+    """
+
+    device: Any
+    kind: str
+
+    def __repr__(self) -> str:
+        return f"Memory({self.kind!r} of {self.device!r})"
+
+    def addressable_by_devices(self) -> list[Any]:
+        """The devices that reach it."""
+        return [self.device]
+
+
+class DeviceMemories:
+    """Base of devices: their memories by kind. A device without others has its own alone."""
+
+    __slots__ = ()
+
+    def _memory_kinds(self) -> tuple[str, ...]:
+        """The kinds of the memories, the device's own in front."""
+        return ("device",)
+
+    def default_memory(self) -> Memory:
+        """The memory in which arrays are unless another is asked for."""
+        return Memory(self, self._memory_kinds()[0])
+
+    def addressable_memories(self) -> list[Memory]:
+        """The memories that the device reaches, its own in front."""
+        return [Memory(self, kind) for kind in self._memory_kinds()]
+
+    def memory(self, kind: str) -> Memory:
+        """The memory of a kind.
+
+        Raises:
+            ValueError: when the device has none of the kind.
+        """
+        check_kind(self, kind, "memory")
+        return Memory(self, kind)
+
+
+def check_kind(device: Any, kind: Any, what: str) -> None:
+    """Raise unless a device has a memory of a kind; ``what`` names the argument."""
+    kinds = [memory.kind for memory in device.addressable_memories()]
+    if kind not in kinds:
+        raise ValueError(
+            f"{what}: {device!r} has no memory of the kind {kind!r}; it has "
+            f"{', '.join(map(repr, kinds))}."
+        )
+
+
+def own_or_other(devices: tuple[Any, ...], kind: str | None, what: str) -> str | None:
+    """A kind of memory, checked, or None where it is the devices' own.
+
+    Args:
+        devices: the devices; all are of one kind.
+        kind: the kind that is asked for, None for their own.
+        what: the argument, for the message.
+
+    Raises:
+        ValueError: when the devices have no such memory.
+    """
+    if kind is None:
+        return None
+    check_kind(devices[0], kind, what)
+    return None if kind == devices[0].default_memory().kind else kind

@@ -1,0 +1,59 @@
+"""Types in place of arrays, where a function is traced and nothing is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bindax_core.extend import (
+    AbstractValue,
+    Tracer,
+    admitted_type,
+    bound_shardings,
+    tree_flatten,
+    tree_unflatten,
+)
+from bindax_core.sharding import named
+
+
+class AbstractArgument(Tracer):
+    """Stands for an argument of which only the type is known.
+
+    Attributes:
+        aval: its type.
+        sharding: where it is to lie, or None.
+    """
+
+    __slots__ = ("aval", "sharding")
+
+    aval: Any  # a slot, in place of the property of the base
+
+    def __init__(self, aval: Any, sharding: Any = None) -> None:
+        self.aval = aval
+        self.sharding = sharding
+
+
+def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments of a call, with stand-ins for those of which only the type is given."""
+    leaves, tree = tree_flatten((args, kwargs))
+    stand_ins = [_stand_in(x) if isinstance(x, AbstractValue) else x for x in leaves]
+    return tree_unflatten(tree, stand_ins)  # type: ignore[no-any-return]
+
+
+def _stand_in(aval: AbstractValue) -> AbstractArgument:
+    given = getattr(aval, "placement", None)
+    if given is None:
+        return AbstractArgument(admitted_type(aval))
+    sharding = named(given, "ShapeDtypeStruct: sharding")
+    sharding.check(aval.shape, "ShapeDtypeStruct: the array")  # type: ignore[attr-defined]
+    return AbstractArgument(admitted_type(aval), sharding)
+
+
+def shardings_of_operands(operands: Sequence[Any]) -> list[Any] | None:
+    """For each operand the sharding that it is bound to or stands for, or None; None if all are."""
+    found = bound_shardings(operands) or [None] * len(operands)
+    found = [
+        x.sharding if isinstance(x, AbstractArgument) else sharding
+        for x, sharding in zip(operands, found, strict=True)
+    ]
+    return found if any(found) else None
