@@ -23,8 +23,8 @@ def edges() -> Iterator[Sample]:
         yield Sample("mulhi", (Operand((7,), dtype, -high, high),) * 2)
     # Cases of the same types and parameters would count as one. With no bits of mantissa left,
     # many values are the least that is infinite, or the least that does not vanish.
-    sizes = (1e5, 7, 2), (1e-5, 9, 2), (1e5, 20, 0), (1.2e-4, 21, 0), (2.0, 22, 21)
-    for scale, size, mantissa in sizes:
+    roundings = (1e5, 7, 2), (1e-5, 9, 2), (1e5, 20, 0), (1.2e-4, 21, 0), (2.0, 22, 21)
+    for scale, size, mantissa in roundings:
         arguments: dict[str, Any] = {"exponent_bits": 5, "mantissa_bits": mantissa}
         yield Sample("reduce_precision", (Operand((size,), "float32", -scale, scale),), arguments)
     yield from _bits()
@@ -60,9 +60,9 @@ def edges() -> Iterator[Sample]:
     for kind, shape, dtype in empty:
         yield Sample("fft", (Operand(shape, dtype),), {"fft_type": kind, "fft_lengths": (4,)})
     for left, right in (((2, 1, 0), (3, 1, 2)), ((0, 1, 4), (3, 1, 2))):
-        operands = Operand(left, "float32"), Operand(right, "float32")
+        pair = Operand(left, "float32"), Operand(right, "float32")
         arguments = {"window_strides": (1,), "padding": ((2, 1),)}
-        yield Sample("conv_general_dilated", operands, arguments)
+        yield Sample("conv_general_dilated", pair, arguments)
 
 
 def _bits() -> Iterator[Sample]:
