@@ -51,7 +51,7 @@ _COMMUTATIVE = frozenset(
 
 
 _REFUSING = "check", "require", "describe"
-"""How the names of functions begin that raise errors or write their texts, and do no more."""
+"""First words of the names of functions that raise errors or write their texts, and do no more."""
 
 
 @attrs.frozen
