@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import inspect
 import sys
@@ -51,7 +52,7 @@ _COMMUTATIVE = frozenset(
 
 
 _REFUSING = "check", "require", "describe"
-"""How the names of functions begin that raise errors or write their texts, and do no more."""
+"""First words of the names of functions that raise errors or write their texts, and do no more."""
 
 
 @attrs.frozen
@@ -214,13 +215,25 @@ def in_force(codes: Mapping[CodeType, CodeType]) -> Iterator[None]:
     """Give all functions that run some codes other ones, inside a ``with`` block."""
     found = [f for f in gc.get_objects() if type(f) is FunctionType and f.__code__ in codes]
     changed = [(function, function.__code__) for function in found]
+    folders = {Path(code.co_filename).parent for code in codes}
     for function, code in changed:
         function.__code__ = codes[code]
+    _forget_values(folders)
     try:
         yield
     finally:
         for function, code in changed:
             function.__code__ = code
+        _forget_values(folders)
+
+
+def _forget_values(folders: set[Path]) -> None:
+    """Clear what functions of some folders, cached by ``functools.cache``, remember."""
+    for cached in gc.get_objects():
+        if type(cached) is functools._lru_cache_wrapper:
+            code = getattr(inspect.unwrap(cached), "__code__", None)
+            if code is not None and Path(code.co_filename).parent in folders:
+                cached.cache_clear()
 
 
 @contextmanager

@@ -14,14 +14,17 @@ def edges() -> Iterator[Sample]:
         for dtype, high in (("int8", 127), ("uint16", 2**16 - 1), ("int64", 2**62)):
             yield Sample(name, (Operand((7,), dtype, -high, high),))
         yield Sample(name, (Operand((8,), "uint64", 2**62, 2**63 - 1),))
-    for name, first, last in (("erf", -5.0, 5.0), ("erfc", -3.0, 5.0), ("erf_inv", -0.999, 0.999)):
+    ranges = (("erf", -5.0, 5.0), ("erfc", -3.0, 5.0), ("erf_inv", -0.999, 0.999))
+    for name, first, last in ranges:
         yield Sample(name, (Operand((9,), "float64", first, last),))
+    # Beside larger values, differences of the least ones would count for nothing.
+    yield Sample("erfc", (Operand((3,), "float64", 4.5, 5.0),))
     for dtype, high in (("int32", 2**31 - 1), ("int64", 2**62), ("uint64", 2**62)):
         yield Sample("mulhi", (Operand((7,), dtype, -high, high),) * 2)
     # Cases of the same types and parameters would count as one. With no bits of mantissa left,
     # many values are the least that is infinite, or the least that does not vanish.
-    sizes = (1e5, 7, 2), (1e-5, 9, 2), (1e5, 20, 0), (1.2e-4, 21, 0), (2.0, 22, 21)
-    for scale, size, mantissa in sizes:
+    roundings = (1e5, 7, 2), (1e-5, 9, 2), (1e5, 20, 0), (1.2e-4, 21, 0), (2.0, 22, 21)
+    for scale, size, mantissa in roundings:
         arguments: dict[str, Any] = {"exponent_bits": 5, "mantissa_bits": mantissa}
         yield Sample("reduce_precision", (Operand((size,), "float32", -scale, scale),), arguments)
     yield from _bits()
@@ -41,6 +44,9 @@ def edges() -> Iterator[Sample]:
                 operands = Operand((5,), "float32"), places, Operand(updates, "float32")
                 yield Sample(name, operands, {"dimension_numbers": numbers, "mode": mode})
     numbers = Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
+    narrow = Operand((3, 1), "int8", 0, 4)
+    arguments = {"dimension_numbers": Numbers("GatherDimensionNumbers", ((), (0,), (0,)))}
+    yield Sample("gather", (Operand((5,), "float32"), narrow), {**arguments, "slice_sizes": (1,)})
     one = Operand((1,), "float32")
     for name in SCATTERS:
         if name != "scatter_mul":  # of one element alone, it is linear in updates by accident
@@ -54,9 +60,9 @@ def edges() -> Iterator[Sample]:
     for kind, shape, dtype in empty:
         yield Sample("fft", (Operand(shape, dtype),), {"fft_type": kind, "fft_lengths": (4,)})
     for left, right in (((2, 1, 0), (3, 1, 2)), ((0, 1, 4), (3, 1, 2))):
-        operands = Operand(left, "float32"), Operand(right, "float32")
+        pair = Operand(left, "float32"), Operand(right, "float32")
         arguments = {"window_strides": (1,), "padding": ((2, 1),)}
-        yield Sample("conv_general_dilated", operands, arguments)
+        yield Sample("conv_general_dilated", pair, arguments)
 
 
 def _bits() -> Iterator[Sample]:
