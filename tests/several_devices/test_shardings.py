@@ -38,6 +38,9 @@ def test_a_mesh_that_is_set(mesh: Any, numbers: Any) -> None:
             assert out.sharding == NamedSharding(mesh, P("x"))
             assert lax.with_sharding_constraint(numbers, P(None, "y")).sharding.spec == P(None, "y")
             assert bindax.device_put(numbers, P("y")).sharding.spec == P("y")
+            abstract = NamedSharding(mesh.abstract_mesh, P("x"))
+            laid = lax.with_sharding_constraint(numbers, abstract)
+            assert laid.sharding == abstract.update(mesh=mesh)
         assert get_mesh() is None
     bindax.set_mesh(mesh)
     assert get_mesh() is mesh

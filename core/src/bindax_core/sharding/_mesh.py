@@ -122,9 +122,19 @@ class AbstractMesh:
         return not self.axis_sizes
 
     @property
+    def are_all_axes_auto(self) -> bool:
+        """True of a mesh with axes, all of which the compiler divides."""
+        return set(self.axis_types) == {AxisType.Auto}
+
+    @property
+    def are_all_axes_manual(self) -> bool:
+        """True of a mesh with axes, all of which the program divides by hand."""
+        return set(self.axis_types) == {AxisType.Manual}
+
+    @property
     def are_all_axes_explicit(self) -> bool:
         """True of a mesh with axes, all of which types speak of."""
-        return bool(self.axis_types) and all(t is AxisType.Explicit for t in self.axis_types)
+        return set(self.axis_types) == {AxisType.Explicit}
 
     @property
     def abstract_mesh(self) -> AbstractMesh:

@@ -305,9 +305,15 @@ class NamedSharding(Sharding):
                     f"array, or divide another axis."
                 )
 
-    def with_spec(self, spec: PartitionSpec) -> NamedSharding:
-        """The sharding on the same mesh with another spec."""
-        return NamedSharding(self.mesh, spec, memory_kind=self._memory)
+    def update(self, *, mesh: AbstractMesh | None = None, spec: Any = None) -> NamedSharding:
+        """The sharding with another mesh, another spec, or both.
+
+        >>> from bindax_core.sharding._mesh import make_mesh
+        >>> NamedSharding(make_mesh((1,), ("x",)), PartitionSpec("x")).update(spec=(None, "x")).spec
+        P(None, 'x')
+        """
+        mesh, spec = self.mesh if mesh is None else mesh, self.spec if spec is None else spec
+        return NamedSharding(mesh, spec, memory_kind=self._memory)
 
 
 def _shown(memory: str | None) -> str:
@@ -318,13 +324,18 @@ def named(given: Any, what: str) -> Any:
     """A sharding from what users give for one: a sharding, a spec on the current mesh, a device.
 
     Args:
-        given: a ``Sharding``, a ``PartitionSpec``, or a device.
+        given: a ``Sharding``, a ``PartitionSpec``, or a device. A sharding on an abstract mesh is
+            taken on the current mesh, if that has the same axes.
         what: the argument, for the message.
 
     Raises:
         ValueError: for a spec, when no mesh is set.
         TypeError: for anything else.
     """
+    if isinstance(given, NamedSharding) and type(given.mesh) is AbstractMesh:
+        mesh = config.mesh
+        known = mesh is not None and mesh.abstract_mesh == given.mesh
+        return given.update(mesh=mesh) if known else given
     if isinstance(given, Sharding):
         return given
     if isinstance(given, PartitionSpec):

@@ -156,8 +156,8 @@ def _from_numpy(host: np.ndarray[Any, Any], dtype: DType | None) -> Any:
 def _from_scalar(value: Any, dtype: DType | None) -> Any:
     family = next(t for t in PYTHON_SCALARS if isinstance(value, t))
     plain = family(value)
-    if dtype is None:
-        return from_scalar(plain, default_dtype(family.__name__))
+    if dtype is None:  # an array of its own, which may be donated or deleted
+        return from_scalar(plain, default_dtype(family.__name__)).copy()
     try:
         return convert(scalar_of_dtype(plain, dtype, False), dtype, False)
     except OverflowError:
@@ -244,6 +244,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     else:
         value = _in_dtype("full", fill_value, canonical_dtype(dtype), False)
     made = lax_broadcast_to(value, shape_argument("full", shape))
+    if made is value and isinstance(made, Array):
+        made = made.copy()
     return placed("full", made, device)
 
 

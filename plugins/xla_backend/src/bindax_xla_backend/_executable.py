@@ -270,6 +270,10 @@ class Executable:
             )
         for i, (x, aval) in enumerate(zip(operands, self._avals, strict=True)):
             self._check(i, x, aval)
+        return self._put_buffers(operands, bring=bring)
+
+    def _put_buffers(self, operands: Sequence[Any], *, bring: bool = False) -> list[Any]:
+        """``_buffers`` of operands whose types are known to be right."""
         kept = range(len(operands)) if self._kept is None else self._kept
         places = self._places or [self._backend] * len(kept)
         return [
@@ -342,23 +346,27 @@ _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}
 def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]:
     """The shortest way from operands to results; its variables are bound once."""
     backend, start, handlers = executable._backend, executable._run, executable._handlers
-    places, call = executable._places, executable.call
+    places, put_buffers = executable._places, executable._put_buffers
     buffers_on, buffers_at = Array.buffers_on, Array.buffers_at
 
     def run(operands: Sequence[Any]) -> list[Array]:
         try:
-            results = start(
-                buffers_on(operands, backend) if places is None else buffers_at(operands, places)
-            )
-        except AttributeError:  # an operand is no Array yet
-            return call(operands)
+            try:
+                buffers = (
+                    buffers_on(operands, backend)
+                    if places is None
+                    else buffers_at(operands, places)
+                )
+            except AttributeError:  # an operand is no Array yet
+                buffers = put_buffers(operands)
+            results = start(buffers)
         except _jaxlib.RuntimeFailure as error:
             executable._raise_failure(error, operands)
         arrays: list[Array] = results.consume_with_handlers(handlers)
         return arrays
 
     plain = not executable._constants and not executable._donated and executable._kept is None
-    return run if plain else call
+    return run if plain else executable.call
 
 
 def _handler(aval: ShapedArray, place: Any) -> Any:
@@ -370,5 +378,7 @@ def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
     """A buffer of a number or a NumPy array."""
     if config.transfer_guard_host_to_device != "allow":
         note_transfer("host_to_device", aval)
-    with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
-        return place.put(np.asarray(x, aval.dtype), aval, copy=True)
+    if type(x) is not np.ndarray or x.dtype != aval.dtype:
+        with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
+            x = np.asarray(x, aval.dtype)
+    return place.put(x, aval, copy=True)

@@ -17,14 +17,14 @@ _scalars: dict[tuple[type, Any, DType], Array] = {}
 
 
 def scalar_array(value: Any, dtype: DType) -> Array:
-    """A number as a weakly typed array of a dtype, cached.
+    """A number as a weakly typed array of a dtype, cached: an operand, to be given to nobody else.
 
     Raises:
         OverflowError: when an integer does not fit into an integer dtype.
     """
     key = (type(value), value, dtype)
     found = _scalars.get(key)
-    if found is None:
+    if found is None or found.is_deleted():  # by who got it as the result of an operation
         if isinstance(value, Dimension):
             from bindax_lax_basic.elementwise.conversion import convert
 

@@ -211,7 +211,7 @@ class MultiHeadAttention(Module):
             rngs=rngs,
         )
         heads = (num_heads, self.head_dim)
-        inner = {
+        inner: dict[str, Any] = {
             "kernel_init": kernel_init,
             "bias_init": bias_init,
             "kernel_metadata": kernel_metadata,
@@ -332,11 +332,11 @@ class MultiHeadAttention(Module):
         return (
             self.cached_key.value,
             self.cached_value.value,
-            past if mask is None else combine_masks(mask, past),
+            past if mask is None else combine_masks(mask, past, dtype=np.bool_),
         )
 
 
-def combine_masks(*masks: Any, dtype: Any = None) -> Any:
+def combine_masks(*masks: Any, dtype: Any = np.float32) -> Any:
     """Where all of several masks allow attention; None is no mask."""
     given = [array_of(mask) for mask in masks if mask is not None]
     if not given:
@@ -351,16 +351,31 @@ def make_attention_mask(
     query_input: Any,
     key_input: Any,
     pairwise_fn: Callable[[Any, Any], Any] = lambda x, y: x * y,
+    extra_batch_dims: int = 0,
     dtype: Any = np.float32,
 ) -> Any:
-    """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number."""
+    """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number.
+
+    Args:
+        query_input: of the shape ``(..., queries)``.
+        key_input: of the shape ``(..., keys)``.
+        pairwise_fn: whether a query attends to a key, from what was given for them.
+        extra_batch_dims: how many axes of size one are put in front.
+        dtype: of the mask.
+    """
     query, key = jnp.asarray(query_input), jnp.asarray(key_input)
     mask = pairwise_fn(jnp.expand_dims(query, -1), jnp.expand_dims(key, -2))
-    return jnp.expand_dims(mask, -3).astype(dtype)
+    mask = jnp.expand_dims(mask, -3)
+    return jnp.expand_dims(mask, tuple(range(extra_batch_dims))).astype(dtype)
 
 
-def make_causal_mask(x: Any, dtype: Any = np.float32) -> Any:
+def make_causal_mask(x: Any, extra_batch_dims: int = 0, dtype: Any = np.float32) -> Any:
     """The mask with which each position attends to itself and those before it.
+
+    Args:
+        x: of the shape ``(..., positions)``.
+        extra_batch_dims: how many axes of size one are put in front.
+        dtype: of the mask.
 
     >>> import numpy as np
     >>> make_causal_mask(np.ones((1, 2)))
@@ -369,4 +384,4 @@ def make_causal_mask(x: Any, dtype: Any = np.float32) -> Any:
     """
     shape = jnp.asarray(x).shape
     positions = jnp.broadcast_to(jnp.arange(shape[-1]), shape)
-    return make_attention_mask(positions, positions, lambda q, k: q >= k, dtype)
+    return make_attention_mask(positions, positions, lambda q, k: q >= k, extra_batch_dims, dtype)
