@@ -142,6 +142,8 @@ def test_loops_close_over_keys():
         2 * random.uniform(k) for k in (first, second)
     ]
     assert bindax.jit(lambda: draw_with(first))() == draw_with(first)
+    closes_over = bindax.make_jaxpr(lambda: random.uniform(first))()
+    assert [x.dtype for x in closes_over.consts] == [first.dtype]  # one program for all keys
 
 
 def test_keys_are_left_as_they_are_on_the_host():
