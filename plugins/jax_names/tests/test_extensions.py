@@ -91,6 +91,21 @@ def test_rules_of_bindax_are_read_as_jax_has_them():
         ad.get_primitive_transpose(Primitive("jax_names.bare"))
 
 
+def test_symbolic_zeros_come_out_of_mapped_rules():
+    rounded = Primitive("jax_names.rounded")
+    rounded.multiple_results = True
+    rounded.def_impl(lambda x: [x * 2, jnp.round(x)])
+    rounded.def_abstract_eval(lambda x: [x, x])
+
+    def one(x, t):
+        return [x * 2, jnp.round(x)], [t * 2, Zero.like(x)]
+
+    ad.primitive_jvps[rounded] = lambda primals, tangents: bindax.vmap(one)(*primals, *tangents)
+    xs = jnp.array([0.4, 1.7])
+    _, slopes = bindax.jvp(lambda x: rounded.bind(x), (xs,), (jnp.ones(2),))
+    np.testing.assert_allclose(slopes, [[2, 2], [0, 0]])
+
+
 def test_derivatives_by_operand():
     product = Primitive("jax_names.product")
     product.def_impl(lambda x, y: x * y)

@@ -66,6 +66,10 @@ def test_static_arguments() -> None:
     jitted(2.0, 3.0)  # equal to 3, but of another type
     assert len(calls) == 4
 
+    # Who gives both has said it all: "flag" stands for no position, whatever the signature says.
+    with pytest.raises(TypeError, match="not an array"):
+        jitted(1.0, 2, "flag")
+
     def named(x: Any, times: int) -> Any:
         return x * float(times)
 

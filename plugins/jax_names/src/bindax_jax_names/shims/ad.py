@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from bindax.tree_util import register_pytree_node
 from bindax_core.extend import Primitive, UndefPrimal, Zero, rules
 from bindax_core.extend import add_tangents as add_tangents
 from bindax_core.extend import instantiate_zeros as instantiate_zeros
@@ -39,13 +40,23 @@ Function = Callable[..., Any]
 UndefinedPrimal = UndefPrimal
 add_jaxvals = add_tangents
 
+# Rules of packages return symbolic zeros out of mapped functions, as nodes without leaves.
+register_pytree_node(Zero, lambda zero: ((), zero.aval), lambda aval, _: Zero(aval))
+
 
 def _jvp_of(primitive: Primitive, rule: Function) -> Any:
     def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
         outs, out_tangents = rule(tuple(primals), tuple(tangents), **params)
-        return outs, out_tangents
+        if not primitive.multiple_results:
+            return outs, _zero_of(out_tangents, outs)
+        return outs, [_zero_of(t, x) for t, x in zip(out_tangents, outs, strict=True)]
 
     return rules.jvp(jvp, symbolic_zeros=True)
+
+
+def _zero_of(tangent: Any, x: Any) -> Any:
+    """A tangent; a symbolic zero, which may come out of a mapped function, with the type of x."""
+    return Zero.like(x) if type(tangent) is Zero else tangent
 
 
 def _jvp_for_jax(primitive: Primitive, function: Function) -> Function:

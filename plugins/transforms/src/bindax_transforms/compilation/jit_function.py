@@ -444,6 +444,7 @@ def _chosen_options(given: Any) -> tuple[Any, ...]:
 
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
-    statics, donates = complete(fun, *static), complete(fun, *donated)
+    # As in JAX, who gives both positions and names has said it all.
+    statics, donates = (x if all(x) else complete(fun, *x) for x in (static, donated))
     check_positions(fun, statics[0], donates[0])
     return JittedFunction(fun, JitOptions(*statics, *donates, *others))

@@ -161,14 +161,13 @@ def checkpoint(
             put into a branch of a conditional, elsewhere behind an optimization barrier.)
         policy: which intermediate values are saved, one of ``checkpoint_policies`` or a hashable
             function ``(primitive, *avals, **params) -> bool``; None saves none.
-        static_argnums: positions of arguments that are hashable Python values.
+        static_argnums: positions of arguments that are no arrays: any Python values.
 
     Returns:
         A function with the arguments and results of ``fun``; without ``fun``, a decorator.
 
     Raises:
-        TypeError: when the policy is no hashable function, an argument no array, or a static
-            argument not hashable.
+        TypeError: when the policy is no hashable function, or an argument no array.
 
     The method is described by Griewank and Walther, *Evaluating Derivatives* (2008), chapter 12.
 

@@ -165,6 +165,8 @@ def split_static(
                     f"{value.aval.str_short()}. What is differentiated, mapped or an argument of "
                     f"a traced function has no value to specialize on; do not declare it static."
                 ) from None
+            if name == "checkpoint":
+                continue  # it keeps no program by the value
             raise TypeError(
                 f"{name} of {describe_function(fun)}: the static argument {which!r} is not "
                 f"hashable: {value!r:.80} of type {type(value).__name__}. Static arguments are "
