@@ -211,3 +211,24 @@ def test_methods_of_the_type_of_arrays_are_functions_of_an_array():
 )
 def test_names_that_packages_ask_for_while_they_are_imported(path, name):
     assert hasattr(alias_module(path), name)
+
+
+class _Pair(Primitive):
+    multiple_results = True
+
+    def __init__(self):
+        super().__init__("jax_names.pair")
+
+    def impl(self, x, *, by):
+        return x, x * by
+
+    def abstract_eval(self, x, *, by):
+        return (x, x), frozenset()
+
+
+def test_a_subclass_gives_rules_as_methods():
+    pair = _Pair()
+    x = np.array([1.0, 2.0], np.float32)
+    first, second = pair.bind(x, by=3.0)
+    np.testing.assert_allclose(second, 3 * np.asarray(first))
+    assert len(bindax.make_jaxpr(lambda x: pair.bind(x, by=3.0))(x).out_avals) == 2

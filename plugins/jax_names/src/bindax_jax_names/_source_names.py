@@ -33,6 +33,7 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
                 "Literal",
                 "Primitive",
                 "ShapedArray",
+                "Trace",
                 "Tracer",
                 "Var",
                 "eval_jaxpr",

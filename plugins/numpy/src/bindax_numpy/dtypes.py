@@ -69,7 +69,7 @@ class ScalarType(type):
         return isinstance(other, type) and other is cls.dtype.type
 
     def __hash__(cls) -> int:
-        return hash(cls.dtype)
+        return hash(cls.dtype.type)  # as NumPy's class, so that either is found in a set
 
     def __repr__(cls) -> str:
         return f"<dtype {cls.__name__} of bindax.numpy>"
