@@ -44,7 +44,7 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.example_libraries.optimizers": (f"{_SHIMS}.example_optimizers",),
     "jax.example_libraries.stax": (f"{_SHIMS}.stax",),
     "jax.experimental.shard_map": ("bindax",),
-    "jax.experimental.sparse": ("bindax.experimental.sparse", f"{_SHIMS}.sparse"),
+    "jax.experimental.sparse": ("bindax.experimental.sparse",),
     "jax.experimental.colocated_python.serialization": (f"{_SHIMS}.colocated",),
     "jax.experimental.hijax": (f"{_SHIMS}.hijax",),
     "jax.experimental.layout": (f"{_SHIMS}.layout",),
