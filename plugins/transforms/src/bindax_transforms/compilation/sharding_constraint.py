@@ -112,7 +112,7 @@ def _vmap(
                 f"with_sharding_constraint inside divides by that mesh axis already."
             )
         spec = sharding.spec.inserted(dim, names or PartitionSpec.UNCONSTRAINED)
-        sharding = sharding.with_spec(spec)
+        sharding = NamedSharding(sharding.mesh, spec, memory_kind=sharding.other_memory)
     return sharding_constraint_p.bind(x, sharding=sharding), dim
 
 
