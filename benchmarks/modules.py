@@ -68,11 +68,22 @@ def call_cases(count: int, theirs: Any, jax: Any) -> dict[str, Case]:
         exchanged.train = not exchanged.train
         lifted(exchanged)
 
+    grown = flat_module(ours, arrays)
+    added = ours.Param(arrays[0])
+
+    def after_a_growth() -> None:
+        if hasattr(grown, "added"):
+            del grown.added
+        else:
+            grown.added = added
+        lifted(grown)
+
     cases: dict[str, Case] = {
         f"flat, {count}": lambda: plain(*arrays),
         f"nnx.jit, {count}": lambda: lifted(module),
         f"nnx.jit after a change elsewhere, {count}": after_a_change,
         f"nnx.jit after an attribute was exchanged, {count}": after_an_exchange,
+        f"nnx.jit after an attribute was added or deleted, {count}": after_a_growth,
     }
     if theirs is not None:
         flax_arrays = [jax.numpy.asarray(x) for x in host]

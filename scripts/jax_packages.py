@@ -2,7 +2,8 @@
 
 ``python scripts/jax_packages.py --sources FOLDER [--python PYTHON] [PACKAGE ...]`` runs, one after
 the other, the files named below: of installed packages, or of source distributions that were
-unpacked into FOLDER. Each run is a process of PYTHON, an environment with the packages, JAX and
+unpacked into FOLDER; that of jaxopt has no tests, so those of its repository go into its folder
+``tests``. Each run is a process of PYTHON, an environment with the packages, JAX and
 bindax in it. Results are kept in ``docs/jax_packages.json``, so that packages can be run one by
 one; ``docs/jax_packages.md`` is written from it. Reports of pytest are kept in ``--reports``; one
 of JAX that is there already is used again.
@@ -49,10 +50,22 @@ SAMPLES: dict[str, tuple[str, str]] = {
     "mctx": ("mctx/_src/tests", "qtransforms policies seq_halving"),
     "numpyro": (
         "sdist:numpyro/test",
-        "test_handlers test_optimizers test_distributions_util test_util test_diagnostics",
+        (
+            "test_handlers test_optimizers test_distributions_util test_util test_diagnostics "
+            "test_compile test_constraints test_distributions.py::test_jit_log_likelihood "
+            "test_distributions.py::test_sample_gradient"
+        ),
     ),
     "e3nn-jax": ("sdist:e3nn_jax/tests/_src", "irreps rotation basic perm irreps_array"),
-    "blackjax": ("sdist:blackjax/tests", "test_util test_diagnostics mcmc/test_integrators"),
+    "blackjax": (
+        "sdist:blackjax/tests",
+        (
+            "test_util test_diagnostics mcmc/test_integrators mcmc/test_metrics mcmc/test_proposal "
+            "mcmc/test_trajectory mcmc/test_uturn mcmc/test_mala mcmc/test_slice "
+            "optimizers/test_optimizers sgmcmc/test_gradients smc/test_resampling smc/test_solver"
+        ),
+    ),
+    "jaxopt": ("sdist:jaxopt/tests", "bisection bfgs broyden isotonic projected_gradient"),
     "flax": ("sdist:flax/tests", "linen/linen_activation nnx/state nnx/rngs nnx/module"),
 }
 """By distribution: the folder of its tests, and the files of the sample, as in ``NAME_test.py``."""
@@ -164,6 +177,7 @@ def page(rows: dict[str, Any]) -> str:
     for name in sorted(rows):
         place, files = SAMPLES[name]
         lines.append(f"| {name} | `{place}` | {', '.join(files.split())} |")
+    lines += ["", "The tests of jaxopt are those of its repository: its distributions have none."]
     return "\n".join(lines) + "\n"
 
 

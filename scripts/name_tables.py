@@ -20,7 +20,7 @@ from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,6 +32,7 @@ class Page(NamedTuple):
     title: str
     modules: Sequence[str]
     arrays: bool = False
+    package: str = "jax"
 
 
 SHARDING = "no `out_sharding`: the type of an array says nothing of its sharding"
@@ -39,7 +40,14 @@ CHANGED_COPY = "returns a changed copy at once, where JAX asks for `inplace=Fals
 CASTS = "no dtype of this width: NumPy has no arithmetic of it to evaluate with"
 OTHER_FORMATS = "`BCOO` is the one format; `BCOO.from_scipy_sparse` takes all of SciPy's"
 PRIVATE = "no part of the interface: a module, a helper or an import of JAX's own"
+LINEN = "a bridge to the older modules of Flax, which are not here"
+MODES = "a setting of Flax for modules without references; here there is one mode"
+INSIDE = "a piece of Flax's own machinery; `nnx.lift` and `nnx.split` do its work"
 NO_PRIMITIVE = "no primitive: the operation is made of gathers, scatters and sums"
+
+OF_MODES = ("graph", "graph_updates")
+"""Parameters of functions of Flax for its modes, of which there is one here."""
+FLAX_MODULES = ("nnx", "core.meta", "linen.partitioning")
 
 ABSENT = {
     "numpy.float6_e2m3fn": CASTS,
@@ -57,6 +65,45 @@ ABSENT = {
     "experimental.sparse.JAXSparse": OTHER_FORMATS,
     "experimental.sparse.SparseEfficiencyWarning": "layouts that store zeros are an error",
     "experimental.sparse.*": PRIVATE,
+    "nnx.TrainState": LINEN,
+    "nnx.logical_axis_rules": "names of axes are those of the mesh; see `sharding` metadata",
+    "nnx.*variable_name*": LINEN,
+    "nnx.variable_type_from_name": LINEN,
+    "nnx.set_graph_*": MODES,
+    "nnx.with_rngs": MODES + "; see `split_rngs` and `fork_rngs`",
+    "nnx.*eager_sharding": MODES,
+    "nnx.var_defaults": MODES,
+    "nnx.vars_as": MODES,
+    "nnx.with_vars": MODES,
+    "nnx.to_tree": MODES,
+    "nnx.from_tree": MODES,
+    "nnx.prefix": MODES,
+    "nnx.NodeStates": INSIDE,
+    "nnx.*Context": INSIDE,
+    "nnx.*_context": INSIDE,
+    "nnx.GraphState": INSIDE,
+    "nnx.FlatState": "`to_flat_state` returns pairs of paths and variables",
+    "nnx.PureState": "a nested dictionary",
+    "nnx.flatten": INSIDE,
+    "nnx.unflatten": INSIDE,
+    "nnx.unpack": INSIDE,
+    "nnx.call": "`GraphDef.apply` calls methods of a graph of structure and state",
+    "nnx.capture": "`sow`, `perturb` and `pop` record and take out",
+    "nnx.check_pytree": "each call checks what it is given",
+    "nnx.has_data": "see `is_data`",
+    "nnx.register_data_type": "types are registered as pytree or graph nodes",
+    "nnx.checkify": "`checkify` a function of the states of `split`",
+    "nnx.as_abstract": "`eval_shape` and `get_named_sharding`",
+    "nnx.abstract_with_sharding": "`eval_shape` and `get_named_sharding`",
+    "nnx.get_abstract_model": "`eval_shape` and `get_named_sharding`",
+    "nnx.transform_metadata": "the argument of this name of `vmap` and `scan`",
+    "nnx.view_info": "see `help` of the module",
+    "nnx.pool": "see `avg_pool`, `max_pool` and `min_pool`",
+    "nnx.restore_int_paths": "`load` keeps integers in paths",
+    "nnx.Initializer": "a type for annotations",
+    "core.meta.LogicalNames": "a type for annotations",
+    "core.meta.*global_mesh*": "see `bindax.sharding.get_mesh`",
+    "linen.*": LINEN,
 }
 """Reasons by name or pattern; the first that fits."""
 
@@ -92,6 +139,10 @@ ARRAY_ABSENT = {
 }
 
 
+MINE = {"core.meta": "meta", "linen.partitioning": "meta"}
+"""Modules of bindax that are called otherwise."""
+
+
 class Row(NamedTuple):
     """One name: how it compares, and why it differs or is absent."""
 
@@ -117,6 +168,15 @@ def shown(value: Any) -> str:
     return "function" if callable(value) else repr(value).strip("'")
 
 
+def is_left_out(theirs: inspect.Parameter, mine: inspect.Parameter) -> bool:
+    """Tell whether both mean that nothing was given, as for decorators and sets of options."""
+    nothing = (None, inspect.Parameter.empty)
+    given = shown(theirs.default).lower()
+    return any(mine.default is x for x in nothing) and (
+        "missing" in given or given == "frozendict({})"
+    )
+
+
 def mismatches(theirs: Callable[..., Any], mine: Callable[..., Any]) -> Iterator[str]:
     """Yield what a call of the one has that a call of the other has not."""
     wanted, there = parameters(theirs), parameters(mine)
@@ -128,7 +188,7 @@ def mismatches(theirs: Callable[..., Any], mine: Callable[..., Any]) -> Iterator
     place = 0
     for name, parameter in wanted.items():
         by_position = parameter.kind in positional
-        if parameter.kind in various or name.startswith("_"):
+        if parameter.kind in various or name.startswith("_") or name in OF_MODES:
             continue
         own = there.get(name)
         if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -141,7 +201,7 @@ def mismatches(theirs: Callable[..., Any], mine: Callable[..., Any]) -> Iterator
             yield f"`{name}` by name only"
         elif parameter.kind is not parameter.POSITIONAL_ONLY and own.kind is own.POSITIONAL_ONLY:
             yield f"`{name}` by position only"
-        elif shown(own.default) != shown(parameter.default):
+        elif shown(own.default) != shown(parameter.default) and not is_left_out(parameter, own):
             yield f"`{name}` is {shown(own.default)} by default"
 
 
@@ -176,16 +236,25 @@ def pages() -> list[Page]:
         Page("nn_names.md", "`jax.nn`", ("nn", "nn.initializers")),
         Page("scipy_names.md", "`jax.scipy`", scipy_modules()),
         Page("other_names.md", "other modules of JAX", others),
+        Page("nnx_names.md", "`flax.nnx`", FLAX_MODULES, package="flax"),
     ]
+
+
+def is_of_flax(value: Any) -> bool:
+    """Tell whether a value is no module, type variable or function of another package."""
+    return not isinstance(value, (ModuleType, TypeVar)) and (
+        not callable(value) or getattr(value, "__module__", "").startswith("flax")
+    )
 
 
 def rows(page: Page) -> Iterator[Row]:
     """Yield all names of the modules of a page, and of arrays, in order."""
     for module in page.modules:
-        theirs = importlib.import_module(f"jax.{module}")
-        mine = importlib.import_module(f"bindax.{module}")
+        theirs = importlib.import_module(f"{page.package}.{module}")
+        mine = importlib.import_module(f"bindax.{MINE.get(module, module)}")
         for name in sorted(n for n in dir(theirs) if not n.startswith("_")):
-            yield compared(module, name, getattr(theirs, name), mine)
+            if page.package == "jax" or is_of_flax(getattr(theirs, name)):
+                yield compared(module, name, getattr(theirs, name), mine)
     if not page.arrays:
         return
     space = importlib.import_module("bindax.numpy")
@@ -203,10 +272,11 @@ def text(page: Page) -> str:
     if unexplained:
         raise SystemExit(f"no reason is given why these are absent: {unexplained}")
     same = [row for row in found if row.state == "same"]
+    source = f"{page.package}` {version(page.package)}"
     lines = [
         f"# Names of {page.title}",
         "",
-        f"Written by `scripts/name_tables.py` from `jax` {version('jax')}. Of {len(found)} names",
+        f"Written by `scripts/name_tables.py` from `{source}. Of {len(found)} names",
         f"{len(same)} are the same: whoever calls the one by position or name may call the other.",
         "What a call does differently is in [differences from JAX](differences.md), and which",
         "dtype it has in [dtypes and promotion](dtypes.md).",

@@ -143,7 +143,31 @@ def differs():
         multihost_utils.process_allgather(np.ones(2 + me))
 
 
+def raises():
+    """Call a host function that raises in one process, in a program that then sums over all."""
+    count, me = join()
+    mesh = bindax.make_mesh((count,), ("process",))
+    x = bindax.make_array_from_process_local_data(NamedSharding(mesh, P("process")), np.ones(2))
+    failing = [True]
+
+    def host(x):
+        if me == 1 and failing[0]:
+            raise KeyError("here")
+        return x
+
+    def part(x):
+        kind = bindax.ShapeDtypeStruct(x.shape, x.dtype)
+        return lax.psum(bindax.pure_callback(host, kind, x), "process")
+
+    total = bindax.jit(bindax.shard_map(part, mesh=mesh, in_specs=P("process"), out_specs=P()))
+    who = "" if me == 1 else "in process 1 "
+    with pytest.raises(bindax.errors.BackendError, match=f"failed, because {who}the host callback"):
+        total(x)
+    failing.clear()
+    failing.append(False)
+    np.testing.assert_array_equal(np.asarray(total(x)), np.full(2, float(count)))
+
+
 if __name__ == "__main__":
-    {"values": values, "refusals": refusals, "waits": waits, "differs": differs}[sys.argv[1]](
-        *sys.argv[2:]
-    )
+    programs = (values, refusals, waits, differs, raises)
+    {program.__name__: program for program in programs}[sys.argv[1]](*sys.argv[2:])

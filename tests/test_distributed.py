@@ -112,6 +112,10 @@ def test_programs_that_are_not_the_same_are_an_error(start):
     finished(start(2, PROGRAM, "differs"))
 
 
+def test_a_host_function_that_raises_in_one_process_is_an_error_in_all(start):
+    finished(start(2, PROGRAM, "raises"))
+
+
 def test_what_does_not_fit_is_refused(start):
     import socket
 

@@ -498,6 +498,13 @@ def test_leaks_are_found_when_a_trace_ends(transform: Any) -> None:
     kept.clear()
 
 
+def test_traced_values_stay_where_they_are() -> None:
+    doubled = bindax.jit(
+        lambda x: bindax.device_get({"x": x, "one": bindax.numpy.ones(2)})["x"] * 2
+    )
+    assert doubled(3.0) == 6.0
+
+
 def test_the_generator_of_keys() -> None:
     with bindax.default_prng_impl("rbg"):
         assert str(bindax.random.key(0).dtype) == "key<rbg>"

@@ -110,6 +110,7 @@ if _typing.TYPE_CHECKING:
     from bindax_core.sharding import P as P
     from bindax_core.sharding import make_mesh as make_mesh
     from bindax_core.sharding import set_mesh as set_mesh
+    from bindax_parallel import pmap as pmap
     from bindax_parallel import shard_map as shard_map
     from bindax_random import debug_key_reuse as debug_key_reuse
     from bindax_transforms import JittedFunction as JittedFunction
@@ -170,6 +171,7 @@ _MODULES = (
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
+    "pmap": "bindax_parallel",
     "shard_map": "bindax_parallel",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,19 @@ def test_functions_that_close_over_values_are_changed() -> None:
         assert closing(4)(9) == 8
     assert function(9) == 10
     assert closing(4)(9) == 10
+
+
+@functools.cache
+def table() -> int:
+    return 40 + 2
+
+
+def test_remembered_values_are_made_anew() -> None:
+    assert table() == 42
+    edit = edits_of([table.__wrapped__.__code__])[0]
+    with in_force(changed_codes(edit)):
+        assert table() != 42
+    assert table() == 42
 
 
 def test_runs_of_a_line_are_seen() -> None:

@@ -31,6 +31,22 @@ def _run(bx: Any, names: list[str]) -> dict[str, Any]:
     return found
 
 
+def _pmapped(bx: Any) -> list[Any]:
+    """Calls of ``pmap``: axes, static and keyword arguments, fewer elements than devices."""
+    rows = np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32)
+
+    def part(scale: int, x: Any, *, shift: Any) -> Any:
+        return bx.lax.psum(x * scale, "i") - x, {"shifted": x.sum() + shift}
+
+    options = {"static_broadcasted_argnums": 0, "axis_name": "i"}
+    runs = [
+        bx.pmap(part, in_axes=(None, 0), **options)(3, rows, shift=rows[:, 0]),
+        bx.pmap(part, in_axes=(None, 1), out_axes=(1, 0), **options)(2, rows, shift=rows[0]),
+        bx.pmap(bx.numpy.sin, devices=bx.devices()[2:4])(rows[:2]),
+    ]
+    return [(len(x.devices()), np.asarray(x)) for x in bx.tree.leaves(runs)]
+
+
 def main(first: str, *names: str) -> None:
     """Run the programs with both."""
     other = {"jax": "bindax", "bindax": "jax"}[first]
@@ -43,6 +59,9 @@ def main(first: str, *names: str) -> None:
             print(f"{name}: {first} has {used}, {other} has {theirs[name][0]}")
         for x, y in zip(leaves, theirs[name][1], strict=True):
             np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=2e-5, atol=1e-6)
+    for (count, x), (devices, y) in zip(_pmapped(one), _pmapped(two), strict=True):
+        assert count == devices
+        np.testing.assert_allclose(x, y, rtol=2e-5, atol=1e-6)
     assert float(one.numpy.ones(3).sum()) == float(two.numpy.ones(3).sum()) == 3.0
     print("done")
 

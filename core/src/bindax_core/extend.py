@@ -65,7 +65,6 @@ from bindax_core.kernel._source_info import register_internal as register_intern
 from bindax_core.kernel._source_info import user_source_info as user_source_info
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
 from bindax_core.kernel._stack import full_lower as full_lower
-from bindax_core.kernel._stack import full_raise as full_raise
 from bindax_core.kernel._stack import new_base as new_base
 from bindax_core.kernel._stack import new_main as new_main
 from bindax_core.kernel._stack import trace_state as trace_state
@@ -73,6 +72,7 @@ from bindax_core.kernel._trace import MainTrace as MainTrace
 from bindax_core.kernel._trace import Origin as Origin
 from bindax_core.kernel._trace import Trace as Trace
 from bindax_core.kernel._trace import Tracer as Tracer
+from bindax_core.kernel._trace import full_raise as full_raise
 from bindax_core.kernel.rules import Effect as Effect
 from bindax_core.kernel.rules import abstract_eval as abstract_eval
 from bindax_core.kernel.rules import dce as dce
@@ -105,6 +105,7 @@ from bindax_core.runtime._backend import unregister_backend as unregister_backen
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
 from bindax_core.runtime._guards import note_transfer as note_transfer
+from bindax_core.runtime._kernels import kernel_sources as kernel_sources
 from bindax_core.runtime._memories import DeviceMemories as DeviceMemories
 from bindax_core.runtime._number_types import admitted_array as admitted_array
 from bindax_core.runtime._number_types import admitted_dtype as admitted_dtype

@@ -213,6 +213,20 @@ def test_gradients_by_sparse_arguments() -> None:
     assert rows.shape == (3, m.nse)
 
 
+def test_arguments_that_derivatives_do_not_take() -> None:
+    m = stored(dense(3, 4))
+    with pytest.raises(TypeError, match="fun of jacfwd must be a function, but got 3"):
+        sparse.jacfwd(3)
+    with pytest.raises(ValueError, match="argnums=2 of jacrev must name at least one of the 1 pos"):
+        sparse.jacrev(jnp.sum, argnums=2)(m)
+    with pytest.raises(TypeError, match="jacrev takes an integer for argnums, but got 'a'"):
+        sparse.jacobian(jnp.sum, argnums="a")(m)
+    with pytest.raises(TypeError, match="random_bcoo takes a number for nse, but got 'a'"):
+        sparse.random_bcoo(key(0), (2, 3), nse="a")
+    with pytest.raises(TypeError, match=r"eye takes an integer for k, but got 0\.5"):
+        sparse.eye(3, k=0.5)
+
+
 Y = dense(4, 3, seed=1)
 
 

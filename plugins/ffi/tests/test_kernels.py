@@ -6,6 +6,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,26 @@ COMPILER = os.environ.get("CXX") or shutil.which("c++") or shutil.which("clang++
 X = np.arange(6, dtype=np.float32)
 F32 = ShapeDtypeStruct((6,), np.float32)
 COUNT = ShapeDtypeStruct((), np.int64)
+
+
+READ = """
+import ctypes, sys
+import numpy as np
+from bindax_core.errors import BackendError
+from bindax_export import deserialize
+from bindax_ffi import pycapsule, register_ffi_target
+
+with open(sys.argv[1], "rb") as file:
+    read = deserialize(file.read())
+try:
+    read.call(np.ones(6, np.float32), np.ones(6, np.float32))
+except BackendError as error:
+    print(error)
+library = ctypes.CDLL(sys.argv[2])
+register_ffi_target("test.Axpy", pycapsule(library.AxpyHandler))
+print(read.call(np.ones(6, np.float32), np.ones(6, np.float32)).tolist())
+"""
+"""What a process does that has an exported program, and at first no kernel."""
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +169,22 @@ def test_the_same_kernel_in_jax(library):
     theirs = jax.ffi.ffi_call("test.InJax", kind)(X, X, a=np.float32(2))
     # XLA knows the target, whoever registered it.
     np.testing.assert_array_equal(ffi_call("test.InJax", F32)(X, X, a=np.float32(2)), theirs)
+
+
+def test_an_exported_program_in_a_process_without_the_kernel(library, tmp_path):
+    export = pytest.importorskip("bindax_export")
+    program = jit(lambda x, y: ffi_call("test.Axpy", F32)(x, y, a=np.float32(2)) + 1)
+    allowed = [export.DisabledSafetyCheck.custom_call("test.Axpy")]
+    exported = export.export(program, disabled_checks=allowed)(F32, F32)
+    path = tmp_path / "program"
+    path.write_bytes(exported.serialize())
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(path), library._name],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    *refused, last = done.stdout.splitlines()
+    assert "calls the kernel 'test.Axpy', which nobody registered in this process" in refused[-1]
+    assert last == str([4.0] * 6)

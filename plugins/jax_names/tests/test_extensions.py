@@ -11,6 +11,7 @@ import bindax
 from bindax import numpy as jnp
 from bindax_core import rule_coverage
 from bindax_core.extend import Zero
+from bindax_jax_names._alias import alias_module
 from bindax_jax_names.shims import ad, batching, extend_core, linear_util, mlir, partial_eval
 from bindax_jax_names.shims._primitive import Primitive
 from bindax_jax_names.shims.api_util import flatten_fun, flatten_fun_nokwargs
@@ -162,3 +163,72 @@ def test_the_state_of_tracing():
     bindax.make_jaxpr(lambda x: seen.append(extend_core.get_opaque_trace_state()))(1.0)
     assert seen[0] != outside
     assert extend_core.get_opaque_trace_state() == outside
+
+
+def test_tables_of_operands_can_be_read_and_filled():
+    from bindax_jax_names.shims import core, xla
+
+    class Variable:
+        """A type of a package."""
+
+    assert core.pytype_aval_mappings[np.ndarray](np.ones(2, np.float32)).shape == (2,)
+    core.pytype_aval_mappings[Variable] = core.pytype_aval_mappings[np.ndarray]
+    assert Variable in core.pytype_aval_mappings
+    assert Variable not in xla.canonicalize_dtype_handlers
+    del core.pytype_aval_mappings[Variable]
+
+
+def test_the_registry_of_containers_is_an_object():
+    from bindax_jax_names.shims.tree_util import default_registry
+
+    children, _ = default_registry.flatten_one_level({"a": 1, "b": [2]})
+    assert list(children) == [1, [2]]
+    assert default_registry.flatten_one_level(3.0) is None
+    assert default_registry.flatten([1, (2,)])[0] == [1, 2]
+
+
+def test_methods_of_the_type_of_arrays_are_functions_of_an_array():
+    x = jnp.arange(4.0)
+    assert float(bindax.Array.mean(x)) == 1.5
+    assert bindax.Array.all.__name__ == "all"
+    with pytest.raises(AttributeError, match="nothing_of_this_name"):
+        bindax.Array.nothing_of_this_name
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("jax.core", "Effects"),
+        ("jax.core", "pytype_aval_mappings"),
+        ("jax.interpreters.xla", "canonicalize_dtype_handlers"),
+        ("jax.interpreters.batching", "register_vmappable"),
+        ("jax.experimental.colocated_python.serialization", "DeviceList"),
+        ("jax.extend.ifrt_programs", "ifrt_programs"),
+        ("jax._src.core", "Primitive"),
+        ("jax._src.literals", "TypedFloat"),
+        ("jax._src.pjit", "jit_p"),
+    ],
+)
+def test_names_that_packages_ask_for_while_they_are_imported(path, name):
+    assert hasattr(alias_module(path), name)
+
+
+class _Pair(Primitive):
+    multiple_results = True
+
+    def __init__(self):
+        super().__init__("jax_names.pair")
+
+    def impl(self, x, *, by):
+        return x, x * by
+
+    def abstract_eval(self, x, *, by):
+        return (x, x), frozenset()
+
+
+def test_a_subclass_gives_rules_as_methods():
+    pair = _Pair()
+    x = np.array([1.0, 2.0], np.float32)
+    first, second = pair.bind(x, by=3.0)
+    np.testing.assert_allclose(second, 3 * np.asarray(first))
+    assert len(bindax.make_jaxpr(lambda x: pair.bind(x, by=3.0))(x).out_avals) == 2

@@ -183,3 +183,34 @@ def test_pooling_under_jit(init: float, computation: Any) -> None:
         np.testing.assert_array_equal(bindax_transforms.jit(function)(x), expected)
         slope = bindax_transforms.grad(lambda x, f=function: f(x).sum())
         np.testing.assert_array_equal(bindax_transforms.jit(slope)(x), slope(x))
+
+
+PARTS = [0.0, 1.0, -2.0, np.inf, -np.inf, np.nan]
+PLANE = np.array([complex(a, b) for a in PARTS for b in PARTS])
+
+
+@pytest.mark.parametrize("name", ["abs", "exp", "atan", "atanh", "rsqrt", "log", "sqrt", "tanh"])
+def test_complex_infinities_and_nan_are_those_of_compiled_programs(name: str) -> None:
+    function = getattr(lax, name)
+    assert_equal_but_for_nan(function(PLANE), bindax_transforms.jit(function)(PLANE))
+
+
+def test_quotients_of_complex_infinities_are_those_of_compiled_programs() -> None:
+    x, y = np.repeat(PLANE, len(PLANE)), np.tile(PLANE, len(PLANE))
+    assert_equal_but_for_nan(lax.div(x, y), bindax_transforms.jit(lax.div)(x, y))
+    assert complex(lax.div(1 + 1j, complex(np.inf, np.nan))) == 0
+
+
+def test_powers_of_zero_have_an_angle_for_real_exponents_alone() -> None:
+    x, y = np.zeros(3, np.complex128), np.array([2, 2 + 1j, 0.5 - 1j])
+    out = lax.pow(x, y)
+    assert_equal_but_for_nan(out, bindax_transforms.jit(lax.pow)(x, y))
+    assert np.isnan(out).tolist() == [False, True, True]
+
+
+def assert_equal_but_for_nan(found: Any, expected: Any) -> None:
+    """Two complex numbers of which a part is nan are equal here."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    missing = np.isnan(found)
+    np.testing.assert_array_equal(missing, np.isnan(expected))
+    np.testing.assert_allclose(found[~missing], expected[~missing], rtol=1e-14, atol=1e-14)

@@ -29,6 +29,23 @@ CASES = {
         lambda: nn.scaled_matmul(Q[0], Q[0], Q[0, :, :2], Q[0]),
         "scales must have the first two sizes",
     ),
+    "softmax": (lambda: nn.softmax(X, axis=5), "softmax: axis 5 is out of bounds"),
+    "log_softmax": (lambda: nn.log_softmax(X, axis=(0, 9)), "log_softmax: axis 9 is out"),
+    "logsumexp": (lambda: nn.logsumexp(X, axis=4), "logsumexp: axis 4 is out of bounds"),
+    "axis of standardize": (
+        lambda: nn.standardize(X, axis=4),
+        "standardize: axis 4 is out of bounds",
+    ),
+    "axis of glu": (lambda: nn.glu(X, axis=9), "glu: axis 9 is out of bounds"),
+    "classes": (lambda: nn.one_hot(0, -1), "one_hot: num_classes must not be negative, .* -1"),
+    "in_axis": (
+        lambda: nn.initializers.glorot_normal(in_axis=5)(None, (3, 4)),
+        "variance_scaling: in_axis 5 is out of bounds",
+    ),
+    "bias": (
+        lambda: nn.dot_product_attention(Q, Q, Q, bias=np.ones((7, 7))),
+        "dot_product_attention: bias cannot be added: .* sizes",
+    ),
     "mode": (lambda: nn.get_scaled_dot_general_config("fp8"), "mode must be .* it is 'fp8'"),
 }
 
@@ -43,6 +60,11 @@ def test_wrong_values(case):
 def test_number_of_classes():
     with pytest.raises(TypeError, match=r"num_classes and axis must be integers .* 2\.5"):
         nn.one_hot(0, 2.5)
+
+
+def test_slopes_are_arrays():
+    with pytest.raises(TypeError, match=r"leaky_relu takes arrays and scalars, .* 'a'"):
+        nn.leaky_relu(X, "a")
 
 
 def test_lists_are_no_arrays():

@@ -178,8 +178,9 @@ def test_what_jit_keeps_of_a_graph_follows_its_changes():
         root = make_graph(rng)
         root.flag, root.rate = True, 1.0
         plan = plan_of((root,))
-        for _ in range(6):
-            exchange(rng, root)
+        spare = rng.choice([Cell(np.zeros(2, "f4")), 7, Node()])
+        for _ in range(8):
+            exchange(rng, root, spare)
             kept = plan_of((root,))
             followed += kept is plan
             plan = kept
@@ -191,12 +192,18 @@ def test_what_jit_keeps_of_a_graph_follows_its_changes():
     assert followed > 300
 
 
-def exchange(rng, root):
+def exchange(rng, root, spare):
     """Change an attribute, most often to one like it."""
     nodes, cells = reachable(root)
     node = rng.choice(nodes)
-    kind = rng.choice(["flag", "flag", "rate", "cell", "cell", "metadata", "tree", "program"])
-    if kind == "flag":
+    kinds = ["flag", "flag", "rate", "cell", "cell", "metadata", "tree", "program", "toggle"]
+    kind = rng.choice([*kinds, "toggle", "toggle"])
+    if kind == "toggle":
+        if hasattr(root, "spare"):
+            del root.spare
+        else:
+            root.spare = spare
+    elif kind == "flag":
         root.flag = rng.choice([True, 1, 2, "text", None, 0.0, -0.0])
     elif kind == "rate":
         root.rate = rng.random()
@@ -212,6 +219,21 @@ def exchange(rng, root):
     else:
         run([("delete", *(rng.random() for _ in range(4)))], root, 0.0)
         root.flag, root.rate = True, 1.0
+
+
+def test_a_graph_that_is_as_it_was_has_the_plan_that_it_had():
+    root = Node()
+    root.cell = Cell(jnp.zeros(2))
+    first = plan_of((root,))
+    root.extra = extra = Cell(jnp.ones(2))
+    second = plan_of((root,))
+    assert second is not first
+    del root.extra
+    assert plan_of((root,)) is first
+    root.extra = extra
+    assert plan_of((root,)) is second
+    extra.set_metadata(role="other")
+    assert plan_of((root,)).structure is not second.structure
 
 
 def test_exchanged_attributes_meet_the_program_that_was_traced_for_them():

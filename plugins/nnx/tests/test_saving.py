@@ -1,6 +1,10 @@
 """Checkpoints and safetensors: round trips, and what is refused."""
 
 import json
+import subprocess
+import sys
+import threading
+import time
 
 import ml_dtypes
 import numpy as np
@@ -153,3 +157,74 @@ def test_a_failed_write_leaves_the_former_file(tmp_path, monkeypatch):
         nnx.save_safetensors(path, {"a": np.zeros(1)})
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize("directory", [False, True])
+def test_readers_and_writers_at_once_see_whole_checkpoints(tmp_path, directory):
+    path, stop, errors, read = tmp_path / "x", threading.Event(), [], []
+    nnx.save(path, {"a": np.zeros(5000)}, directory=directory)
+
+    def repeat(step):
+        while not stop.is_set():
+            try:
+                step()
+            except Exception as error:
+                errors.append(error)
+
+    def write(number):
+        tree = {"a": np.full(5000, float(number))}
+        nnx.save(path, tree, overwrite=True, directory=directory)
+
+    def look():
+        (array,) = nnx.load(path).values()
+        assert len(set(np.asarray(array).tolist())) == 1
+        read.append(array)
+
+    steps = [lambda: write(1), lambda: write(2), look, look]
+    threads = [threading.Thread(target=repeat, args=(step,)) for step in steps]
+    for thread in threads:
+        thread.start()
+    while len(read) < 20 and not errors:
+        time.sleep(0.01)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from bindax import nnx
+number = 0
+print("begin", flush=True)
+while True:
+    number += 1
+    tree = {"a": np.full(10**6, number, "i4"), "b": np.full(10, number, "i4")}
+    nnx.save(sys.argv[1], tree, directory=sys.argv[2] == "1", overwrite=True)
+"""
+
+
+@pytest.mark.parametrize("directory", [False, True])
+def test_a_process_that_is_killed_leaves_a_whole_checkpoint(tmp_path, directory):
+    path = tmp_path / "x"
+    nnx.save(path, {"a": np.zeros(3, "i4"), "b": np.zeros(3, "i4")}, directory=directory)
+    command = [sys.executable, "-c", PROGRAM, str(path), str(int(directory))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    time.sleep(0.15)
+    process.kill()
+    process.communicate()
+    a, b = map(np.asarray, nnx.load(path).values())
+    assert {*a.tolist()} == {*b.tolist()}
+
+
+def test_files_that_are_cut_off_anywhere_are_refused(tmp_path):
+    path = tmp_path / "x"
+    nnx.save(path, {"a": np.arange(3), "b": np.ones((2, 3), "f4")})
+    content = path.read_bytes()
+    for size in range(len(content)):
+        path.write_bytes(content[:size])
+        with pytest.raises(nnx.CheckpointError):
+            nnx.load(path)

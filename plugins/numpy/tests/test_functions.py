@@ -186,6 +186,7 @@ def test_scalar_types_stand_for_dtypes():
     assert jnp.float32 != jnp.float64
     assert jnp.float32 != "float32"
     assert {jnp.int8: 1}[jnp.int8] == 1
+    assert jnp.int8 in {np.int8, np.int16}
     assert np.zeros(2, jnp.int16).dtype == np.int16
     assert jnp.result_type(jnp.int8, jnp.float16) == np.float16
     assert repr(jnp.int8) == "<dtype int8 of bindax.numpy>"

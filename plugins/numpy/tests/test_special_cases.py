@@ -355,3 +355,26 @@ def test_an_array_made_of_a_number_is_given_away_alone():
 def test_errors_name_what_was_called(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_arrays_of_words_have_a_shape():
+    words = np.array([["a", "b"]])
+    assert (jnp.shape(words), jnp.ndim(words), jnp.size(words, 1)) == ((1, 2), 2, 2)
+
+
+@pytest.mark.parametrize("name", ["hypot", "heaviside", "copysign"])
+def test_results_are_weak_where_all_operands_are(name):
+    function = getattr(jnp, name)
+    for run in (function, bt.jit(function)):
+        assert run(3.0, 4.0).weak_type
+        mixed = run(1.0, np.ones(1, np.float16))
+        assert (mixed.dtype, mixed.weak_type) == (np.float16, False)
+
+
+def test_frexp_of_numbers_that_compiled_programs_take_for_zero():
+    x = jnp.array([1e-39, 0.1], jnp.bfloat16)
+    for run in (jnp.frexp, bt.jit(jnp.frexp)):
+        fraction, exponent = run(x)
+        numbers = np.asarray(fraction).astype(float) * 2.0 ** np.asarray(exponent)
+        assert numbers[1] == float(x[1])
+        assert (numbers[0] == float(x[0])) or (float(fraction[0]), int(exponent[0])) == (0, 0)

@@ -74,12 +74,64 @@ def test_random_programs(seed: int, answers: Any) -> None:
     check_random(seed, answers, library(AbstractMesh), jit=False)
 
 
-def test_eight_devices_give_what_jax_gives() -> None:
-    code = "import test_shard_map; test_shard_map.check_devices()"
+def by_vmap() -> Any:
+    """The library, with ``shard_map`` as a ``vmap`` for each axis of the mesh."""
+
+    def mapped(f: Any, sizes: Any, names: Any, ins: Any, outs: Any, check: bool = True) -> Any:
+        count = int(np.prod(sizes))
+
+        def run(*args: Any) -> Any:
+            parts, axes = [], []
+            for x, spec in zip(args, ins, strict=True):
+                divided = any(spec)
+                rows = (*sizes, x.shape[0] // count, *x.shape[1:])
+                parts.append(x.reshape(rows) if divided else x)
+                axes.append(0 if divided else None)
+            batched = f
+            for name in reversed(names):
+                batched = bindax.vmap(batched, tuple(axes), axis_name=name)
+            out = batched(*parts)
+            return out.reshape(-1, *out.shape[len(sizes) + 1 :])
+
+        return run
+
+    made = library(AbstractMesh)
+    made.shard_map = mapped
+    return made
+
+
+@pytest.mark.every(8)
+@pytest.mark.parametrize("seed", range(shard_map_programs.RANDOM))
+def test_random_programs_under_vmap(seed: int, answers: Any) -> None:
+    check_random(seed, answers, by_vmap(), jit=False)
+
+
+def on_eight_devices(check: str, timeout: int) -> None:
+    code = f"import test_shard_map; test_shard_map.{check}()"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, timeout=240
+        [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, timeout=timeout
     )
     assert done.returncode == 0, done.stderr[-4000:]
+
+
+def test_eight_devices_give_what_jax_gives() -> None:
+    on_eight_devices("check_devices", 240)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_eight_devices_give_what_jax_gives_for_all_random_programs() -> None:
+    on_eight_devices("check_all_random", 3600)
+
+
+def check_all_random() -> None:
+    """Run every random program on eight devices, compiled."""
+    bindax.config.num_cpu_devices = 8
+    with np.load(HERE / "shard_map_answers.npz") as stored:
+        answers = dict(stored)
+    for seed in range(shard_map_programs.RANDOM):
+        check_random(seed, answers, library(bindax.make_mesh), jit=True)
+        print(seed, flush=True)
 
 
 def check_devices() -> None:

@@ -133,6 +133,23 @@ def test_pickles_and_copies():
     assert pickle.loads(pickle.dumps(KEYS.dtype)) == KEYS.dtype
 
 
+def test_loops_close_over_keys():
+    def draw_with(key):
+        return lax.scan(lambda x, _: (x + random.uniform(key), None), 0.0, None, length=2)[0]
+
+    first, second = random.key(1), random.key(2)
+    assert [draw_with(k) for k in (first, second)] == [
+        2 * random.uniform(k) for k in (first, second)
+    ]
+    assert bindax.jit(lambda: draw_with(first))() == draw_with(first)
+    closes_over = bindax.make_jaxpr(lambda: random.uniform(first))()
+    assert [x.dtype for x in closes_over.consts] == [first.dtype]  # one program for all keys
+
+
+def test_keys_are_left_as_they_are_on_the_host():
+    assert bindax.device_get({"key": KEYS})["key"] is KEYS
+
+
 def test_trees_and_devices():
     tree = bindax.tree.map(lambda k: k[0], {"a": KEYS, "b": [KEYS]})
     assert tree["b"][0].shape == (4,)

@@ -55,3 +55,16 @@ def test_the_message_says_where():
         with debug_key_reuse(False):
             random.bits(key)
     random.bits(key)
+
+
+def test_the_setting():
+    draw = bindax.jit(lambda k: random.bits(k) + random.bits(k), backend="numpy")
+    draw(random.key(3))  # traced while nobody looks
+    with config.override(debug_key_reuse=True):
+        with pytest.raises(Exception, match="was used by random"):
+            draw(random.key(3))
+        key = random.key(5)
+        random.bits(key)
+        with config.override(debug_key_reuse=False):
+            random.bits(key)
+    random.bits(key)

@@ -32,7 +32,7 @@ WRONG = [
     (ValueError, "float or complex dtype", lambda: random.normal(KEY, (), "int32")),
     (ValueError, "unsigned integer dtype", lambda: random.bits(KEY, (), "int32")),
     (TypeError, "must be an integer dtype", lambda: random.randint(KEY, (), 0, 1, "float32")),
-    (ValueError, "parameter 0 of shape (2,)", lambda: random.gamma(KEY, np.ones(2), (3,))),
+    (ValueError, "gamma: a of shape (2,)", lambda: random.gamma(KEY, np.ones(2), (3,))),
     (ValueError, "mode must be", lambda: random.bernoulli(KEY, mode="x")),
     (ValueError, "mode must be", lambda: random.gumbel(KEY, mode="x")),
     (TypeError, "p must be a float", lambda: random.bernoulli(KEY, 1)),

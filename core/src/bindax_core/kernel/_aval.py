@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -58,19 +58,18 @@ class ShapedArray(AbstractValue):
         shape: the sizes of the axes.
         dtype: the NumPy dtype of the elements.
         weak_type: whether the dtype came from a Python scalar and yields to that of others.
-        sharding: where such an array lies; for the types that users give in place of arrays. The
-            types of values have none.
+        sharding: where an array lies that users describe; types of values have none.
 
     >>> ShapedArray((3, 2), np.float32).str_short()
     'float32[3,2]'
     """
 
-    __slots__ = ("dtype", "shape", "sharding", "weak_type")
+    __slots__ = ("dtype", "placement", "shape", "weak_type")
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     weak_type: bool
-    sharding: Any
+    placement: Any
 
     def __new__(
         cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
@@ -84,7 +83,7 @@ class ShapedArray(AbstractValue):
         object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
-        object.__setattr__(self, "sharding", sharding)
+        object.__setattr__(self, "placement", sharding)
         # The first of two threads wins, so that there is one instance.
         key = (self.shape, dtype, self.weak_type)
         return _interned.setdefault(key if sharding is None else (*key, sharding), self)
@@ -95,9 +94,12 @@ class ShapedArray(AbstractValue):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        placed = partial(ShapedArray, sharding=self.sharding)
-        made: Any = ShapedArray if self.sharding is None else placed
-        return (made, (self.shape, self.dtype, self.weak_type))
+        make = partial(ShapedArray, sharding=self.placement)
+        return make, (self.shape, self.dtype, self.weak_type)
+
+    @property
+    def sharding(self) -> Any:
+        return self.placement
 
     @property
     def ndim(self) -> int:
@@ -109,9 +111,8 @@ class ShapedArray(AbstractValue):
 
     def update(self, **changes: Any) -> ShapedArray:
         """A copy with other ``shape``, ``dtype``, ``weak_type`` or ``sharding``."""
-        fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
-        fields["sharding"] = self.sharding
-        return ShapedArray(**{**fields, **changes})
+        own = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        return ShapedArray(**{**own, "sharding": self.placement, **changes})
 
     def physical(self) -> ShapedArray:
         """The type that represents this one, if its dtype is extended; itself otherwise."""
@@ -131,7 +132,7 @@ class ShapedArray(AbstractValue):
 
     def __repr__(self) -> str:
         more = ", weak_type=True" if self.weak_type else ""
-        more += "" if self.sharding is None else f", sharding={self.sharding!r}"
+        more += "" if self.placement is None else f", sharding={self.placement!r}"
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={dtype_name(self.dtype)}{more})"
 
     def __len__(self) -> int:
@@ -154,19 +155,13 @@ def dtype_name(dtype: Any) -> str:
     return name
 
 
-_DIFFERENTIABLE: dict[np.dtype[Any], bool] = {}
-
-
+@cache
 def is_differentiable(dtype: np.dtype[Any]) -> bool:
     """Tell whether values of a dtype have tangents of the same dtype (real or complex floats)."""
-    known = _DIFFERENTIABLE.get(dtype)
-    if known is None:
-        # ml_dtypes' floats are void-kind ('V') extension types that NumPy calls neither
-        # inexact nor integer; they are the ones whose scalars can hold a fraction.
-        extension = dtype.name.startswith(("bfloat", "float")) and dtype.names is None
-        known = bool(np.issubdtype(dtype, np.inexact)) or (extension and dtype != float0)
-        _DIFFERENTIABLE[dtype] = known
-    return known
+    # ml_dtypes' floats are void-kind ('V') extension types that NumPy calls neither inexact nor
+    # integer; they are the ones whose scalars can hold a fraction.
+    extension = dtype.name.startswith(("bfloat", "float")) and dtype.names is None
+    return bool(np.issubdtype(dtype, np.inexact)) or (extension and dtype != float0)
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ import numpy as np
 
 from bindax_core.errors import RuleOutputError
 from bindax_core.kernel import rules
+from bindax_core.kernel._aval import value_types
 from bindax_core.kernel._trace import Trace
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import compiling_backend, run_operation
@@ -37,6 +38,13 @@ class EvalTrace(Trace):
     def pure(self, value: Any) -> Any:
         """Leave a value as it is."""
         return value
+
+    def boxed(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Leave operands as they are, but for values that stand for an operand."""
+        for x in operands:
+            if type(x) not in value_types:
+                return super().boxed(operands)
+        return operands
 
     def process_primitive(
         self, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]

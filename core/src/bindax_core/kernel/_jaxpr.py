@@ -7,7 +7,6 @@ atoms. A ``ClosedJaxpr`` has the values of the constants with it.
 from __future__ import annotations
 
 import itertools
-import string
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -197,9 +196,12 @@ def hoist_consts(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[Any]]:
 Lines = list[str]
 
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
 def _names() -> Iterator[str]:
     for length in itertools.count(1):
-        for letters in itertools.permutations(string.ascii_lowercase, length):
+        for letters in itertools.permutations(_LETTERS, length):
             yield "".join(letters)
 
 

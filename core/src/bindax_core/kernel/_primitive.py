@@ -14,7 +14,7 @@ from bindax_core.kernel._aval import AbstractValue
 from bindax_core.kernel._primitives_by_name import declare
 from bindax_core.kernel._rule_results import rule_output_error, shown_result
 from bindax_core.kernel._site import Site, caller_site
-from bindax_core.kernel._stack import find_top_trace, full_lower, full_raise
+from bindax_core.kernel._stack import find_top_trace, full_lower
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._operands import is_reusable
@@ -74,9 +74,8 @@ class Primitive:
             The result, or with ``multiple_results`` the list of results.
         """
         top_trace = find_top_trace(operands)
-        pure = top_trace.pure  # boxes an array, the usual operand, without a call between
         try:
-            tracers = [pure(x) if type(x) is Array else full_raise(top_trace, x) for x in operands]
+            tracers = top_trace.boxed(operands)
         except UnexpectedTracerError:
             inner = [unwrapped(x) for x in operands]  # may be tracers of a higher level
             if all(map(is_, inner, operands)):

@@ -13,12 +13,10 @@ from types import TracebackType
 from typing import Any
 
 from bindax_core.errors import UnexpectedTracerError
-from bindax_core.kernel._aval import find_value_type, value_types
 from bindax_core.kernel._evaluation import EvalTrace
-from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer
+from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer, escaped_message
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._runtime import runtime
-from bindax_core.runtime._wrapped import content
 
 
 class TraceState(threading.local):
@@ -107,7 +105,7 @@ def find_top_trace(operands: Sequence[Any]) -> Trace:
         if type(x) is not Array and isinstance(x, Tracer):
             main = x._trace.main
             if not main.alive or main.stack is not stack:
-                raise UnexpectedTracerError(escaped_message(x))
+                raise UnexpectedTracerError(escaped_message(x, stack))
             if main.level > top.level:
                 top = main
     dynamic = state.dynamic
@@ -116,39 +114,6 @@ def find_top_trace(operands: Sequence[Any]) -> Trace:
     return top.trace
 
 
-def full_raise(trace: Trace, x: Any) -> Any:
-    """Box a value for a trace, unless it is boxed for it already."""
-    if type(x) is Array:
-        return trace.pure(x)
-    if not isinstance(x, Tracer):
-        if type(x) in value_types or find_value_type(type(x)) is not None:
-            return trace.pure(x)
-        return full_raise(trace, content(x))
-    main = x._trace.main
-    if main is trace.main:
-        return x
-    if not main.alive or main.stack is not trace.main.stack:
-        raise UnexpectedTracerError(escaped_message(x))
-    if main.level < trace.main.level:
-        return trace.lift(x)
-    raise UnexpectedTracerError(escaped_message(x))
-
-
 def full_lower(x: Any) -> Any:
     """Take a value out of the boxes that tell nothing."""
     return x.full_lower() if type(x) is not Array and isinstance(x, Tracer) else x
-
-
-def escaped_message(x: Tracer) -> str:
-    """The text of the error for a tracer that is used where its trace is not active."""
-    main = x._trace.main
-    history = x.history()
-    made = f"; {history}" if history else ""
-    if main.alive and main.stack is not trace_state.stack:
-        how = "is used in another thread than the one that traces it"
-    else:
-        how = "escaped from it and is used after it ended"
-    return (
-        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}. Return it from "
-        f"the function instead of keeping it in a variable, attribute or container outside."
-    )

@@ -15,11 +15,13 @@ from bindax_core.errors import (
     TracerArrayConversionError,
     TracerBoolConversionError,
     TracerIntegerConversionError,
+    UnexpectedTracerError,
 )
-from bindax_core.kernel._aval import ValueType, register_value_type
+from bindax_core.kernel._aval import ValueType, find_value_type, register_value_type, value_types
 from bindax_core.kernel._extended import as_extended
 from bindax_core.kernel._source_info import describe_function
 from bindax_core.runtime._operators import ArrayOperators
+from bindax_core.runtime._wrapped import content
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -88,6 +90,10 @@ class Trace:
     def pure(self, value: Any) -> Any:
         """Box a value that is no tracer."""
         raise TypeError(f"{type(self).__name__} must define pure")
+
+    def boxed(self, operands: Sequence[Any]) -> Sequence[Any]:
+        """Box the operands of a primitive."""
+        return [full_raise(self, x) for x in operands]
 
     def lift(self, tracer: Tracer) -> Any:
         """Box a tracer of a lower level."""
@@ -230,3 +236,34 @@ class Tracer(ArrayOperators):
             "arrays are immutable, so x[i] = y is not possible; make a changed copy with "
             "x.at[i].set(y)."
         )
+
+
+def full_raise(trace: Trace, x: Any) -> Any:
+    """Box a value for a trace, unless it is boxed for it already."""
+    if not isinstance(x, Tracer):
+        if type(x) in value_types or find_value_type(type(x)) is not None:
+            return trace.pure(x)
+        return full_raise(trace, content(x))
+    main = x._trace.main
+    if main is trace.main:
+        return x
+    if not main.alive or main.stack is not trace.main.stack:
+        raise UnexpectedTracerError(escaped_message(x, trace.main.stack))
+    if main.level < trace.main.level:
+        return trace.lift(x)
+    raise UnexpectedTracerError(escaped_message(x, trace.main.stack))
+
+
+def escaped_message(x: Tracer, stack: Any) -> str:
+    """The text of the error for a tracer that a thread uses where its trace is not active."""
+    main = x._trace.main
+    history = x.history()
+    made = f"; {history}" if history else ""
+    if main.alive and main.stack is not stack:
+        how = "is used in another thread than the one that traces it"
+    else:
+        how = "escaped from it and is used after it ended"
+    return (
+        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}. Return it from "
+        f"the function instead of keeping it in a variable, attribute or container outside."
+    )

@@ -117,6 +117,8 @@ class Shard:
         shards = getattr(x.place, "shards", None)
         if shards is None:
             return x  # type: ignore[no-any-return]
+        if x.is_deleted():
+            x.numpy()  # raises
         place = place_on(x.place.backend, SingleDeviceSharding(self.device))
         aval = x.aval.update(shape=x.sharding.shard_shape(x.aval.shape))
         return type(x).from_buffer(aval, dict(shards(x._buffer))[self.device], place)  # type: ignore[no-any-return]

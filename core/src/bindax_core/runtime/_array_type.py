@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
+from bindax_core.runtime._runtime import runtime
 
 
 class _ArrayType(type):
@@ -17,6 +18,12 @@ class _ArrayType(type):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, (Array, Tracer)) or super().__subclasscheck__(subclass)
 
+    def __getattr__(cls, name: str) -> Any:
+        # Methods of arrays, as functions of an array; plugins supply them.
+        if not name.startswith("__") and not hasattr(Array, name):
+            runtime.plugins.load_for_operations(name)
+        return getattr(Array, name)
+
 
 class AnyArray(metaclass=_ArrayType):
     """The type of arrays, to ask for with ``isinstance``; a traced array is an instance, too.
@@ -26,6 +33,8 @@ class AnyArray(metaclass=_ArrayType):
     >>> import numpy as np
     >>> isinstance(Array.from_numpy(np.ones(2)), AnyArray), isinstance(np.ones(2), AnyArray)
     (True, False)
+    >>> AnyArray.tolist(Array.from_numpy(np.ones(2)))
+    [1.0, 1.0]
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:

@@ -73,9 +73,6 @@ class Backend(Protocol):
     def devices(self) -> Sequence[Any]:
         """The devices that the backend can use."""
 
-    def devices_of(self, buffer: Any) -> Sequence[Any]:
-        """The devices that hold a buffer."""
-
     # A backend with several devices has two more, of which those with one know nothing:
     #   place(sharding, *, committed=True) -> Place
     #   lower(..., in_shardings=None), for each operand the sharding that it is bound to, or None.
@@ -192,9 +189,6 @@ class _Interpreter:
         return False
 
     def devices(self) -> Sequence[Any]:
-        return [HOST]
-
-    def devices_of(self, buffer: Any) -> Sequence[Any]:
         return [HOST]
 
 

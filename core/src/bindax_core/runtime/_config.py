@@ -84,6 +84,8 @@ class Config:
             inside compiled programs too (``BINDAX_DEBUG_NANS``). Each result is looked at, and a
             program that has one is interpreted again, effects included. Costs nothing when off.
         debug_infs: the same for infinities (``BINDAX_DEBUG_INFS``).
+        debug_key_reuse: raise an error where a random key is used twice, inside compiled programs
+            too (``BINDAX_DEBUG_KEY_REUSE``).
         disable_jit: ``jit`` calls the function itself, operation by operation, with concrete
             values (``BINDAX_DISABLE_JIT``).
         log_compiles: log each program that ``jit`` traces and compiles, with the time it takes, by
@@ -142,6 +144,7 @@ class Config:
         "compiled_programs",
         "conventions",
         "debug_infs",
+        "debug_key_reuse",
         "debug_nans",
         "default_device",
         "default_dtype_bits",
@@ -181,6 +184,7 @@ class Config:
     eager: Literal["numpy", "compile"]
     debug_nans: bool
     debug_infs: bool
+    debug_key_reuse: bool
     disable_jit: bool
     log_compiles: bool
     explain_cache_misses: bool
@@ -214,10 +218,12 @@ class Config:
         "mesh",
         "default_prng_impl",
         "threefry_partitionable",
+        "debug_key_reuse",
     )
     _FLAGS = (
         "debug_nans",
         "debug_infs",
+        "debug_key_reuse",
         "disable_jit",
         "log_compiles",
         "explain_cache_misses",

@@ -13,7 +13,7 @@ import numpy as np
 
 
 class _SlowState:
-    """What ``ContextVar`` offers, by NumPy's documented functions."""
+    """The two methods of a ``ContextVar``, by NumPy's documented functions."""
 
     def set(self, state: dict[str, Any]) -> dict[str, Any]:
         return dict(np.seterr(**state))
@@ -23,7 +23,7 @@ class _SlowState:
 
 
 def _find_state() -> tuple[Any, Any]:
-    """Where NumPy keeps its handling of errors, and the value that ignores all of them.
+    """Find the variable that holds NumPy's handling of errors, and its value that ignores all.
 
     To set its context variable is several times faster than to enter ``np.errstate``.
     """

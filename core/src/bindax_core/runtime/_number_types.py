@@ -51,7 +51,7 @@ def admitted_type(aval: AbstractValue) -> AbstractValue:
     """The type that values of a type have inside: with 64 bits disabled, one of 32 bits."""
     if not isinstance(aval, ShapedArray):
         return aval
-    if aval.sharding is not None:
+    if aval.placement is not None:
         aval = aval.update(sharding=None)
     if config.enable_x64 is not False:
         return aval

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -64,15 +63,11 @@ class Place(Protocol):
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was freed or donated."""
 
-    def devices_of(self, buffer: Any) -> Sequence[Any]:
-        """The devices that hold a buffer."""
-
 
 class PlacedElsewhereError(BackendError):
     """A buffer is on other devices of the backend than the one that is asked for."""
 
 
-@dataclass(frozen=True, repr=False)
 class HostDevice(DeviceMemories):
     """The host as a device: what the backend that interprets programs has in place of devices.
 
@@ -92,6 +87,9 @@ class HostDevice(DeviceMemories):
 
     def __repr__(self) -> str:
         return "HostDevice()"
+
+    def __reduce__(self) -> str:
+        return "HOST"  # there is one
 
     def memory_stats(self) -> None:
         """Give None: nobody counts."""

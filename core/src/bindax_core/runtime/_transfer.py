@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._extended import is_extended
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import backends, find_backend
@@ -46,14 +47,20 @@ def block_until_ready(x: Any) -> Any:
 def device_get(x: Any) -> Any:
     """A tree with NumPy arrays in place of arrays.
 
+    Traced values and arrays that NumPy has no dtype for, such as random keys, stay as they are.
+
     >>> from bindax_core import device_get, device_put
     >>> device_get(device_put(1.5))
     array(1.5)
     """
+
+    def get(leaf: Any) -> Any:
+        if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and is_extended(leaf.aval.dtype)):
+            return leaf
+        return leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf)
+
     with explicit_transfers():
-        return tree_map(
-            lambda leaf: leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf), x
-        )
+        return tree_map(get, x)
 
 
 def device_put(

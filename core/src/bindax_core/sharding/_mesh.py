@@ -180,6 +180,12 @@ class Mesh(AbstractMesh):
         self.devices.flags.writeable = False
         self._devices: tuple[Any, ...] = tuple(self.devices.flat)
         self._outer: list[Any] = []
+        for device in self._devices:
+            if not hasattr(device, "id"):
+                raise TypeError(
+                    f"Mesh: devices has {device!r:.60}, which is no device; take them from "
+                    f"bindax.devices()."
+                )
         if len(set(self._devices)) != len(self._devices):
             twice = next(d for d in self._devices if self._devices.count(d) > 1)
             raise ValueError(f"Mesh: devices has {twice!r} twice; a device has one place in it.")
@@ -254,7 +260,9 @@ def make_mesh(
         devices = runtime.devices()
     sizes = tuple(map(int, axis_shapes))
     needed = math.prod(sizes)
-    if len(devices) < needed or needed < 1:
+    if any(size < 1 for size in sizes):
+        raise ValueError(f"make_mesh: axis_shapes={sizes} must be whole numbers from 1 on.")
+    if len(devices) < needed:
         raise ValueError(
             f"make_mesh: a mesh with axis_shapes={sizes} takes {needed} devices, but there are "
             f"{len(devices)}. For more devices on the CPU, set config.num_cpu_devices, or "

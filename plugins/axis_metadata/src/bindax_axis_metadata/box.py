@@ -91,6 +91,39 @@ def replace_boxed(tree: Any, updates: Any) -> Any:
     return tree_unflatten(tree_structure(tree), leaves)
 
 
+def map_axis_meta(fn: Callable[[AxisMetadata], Any], tree: Any) -> Any:
+    """A tree with ``fn(box)`` in the place of each box; boxes in boxes belong to the outer ones.
+
+    >>> from bindax_axis_metadata import Partitioned
+    >>> map_axis_meta(lambda box: box.names, {"kernel": Partitioned(1.0, ("data",)), "bias": 2.0})
+    {'kernel': ('data',), 'bias': 2.0}
+    """
+    return tree_map(
+        lambda x: fn(x) if isinstance(x, AxisMetadata) else x, tree, is_leaf=is_axis_metadata
+    )
+
+
+def add_axis(tree: Any, index: int, params: Mapping[Any, Any]) -> Any:
+    """Tell each box of a tree that there is a new axis; see ``AxisMetadata.add_axis``.
+
+    >>> from bindax_axis_metadata import Partitioned
+    >>> add_axis([Partitioned(1.0, ("data",))], 0, {Partitioned.AXIS_NAME: "layers"})
+    [Partitioned(value=1.0, names=('layers', 'data'))]
+    """
+    return map_axis_meta(lambda box: box.add_axis(index, params), tree)
+
+
+def remove_axis(tree: Any, index: int, params: Mapping[Any, Any]) -> Any:
+    """Tell each box of a tree that an axis is gone; the inverse of ``add_axis``.
+
+    >>> from bindax_axis_metadata import Partitioned
+    >>> boxes = [Partitioned(1.0, ("layers", "data"))]
+    >>> remove_axis(boxes, 0, {Partitioned.AXIS_NAME: "layers"})
+    [Partitioned(value=1.0, names=('data',))]
+    """
+    return map_axis_meta(lambda box: box.remove_axis(index, params), tree)
+
+
 def update_boxes(tree: Any, update: Callable[[AxisMetadata], AxisMetadata]) -> Any:
     """Apply a function to each box of a tree, those in boxes included, outermost first."""
 

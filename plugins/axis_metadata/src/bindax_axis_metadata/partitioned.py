@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from bindax_axis_metadata.box import AxisMetadata, is_axis_metadata
 from bindax_core.extend import tree_map
-from bindax_core.sharding import PartitionSpec
+from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from bindax_core.tree_util import register_dataclass
 
 Names = tuple[str | None, ...]
@@ -125,3 +125,18 @@ def _spec(value: Any) -> PartitionSpec:
             return PartitionSpec(*value.names)
         value = value.unbox()
     return PartitionSpec()
+
+
+def get_sharding(tree: Any, mesh: AbstractMesh) -> Any:
+    """The tree with a ``NamedSharding`` in the place of each box and each array.
+
+    Args:
+        tree: a tree with boxes.
+        mesh: the devices, whose axes the boxes name.
+
+    >>> from bindax_core.sharding import AbstractMesh
+    >>> mesh = AbstractMesh((2,), ("data",))
+    >>> get_sharding({"kernel": Partitioned(1.0, (None, "data"))}, mesh)["kernel"].spec
+    P(None, 'data')
+    """
+    return tree_map(lambda x: NamedSharding(mesh, _spec(x)), tree, is_leaf=is_axis_metadata)

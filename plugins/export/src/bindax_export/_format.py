@@ -13,7 +13,7 @@ maximum_supported_calling_convention_version = 10
 WRITTEN_VERSION = 3
 """The version of the format that is written; readers of all later versions read it."""
 
-NEWEST_VERSION = 11
+NEWEST_VERSION = 12
 """The newest version that is read."""
 
 DTYPES = (

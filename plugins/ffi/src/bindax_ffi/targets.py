@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from bindax_core.extend import BackendError, find_backend
+from bindax_core.extend import BackendError, find_backend, kernel_sources
 
 __all__ = [
     "include_dir",
@@ -229,3 +229,6 @@ def missing_target(name: str, platform: str) -> str:
         f"Register it with register_ffi_target({name!r}, capsule, platform={platform!r}), or a "
         f"function of NumPy with numpy=, before the program is compiled."
     )
+
+
+kernel_sources.append(has_kernel)

@@ -23,9 +23,25 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
     "jax._src.compiler": {"backend_compile_and_load": f"{_SHIMS}.private:compile_program"},
     "jax._src.core": {
         "trace_state_clean": f"{_SHIMS}.private:trace_state_clean",
-        "Tracer": "jax.core:Tracer",
-        "ShapedArray": "jax.core:ShapedArray",
-        "get_opaque_trace_state": "jax.extend.core:get_opaque_trace_state",
+        **{
+            name: f"jax.core:{name}"
+            for name in (
+                "AbstractValue",
+                "ClosedJaxpr",
+                "Jaxpr",
+                "JaxprEqn",
+                "Literal",
+                "Primitive",
+                "ShapedArray",
+                "Trace",
+                "Tracer",
+                "Var",
+                "eval_jaxpr",
+                "get_aval",
+                "get_opaque_trace_state",
+                "jaxpr_as_fun",
+            )
+        },
     },
     "jax._src.dispatch": {"wait_for_tokens": "jax:effects_barrier"},
     "jax._src.dtypes": {
@@ -38,6 +54,10 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
         "check_and_canonicalize_user_dtype": "jax.dtypes:canonicalize_dtype",
     },
     "jax._src.flatten_util": {"ravel_pytree": "jax.flatten_util:ravel_pytree"},
+    "jax._src.literals": {
+        name: f"{_SHIMS}.private:{name}" for name in ("TypedComplex", "TypedFloat", "TypedInt")
+    },
+    "jax._src.pjit": {"jit_p": "jax.extend.core.primitives:jit_p"},
     "jax._src.state.types": {"AbstractRef": "jax.experimental.hijax:AbstractRef"},
     "jax._src.traceback_util": {
         "api_boundary": f"{_SHIMS}.private:api_boundary",

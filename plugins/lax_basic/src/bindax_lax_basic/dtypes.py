@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import ml_dtypes
@@ -80,6 +80,7 @@ def kind_of(dtype: DType) -> str:
     return found or ("extended" if is_extended(dtype) else "unsupported")
 
 
+@cache
 def integer_limits(dtype: DType) -> tuple[int, int]:
     """The least and greatest value of an integer dtype."""
     info: Any = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]

@@ -10,6 +10,7 @@ from typing import Any
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
+from bindax_lax_basic.extend import axis_argument
 from bindax_numpy.extend import as_operand, inexact, inexact_operand, require_values
 from bindax_transforms import custom_jvp
 
@@ -209,7 +210,7 @@ def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
     >>> nn.leaky_relu(jnp.array([-1.0, 1.0]))
     Array([-0.01,  1.  ], dtype=float32)
     """
-    x = _operand("leaky_relu", x)
+    x, negative_slope = _operand("leaky_relu", x), _operand("leaky_relu", negative_slope)
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
@@ -274,6 +275,7 @@ def glu(x: Any, axis: int = -1) -> Array:
     Array([1.], dtype=float32)
     """
     x = _operand("glu", x)
+    axis_argument("glu", axis, x.ndim)
     if x.shape[axis] % 2:
         raise ValueError(
             f"glu: the size of axis {axis} must be even, as its halves are multiplied, but x has "

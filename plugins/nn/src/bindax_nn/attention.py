@@ -139,7 +139,12 @@ def _logits(q: Any, k: Any, bias: Any, scale: float | None) -> Any:
     logits = jnp.einsum("btkgh,bskh->bkgts", q, k, preferred_element_type=wide)
     scale = 1 / math.sqrt(k.shape[-1]) if scale is None else scale
     logits = logits * jnp.asarray(scale, dtype=wide)
-    return logits if bias is None else (logits + _grouped(bias, heads)).astype(wide)
+    if bias is None:
+        return logits
+    try:
+        return (logits + _grouped(bias, heads)).astype(wide)
+    except ValueError as error:
+        raise ValueError(f"dot_product_attention: bias cannot be added: {error}") from None
 
 
 def _masked(logits: Any, allowed: Any) -> Any:

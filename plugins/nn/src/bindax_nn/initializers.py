@@ -20,6 +20,7 @@ import numpy as np
 import bindax_numpy as jnp
 import bindax_random as random
 from bindax_core.extend import Array
+from bindax_lax_basic.extend import axes_argument
 
 __all__ = [
     "Initializer",
@@ -169,6 +170,8 @@ def _fans(shape: Sequence[int], ins: Axes, outs: Axes, batch: Axes) -> tuple[flo
             f"variance_scaling: the shape {tuple(shape)} has no axis -2, which in_axis names by "
             f"default; give weights of two axes or more, or name in_axis."
         )
+    for argument, axes in (("in_axis", ins), ("out_axis", outs), ("batch_axis", batch)):
+        axes_argument("variance_scaling", axes, len(shape), argument)
     n_in, n_out = _size(shape, ins), _size(shape, outs)
     field = math.prod(shape) / n_in / n_out / _size(shape, batch)
     return n_in * field, n_out * field

@@ -13,12 +13,18 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
+from bindax_lax_basic.extend import axes_argument
 from bindax_numpy.extend import as_operand, inexact, require_values
 from bindax_transforms import custom_jvp
 
 
 def _optional(name: str, *values: Any) -> None:
     require_values(name, *(x for x in values if x is not None))
+
+
+def _check_axis(name: str, axis: Any, x: Any) -> None:
+    """Raise for axes that an array does not have, in the name of the function called."""
+    axes_argument(name, axis, jnp.ndim(x), "axis")
 
 
 # ------------------------------------------------------------------------------ softmax
@@ -53,6 +59,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     """
     (x,) = inexact("softmax", x)
     _optional("softmax", where)
+    _check_axis("softmax", axis, x)
     return _softmax(x, axis, where)
 
 
@@ -69,6 +76,7 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     """
     (x,) = inexact("log_softmax", x)
     _optional("log_softmax", where)
+    _check_axis("log_softmax", axis, x)
     largest = jnp.max(x, axis, where=where, initial=-np.inf, keepdims=True)
     chosen = x if where is None else jnp.where(where, x, -np.inf)
     shifted = chosen - lax.stop_gradient(largest)
@@ -114,6 +122,7 @@ def logsumexp(
         x, b = jnp.broadcast_arrays(*inexact("logsumexp", a, b))
         # A factor of 0 cancels even an infinite exponential.
         x = jnp.where(b != 0, x, -np.inf)
+    _check_axis("logsumexp", axis, x)
     is_complex = jnp.iscomplexobj(x)
     largest = jnp.max(jnp.real(x), axis, keepdims=True, where=where, initial=-np.inf)
     largest = lax.stop_gradient(jnp.where(jnp.isfinite(largest), largest, 0))
@@ -179,6 +188,7 @@ def standardize(
     Array([-1.,  1.], dtype=float32)
     """
     _optional("standardize", x, mean, variance, where)
+    _check_axis("standardize", axis, x)
     if algorithm not in ("fast", "stable"):
         raise ValueError(
             f"standardize: algorithm must be 'fast' or 'stable', but it is {algorithm!r:.60}."
@@ -222,6 +232,8 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
             f"one_hot: num_classes and axis must be integers that are known before the program "
             f"runs, but they are {num_classes!r:.60} and {axis!r:.60}."
         ) from None
+    if size < 0:
+        raise ValueError(f"one_hot: num_classes must not be negative, but it is {size}.")
     indices = jnp.asarray(x)
     if not -indices.ndim - 1 <= place <= indices.ndim:
         raise ValueError(

@@ -45,7 +45,10 @@ from bindax_nn import (
     tanh,
 )
 from bindax_nnx import metrics
+from bindax_nnx.annotations import Data, Static, dataclass, identity, is_data, static
+from bindax_nnx.averages import EMA
 from bindax_nnx.checkpoint import load, save
+from bindax_nnx.copies import as_pure, map, pure, recursive_map, set_metadata, with_attributes
 from bindax_nnx.display import display
 from bindax_nnx.errors import AliasingError, CheckpointError, GraphError, TraceContextError
 from bindax_nnx.filters import (
@@ -104,6 +107,7 @@ from bindax_nnx.layers.recurrent import (
     LSTMCell,
     OptimizedLSTMCell,
     RNNCell,
+    RNNCellBase,
     SimpleCell,
     flip_sequences,
 )
@@ -116,7 +120,8 @@ from bindax_nnx.lift.control_flow import cond, fori_loop, switch, while_loop
 from bindax_nnx.lift.custom_vjp import custom_vjp
 from bindax_nnx.lift.derivatives import jvp, vjp
 from bindax_nnx.lift.gradient import DiffState, grad, value_and_grad
-from bindax_nnx.lift.jit import jit
+from bindax_nnx.lift.jit import jit, jit_partial
+from bindax_nnx.lift.pmap import pmap
 from bindax_nnx.lift.scan import scan
 from bindax_nnx.lift.shapes import eval_shape, make_jaxpr, remat
 from bindax_nnx.lift.sharding import get_named_sharding, get_partition_spec, shard_map
@@ -130,7 +135,15 @@ from bindax_nnx.metrics import (
     Statistics,
     Welford,
 )
-from bindax_nnx.module import Module, eval_mode, iter_children, iter_modules, train_mode, view
+from bindax_nnx.module import (
+    Module,
+    eval_mode,
+    iter_children,
+    iter_module_children,
+    iter_modules,
+    train_mode,
+    view,
+)
 from bindax_nnx.object import Dict, List, Object, Pytree
 from bindax_nnx.optimizer import (
     ModelAndOptimizer,
@@ -145,6 +158,7 @@ from bindax_nnx.rngs import (
     Rngs,
     RngState,
     RngStream,
+    fork_rngs,
     reseed,
     restore_rngs,
     split_rngs,
@@ -174,6 +188,7 @@ from bindax_nnx.variables import (
 )
 
 __all__ = [
+    "EMA",
     "PARTITION_NAME",
     "RNN",
     "Accuracy",
@@ -189,6 +204,7 @@ __all__ = [
     "CheckpointError",
     "Conv",
     "ConvTranspose",
+    "Data",
     "Dict",
     "DiffState",
     "Dropout",
@@ -233,6 +249,7 @@ __all__ = [
     "Pytree",
     "RMSNorm",
     "RNNCell",
+    "RNNCellBase",
     "RngCount",
     "RngKey",
     "RngState",
@@ -244,6 +261,7 @@ __all__ = [
     "State",
     "StateAxes",
     "StateSharding",
+    "Static",
     "Statistics",
     "TraceContextError",
     "Variable",
@@ -251,6 +269,7 @@ __all__ = [
     "WeightNorm",
     "Welford",
     "WithTag",
+    "as_pure",
     "avg_pool",
     "cached_partial",
     "celu",
@@ -259,6 +278,7 @@ __all__ = [
     "cond",
     "custom_vjp",
     "data",
+    "dataclass",
     "display",
     "dot_product_attention",
     "elu",
@@ -268,6 +288,7 @@ __all__ = [
     "find_duplicates",
     "flip_sequences",
     "fori_loop",
+    "fork_rngs",
     "from_flat_state",
     "gelu",
     "get_named_sharding",
@@ -279,11 +300,15 @@ __all__ = [
     "hard_silu",
     "hard_swish",
     "hard_tanh",
+    "identity",
     "initializers",
+    "is_data",
     "iter_children",
     "iter_graph",
+    "iter_module_children",
     "iter_modules",
     "jit",
+    "jit_partial",
     "jvp",
     "leaky_relu",
     "lift",
@@ -295,6 +320,7 @@ __all__ = [
     "make_attention_mask",
     "make_causal_mask",
     "make_jaxpr",
+    "map",
     "map_state",
     "max_pool",
     "merge",
@@ -302,7 +328,10 @@ __all__ = [
     "metrics",
     "min_pool",
     "one_hot",
+    "pmap",
     "pop",
+    "pure",
+    "recursive_map",
     "register_graph_node",
     "relu",
     "relu6",
@@ -314,6 +343,7 @@ __all__ = [
     "save_safetensors",
     "scan",
     "selu",
+    "set_metadata",
     "shard_map",
     "sigmoid",
     "silu",
@@ -325,6 +355,7 @@ __all__ = [
     "split_state",
     "standardize",
     "state",
+    "static",
     "swish",
     "switch",
     "tabulate",
@@ -340,6 +371,7 @@ __all__ = [
     "vjp",
     "vmap",
     "while_loop",
+    "with_attributes",
     "with_metadata",
     "with_partitioning",
 ]

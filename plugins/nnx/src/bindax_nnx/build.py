@@ -8,7 +8,7 @@ from weakref import ref
 
 from bindax_core.extend import tree_unflatten
 from bindax_nnx._context import current_trace
-from bindax_nnx._places import Place, name_places
+from bindax_nnx._places import name_places
 from bindax_nnx._tokens import (
     SELF_EXPLAINING,
     Branch,
@@ -101,10 +101,8 @@ class Build:
             return self._variable(token, value)
         raise GraphError(f"{token!r} is no word of a structure.")
 
-    def _variable(
-        self, token: VariableToken, value: Any, place: Place | None = None
-    ) -> Variable[Any]:
-        variable = restore_variable(token, value, self.context, place)
+    def _variable(self, token: VariableToken, value: Any) -> Variable[Any]:
+        variable = restore_variable(token, value, self.context)
         self.references.append(variable)
         self.variables.append(variable)
         return variable
@@ -131,25 +129,30 @@ class Build:
                 node = foreign.create(token.metadata)
         self.references.append(node)
         attributes = {}
-        words = self.tokens
+        words, values, context = self.tokens, self.values, self.context
+        references, variables = self.references, self.variables
         holder = None if foreign is not None else ref(node)
         for name in token.names:
             word = words[self.position]
-            if type(word) is VariableToken:
+            if type(word) is VariableToken and holder is not None:
+                # The most common kind here, for speed.
                 self.position += 1
-                place = None if holder is None else (holder, name)
-                attributes[name] = self._variable(word, next(self.values), place)
+                variable = restore_variable(word, next(values), context, (holder, name))
+                attributes[name] = variable
+                references.append(variable)
+                variables.append(variable)
             else:
                 value = attributes[name] = self.next()
                 if holder is not None and type(word) not in _STATIC_WORDS:
                     name_places(value, holder, name)
         if foreign is not None:
             foreign.fill(node, attributes)
+        elif target is None:
+            _set(node, "__dict__", attributes)
         else:
-            if target is not None:
-                node.__dict__.clear()
-                node._changed()
+            node.__dict__.clear()
             node.__dict__.update(attributes)
+            node._changed()
         return node
 
 

@@ -97,13 +97,23 @@ def save(
 
 
 def _write_directory(target: Path, content: bytes, notes: dict[str, Any]) -> None:
+    """Write a directory that appears complete, or replace what it holds in one step."""
+    if (target / _FILE).is_file():
+        write_atomically(target / _FILE, content)
+        write_index(target, notes)  # for people; nothing reads it
+        return
     temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         made = temporary / "new"
         made.mkdir()
         write_atomically(made / _FILE, content)
         write_index(made, notes)
-        put_directory(made, target, temporary / "former")
+        try:
+            put_directory(made, target, temporary / "former")
+        except OSError:  # another process made it meanwhile
+            if not (target / _FILE).is_file():
+                raise
+            _write_directory(target, content, notes)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

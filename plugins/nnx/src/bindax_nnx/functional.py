@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -313,12 +314,16 @@ def cached_partial(function: Callable[..., T], *given: Any) -> Callable[..., T]:
     return partial(function, *given)
 
 
-def data(value: T) -> T:
+def data(value: Any = dataclasses.MISSING, /, **options: Any) -> Any:
     """The value itself: attributes with variables in them are parts of the graph anyway.
 
     Programs written for Flax mark lists of modules so.
 
+    Args:
+        value: any value; without one, this makes a field of a dataclass.
+        options: those of ``dataclasses.field``.
+
     >>> data([1, 2])
     [1, 2]
     """
-    return value
+    return dataclasses.field(**options) if value is dataclasses.MISSING else value

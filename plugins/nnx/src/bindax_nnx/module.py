@@ -136,6 +136,10 @@ def iter_children(node: Any) -> Iterator[tuple[Any, Module]]:
     return ((k, x) for k, x in sorted(node.__dict__.items()) if isinstance(x, Module))
 
 
+iter_module_children = iter_children
+"""The name that newer versions of Flax have for ``iter_children``."""
+
+
 def train_mode(node: Any, **attributes: Any) -> Any:
     """A view of a module in training mode: its own structure, the variables shared."""
     return view(node, deterministic=False, use_running_average=False, **attributes)

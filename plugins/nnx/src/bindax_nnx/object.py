@@ -143,7 +143,8 @@ class List(Object):
         setattr(self, self._name(index), item)
 
     def __iter__(self) -> Any:
-        return (self[i] for i in range(len(self)))
+        attributes = self.__dict__
+        return (attributes[str(i)] for i in range(len(attributes)))
 
     @classmethod
     def _nnx_token(cls, attributes: dict[str, Any]) -> tuple[NodeToken, tuple[str, ...]]:

@@ -17,13 +17,19 @@ from bindax_nnx.variables import Param, Variable
 class OptState(Variable[Any]):
     """State of an optimizer."""
 
+    __slots__ = ()
+
 
 class OptArray(OptState):
     """An array of the state of an optimizer that belongs to no parameter."""
 
+    __slots__ = ()
+
 
 class OptVariable(OptState):
     """An array of the state of an optimizer that belongs to a parameter, with its metadata."""
+
+    __slots__ = ()
 
 
 def _is_variable(x: Any) -> bool:

@@ -21,13 +21,19 @@ from bindax_nnx.variables import Variable
 class RngState(Variable[Any]):
     """Random state; the base of the two kinds that there are."""
 
+    __slots__ = ()
+
 
 class RngKey(RngState):
     """The key of a stream."""
 
+    __slots__ = ()
+
 
 class RngCount(RngState):
     """The number of keys that a stream has given."""
+
+    __slots__ = ()
 
 
 class RngStream(Draws, Object):
@@ -232,10 +238,10 @@ def split_rngs(
     """
     if node is None:
         return lambda f: split_rngs(f, splits=splits, only=only, squeeze=squeeze)
-    if isinstance(node, (FunctionType, MethodType)) or (
-        callable(node) and not isinstance(node, Object)
-    ):
-        return _around(node, splits, only, squeeze)
+    if _is_function(node):
+        return _around(
+            node, lambda given: split_rngs(given, splits=splits, only=only, squeeze=squeeze)
+        )
     if squeeze and splits != 1:
         raise ValueError(f"split_rngs can remove the axis of one key only, but splits={splits}.")
     takes = to_predicate(only)
@@ -250,13 +256,21 @@ def split_rngs(
     return RngBackups(backups)
 
 
-def _around(f: Callable[..., Any], splits: Any, only: Filter, squeeze: bool) -> Callable[..., Any]:
+def _is_function(node: Any) -> bool:
+    return isinstance(node, (FunctionType, MethodType)) or (
+        callable(node) and not isinstance(node, Object)
+    )
+
+
+def _around(f: Callable[..., Any], change: Callable[[Any], RngBackups]) -> Callable[..., Any]:
+    """A function whose arguments have other keys during its calls."""
+
     @wraps(f)
-    def split(*args: Any, **kwargs: Any) -> Any:
-        with split_rngs([args, kwargs], splits=splits, only=only, squeeze=squeeze):
+    def changed(*args: Any, **kwargs: Any) -> Any:
+        with change([args, kwargs]):
             return f(*args, **kwargs)
 
-    return split
+    return changed
 
 
 def restore_rngs(backups: RngBackups) -> None:
@@ -266,16 +280,94 @@ def restore_rngs(backups: RngBackups) -> None:
     backups.restore()
 
 
-def reseed(node: Any, /, **seeds: Any) -> None:
-    """Give the streams of these names new seeds or keys, and start their counts at zero.
+def fork_rngs(
+    node: Any = None,
+    /,
+    *,
+    split: Mapping[Filter, int | tuple[int, ...] | None] | int | tuple[int, ...] | None = None,
+) -> Any:
+    """Give streams keys of their own, made from their next ones, in place.
 
-    >>> rngs = Rngs(0)
-    >>> first = rngs()
-    >>> reseed(rngs, default=0)
-    >>> int(rngs.default.count)
-    0
+    Args:
+        node: an object, or a tree of objects; or a function around whose calls its arguments have
+            such keys. None gives a decorator for such functions.
+        split: how many keys each stream gets, None for one without an axis; or that by filter.
+
+    Returns:
+        What ``restore_rngs`` takes and ``with`` restores, or a function.
+
+    >>> rngs = Rngs(params=0, dropout=1)
+    >>> with fork_rngs(rngs, split={"params": 4, ...: None}):
+    ...     rngs.params.key.shape, rngs.dropout.key.shape
+    ((4,), ())
+    >>> int(rngs.dropout.count)
+    1
     """
-    for _, stream in iter_graph(node):
+    if node is None:
+        return lambda f: fork_rngs(f, split=split)
+    if _is_function(node):
+        return _around(node, lambda given: fork_rngs(given, split=split))
+    parts = split if isinstance(split, Mapping) else {...: split}
+    rules = [(to_predicate(filter), count) for filter, count in parts.items()]
+    backups = []
+    for path, stream in list(iter_graph(node)):
+        if not isinstance(stream, RngStream):
+            continue
+        for takes, count in rules:
+            if takes((*path, "key"), stream.key):
+                own = stream.fork() if count is None else stream.split(count)
+                backups.append((stream, stream.key.value, stream.count.value))
+                stream.key.value, stream.count.value = own.key.value, own.count.value
+                break
+    return RngBackups(backups)
+
+
+Policy = str | Callable[[Any, Any, tuple[int, ...]], Any]
+
+
+def reseed(node: Any, /, *, policy: Policy = "scalars_only", **seeds: Any) -> None:
+    """Give the streams of these names new keys, and start their counts at zero.
+
+    The keys are those that new streams of the seeds give, as for layers that are made with these.
+
+    Args:
+        node: an object, or a tree of objects.
+        policy: what becomes of streams with arrays of keys: ``"scalars_only"`` raises,
+            ``"match_shape"`` splits the new key, and a function makes the keys from the path of
+            the stream, the new key and the shape of the old ones.
+        seeds: seeds and keys by name.
+
+    Raises:
+        ValueError: a stream has an array of keys, and nothing was said of that.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Dropout
+    >>> layer = Dropout(0.5, rngs=Rngs(dropout=0))
+    >>> first = layer(np.ones(5))
+    >>> reseed(layer, dropout=0)
+    >>> bool((layer(np.ones(5)) == first).all())
+    True
+    """
+    if not callable(policy) and policy not in ("scalars_only", "match_shape"):
+        raise ValueError(
+            f"reseed: policy must be 'scalars_only', 'match_shape' or a function, but it is "
+            f"{policy!r:.60}."
+        )
+    fresh, new = [], Rngs(**seeds)
+    for path, stream in iter_graph(node):
         if isinstance(stream, RngStream) and stream.tag in seeds:
-            fresh = RngStream(seeds[stream.tag], tag=stream.tag)
-            stream.key.value, stream.count.value = fresh.key.value, fresh.count.value
+            key = new[stream.tag]()
+            shape = typeof(stream.key.value).shape
+            if callable(policy):
+                key = policy(path, key, shape)
+            elif shape and policy == "match_shape":
+                key = random.split(key, shape)
+            elif shape:
+                raise ValueError(
+                    f"reseed: {layer_name(stream)} has keys of the shape {shape}, and not one "
+                    f"key; pass policy='match_shape' to split the new key, or a function."
+                )
+            fresh.append((stream, key))
+    for stream, key in fresh:
+        stream.key.value = key
+        stream.count.value = jnp.zeros(typeof(key).shape, "uint32")

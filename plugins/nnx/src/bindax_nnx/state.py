@@ -200,13 +200,13 @@ def merge_state(state: State, /, *states: State) -> State:
     return State.merge(*(_required("merge_state", one) for one in (state, *states)))
 
 
-def map_state(function: Callable[[Path, Any], Any], state: State) -> State:
-    """A state with ``function(path, variable)`` in the place of each variable.
+def map_state(f: Callable[[Path, Any], Any], state: State) -> State:
+    """A state with ``f(path, variable)`` in the place of each variable.
 
     >>> map_state(lambda path, x: x + len(path), State({"a": 1})).to_pure_dict()
     {'a': 2}
     """
-    return _required("map_state", state).map(function)
+    return _required("map_state", state).map(f)
 
 
 def _required(function: str, given: Any) -> State:

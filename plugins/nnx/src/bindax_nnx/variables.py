@@ -103,8 +103,10 @@ class Variable(VariableOperators, Generic[A]):
     def value(self) -> Any:
         """The content of the variable."""
         value = self._value
-        if type(value) is not Array:
+        if isinstance(value, Tracer) and not value._trace.main.alive:
             self._require_live(value)
+        if not self._metadata and type(self).on_get_value is None:
+            return value  # as most variables are, for the speed of tracing
         return value if (hook := self._hook("on_get_value")) is None else hook(value)
 
     @value.setter
@@ -321,6 +323,13 @@ def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
     return (*names[:index], name, *names[index:])
 
 
+# The setters of the slots: tracing a function of a large model restores many variables.
+_slots: Any = vars(Variable)
+_set_value, _set_metadata, _set_context, _set_place, _set_token = (
+    _slots[name].__set__ for name in ("_value", "_metadata", "_context", "_nnx_place", "_token")
+)
+
+
 def _fill(variable: Variable[Any], value: Any, metadata: Mapping[str, Any]) -> None:
     _set(variable, "_value", value)
     _set(variable, "_metadata", dict(metadata))
@@ -341,11 +350,11 @@ def restore_variable(
 ) -> Variable[Any]:
     """A variable from its token and value; ``place`` is the attribute that holds it."""
     variable: Variable[Any] = object.__new__(token.type)
-    _set(variable, "_value", value)
-    _set(variable, "_metadata", token.by_name)
-    _set(variable, "_context", context)
-    _set(variable, "_nnx_place", place)
-    _set(variable, "_token", token)
+    _set_value(variable, value)
+    _set_metadata(variable, token.by_name)
+    _set_context(variable, context)
+    _set_place(variable, place)
+    _set_token(variable, token)
     return variable
 
 
@@ -388,21 +397,31 @@ _register(Variable)
 class Param(Variable[A]):
     """A parameter that training changes."""
 
+    __slots__ = ()
+
 
 class BatchStat(Variable[A]):
     """A statistic of the batches seen so far, such as the mean that ``BatchNorm`` keeps."""
+
+    __slots__ = ()
 
 
 class Cache(Variable[A]):
     """State that a layer keeps from step to step while it decodes."""
 
+    __slots__ = ()
+
 
 class Intermediate(Variable[A]):
     """A value recorded by ``sow``."""
 
+    __slots__ = ()
+
 
 class Perturbation(Intermediate[A]):
     """A zero that ``perturb`` adds to a value, so that the gradient at the value is that at it."""
+
+    __slots__ = ()
 
 
 def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., VariableMetadata]:

@@ -13,7 +13,14 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import broadcast_to, convert, operators
-from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
+from bindax_numpy._operands import (
+    array_operand,
+    as_operand,
+    checked,
+    promoted,
+    require_real,
+    require_values,
+)
 from bindax_numpy.creation import asarray
 
 
@@ -283,10 +290,11 @@ def where(
 
 def choice(condition: Any, x: Any, y: Any) -> Any:
     """``where`` inside of formulas, whose numbers of double precision do not settle."""
-    (holds,) = _truths("where", condition)
+    holds = convert(checked("where", condition), dtypes.bool_, False)
     x, y = promoted("where", x, y)
-    shape = lax.broadcast_shapes(*(typeof(v).shape for v in (holds, x, y)))
-    return lax.select(*(broadcast_to(v, shape) for v in (holds, x, y)))
+    shape = lax.broadcast_shapes(typeof(holds).shape, typeof(x).shape, typeof(y).shape)
+    holds, x, y = broadcast_to(holds, shape), broadcast_to(x, shape), broadcast_to(y, shape)
+    return lax.select_n_p.bind(holds, y, x)
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:

@@ -69,7 +69,7 @@ class ScalarType(type):
         return isinstance(other, type) and other is cls.dtype.type
 
     def __hash__(cls) -> int:
-        return hash(cls.dtype)
+        return hash(cls.dtype.type)  # as NumPy's class, so that either is found in a set
 
     def __repr__(cls) -> str:
         return f"<dtype {cls.__name__} of bindax.numpy>"
@@ -313,6 +313,8 @@ def size(a: Any, axis: Any = None) -> int:
 
 def _described(name: str, a: Any) -> Any:
     """Return something with the shape of an operand, which may be a list or a type of arrays."""
+    if isinstance(a, np.ndarray) and name != "scalar_type_of":
+        return a  # of numbers or not
     if is_value(a):
         return typeof(a)
     if hasattr(a, "shape") and hasattr(a, "dtype"):

@@ -17,7 +17,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
-from bindax_numpy._operands import array_operand, require_values
+from bindax_numpy._operands import array_operand, require_values, settled
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
 _MOST_PARTS = 2**24
@@ -25,7 +25,7 @@ _MOST_PARTS = 2**24
 
 def _arrays(name: str, arrays: Any) -> list[Any]:
     """The arrays to join: a sequence of them, or the slices of one along its first axis."""
-    if is_value(arrays):
+    if not isinstance(arrays, list | tuple) and is_value(arrays):
         aval = typeof(arrays)
         if not aval.shape:
             raise TypeError(
@@ -41,7 +41,7 @@ def _arrays(name: str, arrays: Any) -> list[Any]:
     if not operands:
         raise ValueError(f"{name} needs at least one array.")
     require_values(name, *operands)
-    return [array_operand(name, x) for x in operands]
+    return [settled(x) for x in operands]
 
 
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:

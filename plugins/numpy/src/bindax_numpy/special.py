@@ -79,7 +79,8 @@ def copysign(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _floats("copysign", x1, x2)
     size = lax.abs(x)
-    return choice(signbit(y), -size, size)
+    out = choice(signbit(y), -size, size)
+    return convert(out, typeof(out).dtype, typeof(x).weak_type and typeof(y).weak_type)
 
 
 def fmax(x1: Any, x2: Any) -> Array:
@@ -141,7 +142,8 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
     # Subnormal numbers are made normal first.
     tiny = lax.abs(x) < float(info.smallest_normal)
     normal = choice(tiny, x * 2.0**shift, x)
-    ordinary = lax.is_finite(x) & (x != 0)
+    # What the hardware takes for zero is its own fraction, too.
+    ordinary = lax.is_finite(x) & (normal != 0)
     field = lax.bitwise_and(
         lax.shift_right_logical(_bit_pattern(normal), constant(int(info.nmant), _bit_pattern(x))),
         constant(2 ** int(info.nexp) - 1, _bit_pattern(x)),

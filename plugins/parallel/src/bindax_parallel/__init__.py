@@ -7,6 +7,7 @@ from bindax_core.extend import api_boundary as _api_boundary
 from bindax_core.extend import register_internal as _register_internal
 from bindax_parallel.exchanges import *
 from bindax_parallel.indices import *
+from bindax_parallel.per_device import *
 from bindax_parallel.permutations import *
 from bindax_parallel.reductions import *
 from bindax_parallel.shard_map.primitive import shard_map_p as shard_map_p

@@ -58,23 +58,23 @@ def shape_of(x: Any) -> Shape:
     return x.aval.shape if type(x) is Array else typeof(x).shape
 
 
-def result_shape(name: str, shape: Any, *parameters: Any) -> Shape:
+def result_shape(name: str, shape: Any, **parameters: Any) -> Shape:
     """The shape of the numbers: the one that is asked for, or that of the parameters together.
 
     Raises:
         ValueError: when the parameters cannot be broadcast to the shape.
     """
-    shapes = [shape_of(x) for x in parameters]
+    shapes = [shape_of(x) for x in parameters.values()]
     if shape is None:
         return broadcast_shapes(*shapes) if shapes else ()
     asked = shape_argument(name, shape)
-    for i, given in enumerate(shapes):
+    for argument, given in zip(parameters, shapes, strict=True):
         padded = (1,) * (len(asked) - len(given)) + given
         if len(given) > len(asked) or any(
             own not in (1, size) for own, size in zip(padded, asked, strict=True)
         ):
             raise ValueError(
-                f"{name}: parameter {i} of shape {given} cannot be broadcast to the shape {asked} "
+                f"{name}: {argument} of shape {given} cannot be broadcast to the shape {asked} "
                 f"that is asked for."
             )
     return asked

@@ -78,7 +78,7 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
     Array([6, 3, 2, 2], dtype=int32)
     """
     typed, found = single_key("poisson", key), integer_dtype("poisson", dtype)
-    sizes = result_shape("poisson", shape, lam)
+    sizes = result_shape("poisson", shape, lam=lam)
     return _poisson(typed, convert_element_type(lam, _FLOAT32), shape=sizes, dtype=found)
 
 
@@ -173,7 +173,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     Array([6., 4., 7., 5.], dtype=float32)
     """
     typed, found = single_key("binomial", key), float_dtype("binomial", dtype)
-    sizes = result_shape("binomial", shape, n, p)
+    sizes = result_shape("binomial", shape, n=n, p=p)
     aval = typeof(p)
     drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
     n, p = [convert_element_type(x, drawn) for x in (n, p)]
@@ -330,9 +330,9 @@ def multinomial(
     if not shape_of(p):
         raise ValueError("multinomial: p must have an axis of outcomes, but is a scalar.")
     own = typeof(p).dtype
-    sizes = shape_of(p) if shape is None else result_shape("multinomial", shape, p)
+    sizes = shape_of(p) if shape is None else result_shape("multinomial", shape, p=p)
     found = own if dtype is None else float_dtype("multinomial", dtype)
-    result_shape("multinomial", sizes[:-1], n)
+    result_shape("multinomial", sizes[:-1], n=n)
     return _multinomial(typed, n, p, shape=sizes, dtype=found, unroll=unroll)
 
 

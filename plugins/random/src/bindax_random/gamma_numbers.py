@@ -214,7 +214,7 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
     Array([5.0620365, 1.9191899], dtype=float32)
     """
     typed, found = single_key("gamma", key), float_dtype("gamma", dtype)
-    sizes = result_shape("gamma", shape, a)
+    sizes = result_shape("gamma", shape, a=a)
     return _gamma(typed, a, shape=sizes, dtype=found, log_space=False)
 
 
@@ -232,7 +232,7 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
     Array([1.621769 , 0.6519033], dtype=float32)
     """
     typed, found = single_key("loggamma", key), float_dtype("loggamma", dtype)
-    sizes = result_shape("loggamma", shape, a)
+    sizes = result_shape("loggamma", shape, a=a)
     return _gamma(typed, a, shape=sizes, dtype=found, log_space=True)
 
 
@@ -262,7 +262,7 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Arra
     Array([0.43196175, 0.31281826], dtype=float32)
     """
     typed, found = single_key("beta", key), float_dtype("beta", dtype)
-    sizes = result_shape("beta", shape, a, b)
+    sizes = result_shape("beta", shape, a=a, b=b)
     return _beta(typed, *float_parameters("beta", found, a=a, b=b), shape=sizes, dtype=found)
 
 
@@ -299,7 +299,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
     if not own:
         raise ValueError("dirichlet: alpha must have an axis of categories, but is a scalar.")
     batch = own[:-1]
-    lead = batch if shape is None else result_shape_of("dirichlet", shape, batch)
+    lead = batch if shape is None else result_shape_of("dirichlet", shape, "alpha", batch)
     return _dirichlet(typed, alpha, shape=(*lead, own[-1]), dtype=found)
 
 
@@ -326,7 +326,7 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     Array([5.870714, 1.397851], dtype=float32)
     """
     typed, found = single_key("chisquare", key), float_dtype("chisquare", dtype)
-    sizes = result_shape("chisquare", shape, df)
+    sizes = result_shape("chisquare", shape, df=df)
     return _chisquare(typed, *float_parameters("chisquare", found, df=df), shape=sizes, dtype=found)
 
 
@@ -351,7 +351,7 @@ def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) ->
     Array([0.7283635, 0.3569255], dtype=float32)
     """
     typed, found = single_key("f", key), float_dtype("f", dtype)
-    sizes = result_shape("f", shape, dfnum, dfden)
+    sizes = result_shape("f", shape, dfnum=dfnum, dfden=dfden)
     given = float_parameters("f", found, dfnum=dfnum, dfden=dfden)
     return _f(typed, *given, shape=sizes, dtype=found)
 
@@ -378,7 +378,7 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     Array([ 0.08987478, -1.7357467 ], dtype=float32)
     """
     typed, found = single_key("t", key), float_dtype("t", dtype)
-    sizes = result_shape("t", shape, df)
+    sizes = result_shape("t", shape, df=df)
     return _t(typed, *float_parameters("t", found, df=df), shape=sizes, dtype=found)
 
 

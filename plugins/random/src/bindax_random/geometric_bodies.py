@@ -46,7 +46,7 @@ def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | No
     """
     typed = single_key("orthogonal", key)
     sizes = shape_argument("orthogonal", shape)
-    rows, columns = shape_argument("orthogonal", (n, n if m is None else m))
+    rows, columns = shape_argument("orthogonal", (n, n if m is None else m), "n and m")
     found = default_dtype("float") if dtype is None else canonical_dtype(dtype)
     if not is_inexact(found):
         raise ValueError(
@@ -114,7 +114,7 @@ def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Ar
     (2, 3)
     """
     typed = single_key("ball", key)
-    (count,) = shape_argument("ball", (d,))
+    (count,) = shape_argument("ball", (d,), "d")
     sizes, found = shape_argument("ball", shape), float_dtype("ball", dtype)
     return _ball(typed, p, d=count, shape=sizes, dtype=found)
 

@@ -155,7 +155,7 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
     """
     typed = single_key("pareto", key)
     found = float_dtype("pareto", dtype)
-    sizes = result_shape("pareto", shape, b)
+    sizes = result_shape("pareto", shape, b=b)
     return _pareto(typed, *float_parameters("pareto", found, b=b), shape=sizes, dtype=found)
 
 
@@ -179,7 +179,7 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Arra
     """
     typed = single_key("rayleigh", key)
     found = float_dtype("rayleigh", dtype)
-    sizes = result_shape("rayleigh", shape, scale)
+    sizes = result_shape("rayleigh", shape, scale=scale)
     given = float_parameters("rayleigh", found, scale=scale)
     return _rayleigh(typed, *given, shape=sizes, dtype=found)
 
@@ -209,7 +209,7 @@ def triangular(
     """
     typed = single_key("triangular", key)
     found = float_dtype("triangular", dtype)
-    sizes = result_shape("triangular", shape, left, mode, right)
+    sizes = result_shape("triangular", shape, left=left, mode=mode, right=right)
     given = float_parameters("triangular", found, left=left, mode=mode, right=right)
     return _triangular(typed, *given, shape=sizes, dtype=found)
 
@@ -273,7 +273,7 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
     aval = typeof(p)
     drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
     chance = convert_element_type(p, drawn)
-    return _geometric(typed, chance, shape=result_shape("geometric", shape, p), dtype=found)
+    return _geometric(typed, chance, shape=result_shape("geometric", shape, p=p), dtype=found)
 
 
 @compiled

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_callbacks import debug
+from bindax_core import config
 from bindax_core.extend import Tracer, user_source_info
 
 
@@ -25,8 +25,11 @@ class _Uses:
     """
 
     def __init__(self) -> None:
-        on = os.environ.get("BINDAX_DEBUG_KEY_REUSE", "").lower() in ("1", "true", "yes", "on")
-        self.first: dict[bytes, str] | None = {} if on else None
+        self.first: dict[bytes, str] | None = None
+
+    def look(self, on: bool) -> None:
+        """Begin to look, with no key used so far, or stop."""
+        self.first = {} if on else None
 
     def add(self, words: Any, place: str) -> None:
         """Note a use of a key.
@@ -53,6 +56,7 @@ class _Uses:
 
 uses = _Uses()
 """The uses of keys in this process."""
+config.observe("debug_key_reuse", uses.look)
 
 
 def note_use(name: str, words: Any) -> None:
@@ -72,9 +76,9 @@ def debug_key_reuse(enabled: bool = True) -> Iterator[None]:
     """Raise, inside a ``with`` block, when a key is used twice.
 
     Drawing numbers and ``split`` use a key; ``fold_in`` does not. A key that is made anew, by
-    ``key``, ``PRNGKey``, ``wrap_key_data`` or ``clone``, may be used once more. Functions that were
-    traced outside the block are not looked at. The environment variable ``BINDAX_DEBUG_KEY_REUSE``
-    does the same for a whole process.
+    ``key``, ``PRNGKey``, ``wrap_key_data`` or ``clone``, may be used once more. It is short for
+    ``config.override(debug_key_reuse=True)``; the setting or the environment variable
+    ``BINDAX_DEBUG_KEY_REUSE`` do the same for a whole process.
 
     Args:
         enabled: False is for a block inside another one that may use keys as it likes.
@@ -90,8 +94,9 @@ def debug_key_reuse(enabled: bool = True) -> Iterator[None]:
     bindax_random.key_reuse.KeyReuseError: the random key with the words [0, 0] is used by ...
     """
     before = uses.first
-    uses.first = {} if enabled else None
     try:
-        yield
+        with config.override(debug_key_reuse=enabled):
+            uses.look(enabled)
+            yield
     finally:
         uses.first = before

@@ -181,7 +181,7 @@ def split(key: Any, num: Any = 2) -> Array:
      [ 928981903 3453687069]]
     """
     typed = single_key("split", key)
-    return _as_given(key, random_split_p.bind(typed, shape=shape_argument("split", num)))
+    return _as_given(key, random_split_p.bind(typed, shape=shape_argument("split", num, "num")))
 
 
 def fold_in(key: Any, data: Any) -> Array:

@@ -104,7 +104,7 @@ def truncated_normal(
     """
     typed = single_key("truncated_normal", key)
     found = float_dtype("truncated_normal", dtype)
-    sizes = result_shape("truncated_normal", shape, lower, upper)
+    sizes = result_shape("truncated_normal", shape, lower=lower, upper=upper)
     return _truncated_normal(typed, lower, upper, shape=sizes, dtype=found)
 
 
@@ -140,7 +140,7 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) 
     Array([0.9859473, 1.2630961], dtype=float32)
     """
     typed, found = single_key("lognormal", key), float_dtype("lognormal", dtype)
-    sizes = result_shape("lognormal", shape, sigma)
+    sizes = result_shape("lognormal", shape, sigma=sigma)
     given = float_parameters("lognormal", found, sigma=sigma)
     return _lognormal(typed, *given, shape=sizes, dtype=found)
 
@@ -191,7 +191,7 @@ def double_sided_maxwell(
     """
     typed = single_key("double_sided_maxwell", key)
     found = float_dtype("double_sided_maxwell", dtype)
-    own = result_shape("double_sided_maxwell", None, loc, scale)
+    own = result_shape("double_sided_maxwell", None, loc=loc, scale=scale)
     sizes = shape_argument("double_sided_maxwell", shape) or own
     return _double_sided_maxwell(typed, loc, scale, shape=(*sizes, *own), dtype=found)
 
@@ -219,7 +219,7 @@ def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
     (2,)
     """
     typed, found = single_key("wald", key), float_dtype("wald", dtype)
-    sizes = result_shape("wald", shape, mean)
+    sizes = result_shape("wald", shape, mean=mean)
     return _wald(typed, *float_parameters("wald", found, mean=mean), shape=sizes, dtype=found)
 
 
@@ -283,7 +283,7 @@ def multivariate_normal(
             f"has the shape {own}, but its shape is {square}."
         )
     batches = [np.broadcast_to(False, x) for x in (own[:-1], square[:-2])]
-    sizes = result_shape("multivariate_normal", shape, *batches)
+    sizes = result_shape("multivariate_normal", shape, mean=batches[0], cov=batches[1])
     found = typeof(mean).dtype if dtype is None else float_dtype("multivariate_normal", dtype)
     return _multivariate_normal(typed, mean, cov, shape=sizes, dtype=found, method=method)
 

@@ -284,7 +284,7 @@ def categorical(
     own = shape_of(logits)
     axis = axis_argument("categorical", axis, len(own))
     batch = (*own[:axis], *own[axis + 1 :])
-    sizes = batch if shape is None else result_shape_of("categorical", shape, batch)
+    sizes = batch if shape is None else result_shape_of("categorical", shape, "logits", batch)
     lead = sizes[: len(sizes) - len(batch)]
     aval = typeof(logits)
     dtype = default_dtype("float") if aval.weak_type else aval.dtype
@@ -305,6 +305,6 @@ def categorical(
     return reshape(moveaxis(places, -1, 0), sizes)
 
 
-def result_shape_of(name: str, shape: Any, batch: Shape) -> Shape:
+def result_shape_of(name: str, shape: Any, argument: str, batch: Shape) -> Shape:
     """The shape that is asked for, to which a batch shape can be broadcast."""
-    return result_shape(name, shape, np.broadcast_to(np.zeros((), bool), batch))
+    return result_shape(name, shape, **{argument: np.broadcast_to(np.False_, batch)})

@@ -122,8 +122,7 @@ def uniform(
     found = float_dtype("uniform", dtype)
     if _is_unit(minval, maxval):
         return _unit(typed, shape=sizes, dtype=found)
-    for bound in (minval, maxval):
-        result_shape("uniform", sizes, bound)
+    result_shape("uniform", sizes, minval=minval, maxval=maxval)
     return _bounded(
         typed, in_dtype(minval, found), in_dtype(maxval, found), shape=sizes, dtype=found
     )
@@ -243,7 +242,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     sizes = shape_argument("randint", shape)
     bounds = [_integer_bound(x) for x in (minval, maxval)]
     if any(np.ndim(x) for x in bounds):
-        result_shape("randint", sizes, *bounds)
+        result_shape("randint", sizes, minval=bounds[0], maxval=bounds[1])
     return _randint(typed, *bounds, shape=sizes, dtype=found)
 
 
@@ -346,7 +345,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
     aval = typeof(p)
     if kind_of(aval.dtype) != "float":
         raise TypeError(f"bernoulli: p must be a float, but got {aval.str_short()}.")
-    sizes = result_shape("bernoulli", shape, p)
+    sizes = result_shape("bernoulli", shape, p=p)
     dtype = canonical_dtype(float) if aval.weak_type else aval.dtype
     return _bernoulli(typed, in_dtype(p, dtype), shape=sizes, mode=mode)
 

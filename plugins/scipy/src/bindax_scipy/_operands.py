@@ -22,7 +22,10 @@ def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
     Raises:
         TypeError: for what is neither array nor scalar.
     """
-    made = inexact(name, *operands)
+    try:
+        made = inexact(name, *operands)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
     if all(typeof(x).weak_type for x in made):
         return made
     return tuple(

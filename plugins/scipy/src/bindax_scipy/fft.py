@@ -14,6 +14,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
+from bindax_lax_basic.extend import axis_argument
 from bindax_scipy._operands import promoted
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
@@ -92,7 +93,8 @@ def dct(
     Array([4., 0.], dtype=float32)
     """
     x = _operand("dct", x, type, norm)
-    return _forward(_resized(x, n, axis % x.ndim), axis % x.ndim, norm == "ortho")
+    place = axis_argument("dct", axis, x.ndim)
+    return _forward(_resized(x, n, place), place, norm == "ortho")
 
 
 def idct(
@@ -104,7 +106,8 @@ def idct(
     Array([1., 3.], dtype=float32)
     """
     x = _operand("idct", x, type, norm)
-    return _inverse(_resized(x, n, axis % x.ndim), axis % x.ndim, norm == "ortho")
+    place = axis_argument("idct", axis, x.ndim)
+    return _inverse(_resized(x, n, place), place, norm == "ortho")
 
 
 def _along_all(
@@ -120,7 +123,9 @@ def _along_all(
         chosen = list(range(x.ndim if sizes is None else len(sizes)))
         chosen = [i + x.ndim - len(chosen) for i in chosen]
     else:
-        chosen = [operator.index(i) % x.ndim for i in np.atleast_1d(axes)]
+        chosen = [
+            axis_argument(name, operator.index(i), x.ndim, "axes") for i in np.atleast_1d(axes)
+        ]
     for i, axis in enumerate(chosen):
         x = transform(_resized(x, None if sizes is None else sizes[i], axis), axis, ortho)
     return x

@@ -10,6 +10,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+FAILED = "failed: "
+"""The beginning of what a process says of a program that failed in it."""
+
 
 class Agreement:
     """The programs that processes are about to run, and who waits to hear that they are the same.
@@ -51,7 +54,12 @@ class Agreement:
         own[index] = (digest, name)
         first = min(own)
         others = [i for i in own if own[i][0] != own[first][0]]
-        if others:
+        failed = [i for i in own if own[i][0].startswith(FAILED)]
+        if failed and len(own) == len(members):
+            del self._rounds[key]
+            for i in members:
+                self._tell(i, key, f"in process {failed[0]} {own[failed[0]][1]}")
+        elif others and not failed:
             for i in own:
                 self._tell(i, key, _difference(first, own[first][1], others[0], own[others[0]][1]))
         elif len(own) == len(members):

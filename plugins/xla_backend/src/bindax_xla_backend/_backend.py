@@ -360,10 +360,6 @@ class XlaBackend:
         self.client()
         return list(self._devices)
 
-    def devices_of(self, buffer: Any) -> list[Device]:
-        """The devices that a buffer is on."""
-        return [self.device()]
-
     def device(self) -> Device:
         """The first device of this process, on which programs run unless something else is said."""
         if self._first is None:

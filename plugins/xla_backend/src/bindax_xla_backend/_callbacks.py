@@ -39,6 +39,9 @@ class HostCallback:
         avals_out: the types of its results.
         ordered: whether it takes and gives a token first.
         failure: what it raised last, until somebody takes it.
+        goes_on: whether the program gets zeros when it raises, because it runs on several devices:
+            the others would wait for the one that failed, until XLA ends the process. The failure
+            is raised when all have ended.
     """
 
     function: Callable[..., Any]
@@ -46,6 +49,7 @@ class HostCallback:
     avals_out: tuple[ShapedArray, ...]
     ordered: bool = False
     failure: BaseException | None = None
+    goes_on: bool = False
 
     @property
     def name(self) -> str:
@@ -59,7 +63,10 @@ class HostCallback:
             return (None, *self._call(arrays[1:])) if self.ordered else self._call(arrays)
         except BaseException as error:
             self.failure = error
-            raise
+            if not self.goes_on:
+                raise
+            zeros = [np.zeros(a.shape, storage_dtype(a.dtype)) for a in self.avals_out]
+            return (None, *zeros) if self.ordered else tuple(zeros)
         finally:
             _pending.leave_callback()
 

@@ -27,8 +27,8 @@ from bindax_xla_backend._errors import (
     ExecutionError,
     execution_error,
 )
-from bindax_xla_backend._layout import ProgramPlaces, in_own_memory, place_of
-from bindax_xla_backend._processes import agreed
+from bindax_xla_backend._layout import Layout, ProgramPlaces, in_own_memory, place_of
+from bindax_xla_backend._processes import agreed, failure_elsewhere
 from bindax_xla_backend._program import LoweredProgram
 from bindax_xla_backend._types import storage_dtype
 
@@ -87,7 +87,9 @@ class Executable:
         self._loaded = loaded
         self._run = loaded.execute_sharded
         if program.callbacks:
-            self._run = _pending.tracked(loaded, wait=program.has_effects)
+            several = program.layout is not None and len(program.layout.devices) > 1
+            self._run = _pending.tracked(loaded, wait=program.has_effects or several)
+            self._run = self._all_or_nothing(self._run, program.layout) if several else self._run
         self._run = agreed(self._run, program)
         self._constants = [
             places.constants.put(array, typeof(array), copy=True) for array in program.constants
@@ -205,6 +207,40 @@ class Executable:
 
     # ------------------------------------------------------------------------- slow paths
 
+    def _all_or_nothing(self, run: Callable[..., Any], layout: Layout | None) -> Callable[..., Any]:
+        """The same function, which raises what a host function raised on one of several devices."""
+        for callback in self._callbacks:
+            callback.goes_on = True
+
+        def checked(buffers: Sequence[Any]) -> Any:
+            results = run(buffers)
+            failed = [
+                f"the host callback {callback.name} raised {callback.failure!r}"
+                for callback in self._callbacks
+                if callback.failure is not None
+            ]
+            elsewhere = failure_elsewhere(layout, "".join(failed[:1]))
+            self._raise_failure_of_callback()
+            if elsewhere:
+                raise ExecutionError(
+                    f"the compiled program {self.name} failed, because {elsewhere}. Its results "
+                    f"mean nothing."
+                )
+            return results
+
+        return checked
+
+    def _raise_failure_of_callback(self) -> None:
+        for callback in self._callbacks:
+            cause, callback.failure = callback.failure, None
+            if cause is not None and not isinstance(cause, Exception):
+                raise cause  # KeyboardInterrupt and SystemExit are no errors of the program
+            if cause is not None:
+                raise ExecutionError(
+                    f"the compiled program {self.name} failed, because the host callback "
+                    f"{callback.name} raised {type(cause).__name__}: {cause}"
+                ) from cause
+
     def _elsewhere(self, operands: Sequence[Any], error: Exception) -> list[Array]:
         """Bring the operands here, or say why that cannot be."""
         operands = in_own_memory(operands)
@@ -234,6 +270,10 @@ class Executable:
             )
         for i, (x, aval) in enumerate(zip(operands, self._avals, strict=True)):
             self._check(i, x, aval)
+        return self._put_buffers(operands, bring=bring)
+
+    def _put_buffers(self, operands: Sequence[Any], *, bring: bool = False) -> list[Any]:
+        """``_buffers`` of operands whose types are known to be right."""
         kept = range(len(operands)) if self._kept is None else self._kept
         places = self._places or [self._backend] * len(kept)
         return [
@@ -291,15 +331,7 @@ class Executable:
                     f"operand {i} of {self.name}, {x.aval.str_short()}, was deleted or donated to "
                     f"an earlier call; use the result of that call, or do not donate it."
                 ) from error
-        for callback in self._callbacks:
-            cause, callback.failure = callback.failure, None
-            if cause is not None and not isinstance(cause, Exception):
-                raise cause  # KeyboardInterrupt and SystemExit are no errors of the program
-            if cause is not None:
-                raise ExecutionError(
-                    f"the compiled program {self.name} failed, because the host callback "
-                    f"{callback.name} raised {type(cause).__name__}: {cause}"
-                ) from cause
+        self._raise_failure_of_callback()
         raise execution_error(f"the compiled program {self.name} failed", error) from error
 
 
@@ -314,23 +346,27 @@ _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}
 def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]:
     """The shortest way from operands to results; its variables are bound once."""
     backend, start, handlers = executable._backend, executable._run, executable._handlers
-    places, call = executable._places, executable.call
+    places, put_buffers = executable._places, executable._put_buffers
     buffers_on, buffers_at = Array.buffers_on, Array.buffers_at
 
     def run(operands: Sequence[Any]) -> list[Array]:
         try:
-            results = start(
-                buffers_on(operands, backend) if places is None else buffers_at(operands, places)
-            )
-        except AttributeError:  # an operand is no Array yet
-            return call(operands)
+            try:
+                buffers = (
+                    buffers_on(operands, backend)
+                    if places is None
+                    else buffers_at(operands, places)
+                )
+            except AttributeError:  # an operand is no Array yet
+                buffers = put_buffers(operands)
+            results = start(buffers)
         except _jaxlib.RuntimeFailure as error:
             executable._raise_failure(error, operands)
         arrays: list[Array] = results.consume_with_handlers(handlers)
         return arrays
 
     plain = not executable._constants and not executable._donated and executable._kept is None
-    return run if plain else call
+    return run if plain else executable.call
 
 
 def _handler(aval: ShapedArray, place: Any) -> Any:
@@ -342,5 +378,7 @@ def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
     """A buffer of a number or a NumPy array."""
     if config.transfer_guard_host_to_device != "allow":
         note_transfer("host_to_device", aval)
-    with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
-        return place.put(np.asarray(x, aval.dtype), aval, copy=True)
+    if type(x) is not np.ndarray or x.dtype != aval.dtype:
+        with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
+            x = np.asarray(x, aval.dtype)
+    return place.put(x, aval, copy=True)

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray
+from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
 from bindax_core.sharding import Sharding
 from bindax_xla_backend import _artifacts, _jaxlib, _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
@@ -368,6 +368,9 @@ def _cast(ctx: LoweringContext, x: Value, kind: Any) -> Value:
 
 def _merge(builder: ModuleBuilder, module: Any, name: str) -> str:
     """Move the functions of a module into the one that is being built; give the main one's name."""
+    if kernel_sources:
+        for target in custom_call_targets(module):
+            any(has_kernel(target, builder.platform) for has_kernel in kernel_sources)
     clashing = builder.meshes.clashing(module)
     if clashing:
         text = _mlir.to_text(module, debug_info=False)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindax_core.extend import BackendError
 from bindax_xla_backend import _jaxlib
+from bindax_xla_backend._errors import excerpt
 from bindax_xla_backend._jaxlib import xla_client
 
 _PLATFORMS = {"cuda": "CUDA", "rocm": "ROCM"}
@@ -19,10 +21,21 @@ def register_target(name: str, function: Any, platform: str, api_version: int) -
         function: a capsule, or a dict of capsules by stage.
         platform: ``"cpu"``, or the name of another platform.
         api_version: 1 for the typed interface, 0 for the older one.
+
+    Raises:
+        BackendError: when XLA does not take it.
     """
-    xla_client.register_custom_call_target(
-        name, function, platform=_PLATFORMS.get(platform, platform), api_version=api_version
-    )
+    known_as = _PLATFORMS.get(platform, platform)
+    try:
+        xla_client.register_custom_call_target(
+            name, function, platform=known_as, api_version=api_version
+        )
+    except _jaxlib.RuntimeFailure as error:
+        raise BackendError(
+            f"XLA refuses the kernel {name!r} for {platform!r}: {excerpt(str(error))}. It must be "
+            f"compiled with the headers in include_dir() of bindax.ffi, and api_version must be "
+            f"that of its interface."
+        ) from error
 
 
 def register_type(name: str, registration: Any, platform: str) -> None:

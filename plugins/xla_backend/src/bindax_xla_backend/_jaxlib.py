@@ -51,6 +51,11 @@ try:
         from jaxlib import _hlo as _hlo  # type: ignore[attr-defined, unused-ignore]
         from jaxlib import _jax as _jax  # type: ignore[attr-defined, unused-ignore]
         from jaxlib import xla_client as xla_client
+
+        if tuple(map(int, jaxlib.version.__version__.split(".")[:2])) > (0, 10):
+            # There _sdy imports this one while it is itself half made. Asked for first, it waits
+            # for the rest, which JAX in the same process needs.
+            import jaxlib.mlir.dialects.sdy
         from jaxlib.mlir import ir as ir
         from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _sdy
         from jaxlib.mlir._mlir_libs import _stablehlo as _stablehlo

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +102,14 @@ def _compile(client: Any, devices: Any, program: LoweredProgram, options: Any) -
             module = context.parse_module(program.bytecode)
             return _jaxlib.compile_module(client, devices, module, options, program.callbacks)
     except _jaxlib.RuntimeFailure as error:
+        missing = re.search(r"No FFI handler registered for (\S+) on a platform (\w+)", str(error))
+        advice = "lower(...).as_text() shows the program that was given to it."
+        if missing is not None:
+            advice = (
+                f"It calls the kernel {missing[1]!r}, which nobody registered in this process. "
+                f"Import the package that brings it, or call register_ffi_target({missing[1]!r}, "
+                f"capsule) of bindax.ffi, before the program is called."
+            )
         raise CompilationError(
-            f"XLA could not compile {program.name}: {excerpt(str(error))}\n"
-            f"lower(...).as_text() shows the program that was given to it."
+            f"XLA could not compile {program.name}: {excerpt(str(error))}\n{advice}"
         ) from error

@@ -144,10 +144,6 @@ class DevicePlace:
         """Tell whether a buffer was deleted or donated."""
         return self.backend.is_deleted(buffer)
 
-    def devices_of(self, buffer: Any) -> list[Any]:
-        """The devices that a buffer is on."""
-        return list(self.sharding.device_assignment)
-
 
 def _stored(aval: ShapedArray) -> ShapedArray:
     return aval.update(dtype=storage_dtype(aval.dtype)) if aval.dtype == float0 else aval

@@ -10,11 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import BackendError, config
+from bindax_xla_backend._agreement import FAILED
 from bindax_xla_backend._control import Control, Refused
 from bindax_xla_backend._errors import ProcessLostError, joined
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
+    from bindax_xla_backend._layout import Layout
     from bindax_xla_backend._program import LoweredProgram
 
 _NEVER = 10_000_000
@@ -114,8 +116,7 @@ def agreed(run: Callable[..., Any], program: LoweredProgram) -> Callable[..., An
         run: the function that starts a program.
         program: the program; one for devices of this process alone asks nobody.
     """
-    devices = () if program.layout is None else program.layout.devices
-    members = sorted({device.process_index for device in devices})
+    members = _members(program.layout)
     if joined.connection is None or len(members) < 2:
         return run
     connection = joined.connection
@@ -133,6 +134,25 @@ def agreed(run: Callable[..., Any], program: LoweredProgram) -> Callable[..., An
         return run(*operands)
 
     return ask_first
+
+
+def failure_elsewhere(layout: Layout | None, own: str) -> str:
+    """The failure of another process when all had run a program; empty if there is none.
+
+    Args:
+        layout: the devices of the program.
+        own: what went wrong in this one, for the others.
+    """
+    members = _members(layout)
+    if joined.connection is None or len(members) < 2:
+        return ""
+    problem: str = joined.connection.control.agree(members, f"{FAILED}{own}" if own else "", own)
+    return "" if own else problem
+
+
+def _members(layout: Layout | None) -> list[int]:
+    devices = () if layout is None else layout.devices
+    return sorted({device.process_index for device in devices})
 
 
 def initialize(

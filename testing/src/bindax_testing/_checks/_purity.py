@@ -34,6 +34,8 @@ PAIRS = (
     (0.0, 0.0),
     (1e30, 1e30),
     (-_INF, -_INF),
+    (-_INF, 0.5),
+    (-0.0, 0.5),
 )
 """Values of two operands, or of the two parts of a complex number, that rules get wrong."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import CodeType
 
 import attrs
@@ -12,7 +13,6 @@ import numpy as np
 from bindax_core.extend import Primitive, plugin_contents
 from bindax_testing._mutation._report import KILLED, SURVIVED, Mutant, MutationReport
 from bindax_testing._mutation._run import (
-    MANY,
     SECONDS,
     Progress,
     Step,
@@ -33,6 +33,9 @@ from bindax_testing._plan import Plan, checking, make_plan
 from bindax_testing._subjects import subject_of
 from bindax_transforms import clear_caches
 
+Users = dict[CodeType, dict[Primitive, set[str]]]
+_SIMPLE = 2
+"""The highest rank of the checks that come first."""
 _REACHING = 6
 """Primitives whose checks look for a mistake in a function that many reach."""
 _SUSPECTS = 2
@@ -78,7 +81,7 @@ def mutate_text(
             if len(mutants) == count:
                 break
             codes = changed_codes(edits[i])
-            if codes:
+            if edits[i].code in codes:
                 mutant = _tried(plan, edits[i], codes, users[edits[i].code], seconds, sound)
                 mutants.append(mutant)
                 if progress is not None:
@@ -86,17 +89,21 @@ def mutate_text(
     return MutationReport(subject.name, seed, time.perf_counter() - start, mutants)
 
 
-def _users(plan: Plan, directory: str) -> dict[CodeType, list[Primitive]]:
-    """The functions of the package that checks reach, each with the primitives they are of."""
-    users: dict[CodeType, list[Primitive]] = {}
+def _users(plan: Plan, directory: str) -> Users:
+    """The functions of the package that checks reach: the primitives and the checks they are of."""
+    users: Users = {}
     for primitive in plan.subject.primitives:
-        forget(plan, primitive)
-        with reached(directory) as found:
-            for check, case in _steps(plan, primitive, 1):
+        for check, case in _steps(plan, primitive, 1):
+            _forget(plan, [primitive])
+            with reached(directory) as found:
                 fails(plan, check, case)
-        for code in sorted(found, key=lambda c: (c.co_filename, c.co_firstlineno, c.co_qualname)):
-            users.setdefault(code, []).append(primitive)
+            for code in sorted(found, key=_place):
+                users.setdefault(code, {}).setdefault(primitive, set()).add(check.name)
     return users
+
+
+def _place(code: CodeType) -> tuple[str, int, str]:
+    return code.co_filename, code.co_firstlineno, code.co_qualname
 
 
 def _steps(plan: Plan, primitive: Primitive, cases: int) -> list[Step]:
@@ -109,38 +116,46 @@ def _steps(plan: Plan, primitive: Primitive, cases: int) -> list[Step]:
     return [(c, case) for case in chosen for c in checks if case.skip.get(c.name) is None]
 
 
-def _near(edit: Edit, users: Sequence[Primitive]) -> list[Primitive]:
+def _near(plan: Plan, edit: Edit, users: Collection[Primitive]) -> list[Primitive]:
     """The primitives whose checks are the likeliest to notice.
 
-    Few reach what is made for them. Of many that reach a common function, some from all over the
-    package, since neighbours are alike.
+    First those whose names share words with the function's, then those with rules in its file. Of
+    many that reach a common function, some from all over the package, since neighbours are alike.
     """
-    own = [p for p in users if p.name in edit.code.co_qualname]
+    words = set(re.findall("[a-z]+", edit.code.co_qualname))
+    file = edit.code.co_filename
+    rules = [found for code, found in plan.rules.items() if code.co_filename == file]
+    beside = {one.primitive for found in rules for one in found}
+    shared = {p: 2 * len(words & set(p.name.split("_"))) + (p in beside) for p in users}
+    own = sorted((p for p in users if shared[p]), key=lambda p: -shared[p])[:_REACHING]
     others = [p for p in users if p not in own]
-    count = max(_REACHING - len(own), 0)
-    spread = np.linspace(0, len(others) - 1, min(count, len(others))).astype(int)
-    return [*own[:_REACHING], *(others[i] for i in spread)]
+    spread = np.linspace(0, len(others) - 1, min(_REACHING - len(own), len(others))).astype(int)
+    return [*own, *(others[i] for i in spread)]
 
 
-def _in_turn(plan: Plan, primitives: Sequence[Primitive]) -> Iterator[tuple[Primitive, Step]]:
-    """The steps of some primitives: a case of each, then another case of each."""
-    steps = {p: _steps(plan, p, MANY) for p in primitives}
-    for rank in range(MANY):
-        for primitive in primitives:
-            case = plan.cases[primitive][rank : rank + 1]
-            yield from ((primitive, step) for step in steps[primitive] if [step[1]] == case)
+def _in_turn(plan: Plan, near: Mapping[Primitive, set[str]]) -> Iterator[tuple[Primitive, Step]]:
+    """The steps that reach a function, cheap checks first; of each primitive a case in turn."""
+    steps = {p: _steps(plan, p, len(plan.cases[p])) for p in near}
+    for is_composed in (False, True):
+        for rank in range(max(len(plan.cases[p]) for p in near)):
+            for primitive, checks in near.items():
+                case = plan.cases[primitive][rank : rank + 1]
+                for step in steps[primitive]:
+                    fits = step[0].name in checks and (step[0].rank > _SIMPLE) == is_composed
+                    if fits and [step[1]] == case:
+                        yield primitive, step
 
 
 def _tried(
     plan: Plan,
     edit: Edit,
     codes: Mapping[CodeType, CodeType],
-    users: Sequence[Primitive],
+    users: Mapping[Primitive, set[str]],
     seconds: float,
     sound: dict[Step, bool],
 ) -> Mutant:
     """Return the fate of a change: killed by a check that passes without it, or surviving."""
-    near = _near(edit, users)
+    near = {primitive: users[primitive] for primitive in _near(plan, edit, users)}
     suspected: set[Primitive] = set()
     suspects: list[tuple[Primitive, Step]] = []
     _forget(plan, near)
@@ -153,7 +168,9 @@ def _tried(
                 suspected.add(primitive)
                 suspects.append((primitive, step))
     _forget(plan, near)
-    mutant = Mutant(near[0].name, "text", str(edit), SURVIVED, reason="" if runs else _NOT_RUN)
+    mutant = Mutant(
+        next(iter(near)).name, "text", str(edit), SURVIVED, reason="" if runs else _NOT_RUN
+    )
     for primitive, step in suspects:
         if sound.setdefault(step, not fails(plan, *step)):
             name, kind = step[0].name, step[0].kind
@@ -163,7 +180,7 @@ def _tried(
     return mutant
 
 
-def _forget(plan: Plan, primitives: Sequence[Primitive]) -> None:
+def _forget(plan: Plan, primitives: Iterable[Primitive]) -> None:
     clear_caches()
     for primitive in primitives:
         forget(plan, primitive)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import inspect
 import sys
@@ -50,6 +51,10 @@ _COMMUTATIVE = frozenset(
 """Functions whose two arguments may change places, and those that only look at types."""
 
 
+_REFUSING = "check", "require", "describe"
+"""First words of the names of functions that raise errors or write their texts, and do no more."""
+
+
 @attrs.frozen
 class Edit:
     """A change of one place in a function.
@@ -58,17 +63,20 @@ class Edit:
         code: the function's code as it is.
         place: the number of the place among those of its file.
         line: where it is.
+        column: where it is in the line, from 1.
         what: the change, for reports.
     """
 
     code: CodeType
     place: int
     line: int
+    column: int
     what: str
 
     def __str__(self) -> str:
         file = Path(self.code.co_filename)
-        return f"{'/'.join(file.parts[-2:])}:{self.line} in {self.code.co_qualname}: {self.what}"
+        place = f"{'/'.join(file.parts[-2:])}:{self.line}:{self.column}"
+        return f"{place} in {self.code.co_qualname}: {self.what}"
 
 
 def edits_of(codes: Sequence[CodeType]) -> list[Edit]:
@@ -83,7 +91,8 @@ def _edits_in(file: str, codes: set[CodeType]) -> Iterator[Edit]:
     for place, (owner, what, node, _) in enumerate(_places(tree)):
         code = None if owner is None else by_start.get(owner)
         if code is not None:
-            yield Edit(code, place, getattr(node, "lineno", code.co_firstlineno), what)
+            line = getattr(node, "lineno", code.co_firstlineno)
+            yield Edit(code, place, line, getattr(node, "col_offset", 0) + 1, what)
 
 
 def _places(
@@ -97,7 +106,10 @@ def _places(
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
         decorators = getattr(node, "decorator_list", ())
         first = min([node.lineno, *(d.lineno for d in decorators)])
-        owner = (getattr(node, "name", "<lambda>"), first)
+        name = getattr(node, "name", "<lambda>")
+        if name.lstrip("_").startswith(_REFUSING):
+            return
+        owner = (name, first)
     for what, change in _changes(node):
         yield owner, what, node, change
     left_out = {"annotation", "returns", "decorator_list"}
@@ -154,6 +166,8 @@ def _symmetric(node: ast.Call) -> bool:
     """Tell whether an exchange of two arguments changes nothing, or cannot be."""
     if any(isinstance(argument, ast.Starred) for argument in node.args):
         return True
+    if ast.unparse(node.func) == "Origin":
+        return True  # words for messages
     words = ast.unparse(node.func).removesuffix(".bind").removesuffix("_p").split(".")
     first, second = map(ast.dump, node.args)
     return words[-1] in _COMMUTATIVE or first == second
@@ -201,13 +215,25 @@ def in_force(codes: Mapping[CodeType, CodeType]) -> Iterator[None]:
     """Give all functions that run some codes other ones, inside a ``with`` block."""
     found = [f for f in gc.get_objects() if type(f) is FunctionType and f.__code__ in codes]
     changed = [(function, function.__code__) for function in found]
+    folders = {Path(code.co_filename).parent for code in codes}
     for function, code in changed:
         function.__code__ = codes[code]
+    _forget_values(folders)
     try:
         yield
     finally:
         for function, code in changed:
             function.__code__ = code
+        _forget_values(folders)
+
+
+def _forget_values(folders: set[Path]) -> None:
+    """Clear what functions of some folders, cached by ``functools.cache``, remember."""
+    for cached in gc.get_objects():
+        if type(cached) is functools._lru_cache_wrapper:
+            code = getattr(inspect.unwrap(cached), "__code__", None)
+            if code is not None and Path(code.co_filename).parent in folders:
+                cached.cache_clear()
 
 
 @contextmanager
@@ -234,7 +260,7 @@ def watched(edit: Edit, codes: Mapping[CodeType, CodeType]) -> Iterator[list[int
         yield runs
     finally:
         sys.settrace(before)
-        threading.settrace(before)  # type: ignore[arg-type]
+        threading.settrace(before)
 
 
 @contextmanager

@@ -44,11 +44,6 @@ class Loop(NamedTuple):
     body_nconsts: int
 
     @property
-    def body_const_avals(self) -> list[Any]:
-        """The types of the body's constants."""
-        return self.body_jaxpr.in_avals[: self.body_nconsts]
-
-    @property
     def carry_avals(self) -> list[Any]:
         """The types of the carry."""
         return self.body_jaxpr.in_avals[self.body_nconsts :]

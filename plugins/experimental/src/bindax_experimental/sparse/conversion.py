@@ -10,6 +10,7 @@ import bindax_numpy as jnp
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, api_boundary
 from bindax_experimental.sparse.bcoo import BCOO, columns, per_batch, require_bcoo
+from bindax_lax_basic.extend import static_int
 
 __all__ = ["bcoo_extract", "bcoo_fromdense", "bcoo_todense", "todense"]
 
@@ -41,6 +42,8 @@ def bcoo_fromdense(
     BCOO(float32[3, 3], nse=3, n_dense=1)
     """
     mat = jnp.asarray(mat)
+    n_batch = static_int("bcoo_fromdense", "n_batch", n_batch)
+    n_dense = static_int("bcoo_fromdense", "n_dense", n_dense)
     n_sparse = mat.ndim - n_batch - n_dense
     if min(n_sparse, n_batch, n_dense) < 0:
         raise ValueError(

@@ -11,6 +11,8 @@ import numpy as np
 import bindax_numpy as jnp
 from bindax_core.extend import api_boundary
 from bindax_experimental.sparse.bcoo import BCOO
+from bindax_lax_basic.dtypes import canonical_dtype
+from bindax_lax_basic.extend import static_int
 
 __all__ = ["empty", "eye", "random_bcoo"]
 
@@ -67,6 +69,8 @@ def eye(
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     _require_bcoo_format("eye", sparse_format)
+    k = static_int("eye", "k", k)
+    index_dtype = canonical_dtype(index_dtype)
     columns = N if M is None else M
     row, column = max(-k, 0), max(k, 0)
     count = max(min(N - row, columns - column), 0)
@@ -116,6 +120,8 @@ def random_bcoo(
     from bindax_random import split, uniform
 
     shape = tuple(shape)
+    if not np.isscalar(nse) or isinstance(nse, (str, bytes)):
+        raise TypeError(f"random_bcoo takes a number for nse, but got {nse!r:.80}.")
     n_sparse = len(shape) - n_batch - n_dense
     if n_sparse < 0 or n_batch < 0 or n_dense < 0:
         raise ValueError(

@@ -9,6 +9,8 @@ from typing import Any
 import bindax_transforms as transforms
 from bindax_core.extend import api_boundary, tree_flatten, tree_unflatten
 from bindax_experimental.sparse.bcoo import BCOO
+from bindax_lax_basic.extend import static_ints
+from bindax_transforms import check_function
 
 __all__ = ["grad", "jacfwd", "jacobian", "jacrev", "value_and_grad"]
 
@@ -21,11 +23,13 @@ def _by_data(
     transform: Callable[..., Any], fun: Callable[..., Any], argnums: Any, **options: Any
 ) -> Any:
     """Differentiate by the entries of sparse arguments, which have no derivative by positions."""
+    name = transform.__name__
+    check_function(name, "fun", fun)
 
     @wraps(fun)
     @api_boundary
     def derivative(*args: Any, **kwargs: Any) -> Any:
-        chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        chosen = _chosen(name, argnums, len(args))
         leaves, tree = tree_flatten([args[i] for i in chosen], is_leaf=_is_sparse)
         numbers = [x.data if _is_sparse(x) else x for x in leaves]
 
@@ -46,6 +50,17 @@ def _by_data(
         return transform(of_numbers, **options)(numbers), restored
 
     return derivative
+
+
+def _chosen(name: str, argnums: Any, count: int) -> tuple[int, ...]:
+    """The positions of arguments that a function is differentiated by."""
+    chosen = static_ints(name, "argnums", argnums)
+    if not chosen or not all(-count <= i < count for i in chosen):
+        raise ValueError(
+            f"argnums={argnums!r} of {name} must name at least one of the {count} positional "
+            f"arguments that the function was called with."
+        )
+    return chosen
 
 
 def _like(x: Any, data: Any) -> Any:
@@ -107,23 +122,30 @@ def jacfwd(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: 
         argnums: by which arguments; a part by a sparse one has an axis for its entries last.
         kwargs: what ``bindax.jacfwd`` takes besides.
     """
-    return _jacobian(transforms.jacfwd, fun, argnums, **kwargs)
+    derivative = _by_data(transforms.jacfwd, fun, argnums, **kwargs)
+
+    @wraps(fun)
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        found, _ = derivative(*args, **kwargs)
+        return _part_by_one(found, argnums)
+
+    return matrix
 
 
 def jacrev(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: Any) -> Any:
     """The same Jacobian in reverse mode; arguments as for ``jacfwd``."""
-    return _jacobian(transforms.jacrev, fun, argnums, **kwargs)
+    derivative = _by_data(transforms.jacrev, fun, argnums, **kwargs)
+
+    @wraps(fun)
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        found, _ = derivative(*args, **kwargs)
+        return _part_by_one(found, argnums)
+
+    return matrix
 
 
 jacobian = jacrev
 
 
-def _jacobian(transform: Any, fun: Any, argnums: int | Sequence[int], **kwargs: Any) -> Any:
-    derivative = _by_data(transform, fun, argnums, **kwargs)
-
-    @wraps(fun)
-    def matrix(*args: Any, **kwargs: Any) -> Any:
-        found, _ = derivative(*args, **kwargs)
-        return found[0] if isinstance(argnums, int) and len(found) == 1 else found
-
-    return matrix
+def _part_by_one(found: Any, argnums: int | Sequence[int]) -> Any:
+    return found[0] if isinstance(argnums, int) and len(found) == 1 else found

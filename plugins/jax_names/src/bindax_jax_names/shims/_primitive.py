@@ -31,8 +31,14 @@ class Primitive(_Primitive):
     _evaluation: Function | None = None
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        several = type(self).multiple_results  # a subclass may say so in its body
+        super().__init__(name, multiple_results=several is True)
         self.site = type(self.site)(*package_frame())
+        # Rules that a subclass gives as methods.
+        if type(self).impl is not Primitive.impl:
+            self.def_impl(self.impl)
+        if type(self).abstract_eval is not Primitive.abstract_eval:
+            self.def_effectful_abstract_eval(self.abstract_eval)
 
     def def_impl(self, impl: Function) -> Function:
         """Give the evaluation; its operands are arrays."""

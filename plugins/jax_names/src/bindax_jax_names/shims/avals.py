@@ -9,7 +9,9 @@ from bindax_jax_names._alias import alias_module
 
 
 def _sharding(aval: ShapedArray) -> Any:
-    """The sharding that a type alone has: over no axis of any mesh."""
+    """The sharding of a type; one that says nothing of it is over no axis of any mesh."""
+    if aval.placement is not None:
+        return aval.placement
     sharding = alias_module("jax.sharding")
     spec = sharding.PartitionSpec(*[None] * aval.ndim)
     return sharding.NamedSharding(sharding.AbstractMesh((), ()), spec)
@@ -29,7 +31,7 @@ _ATTRIBUTES: dict[str, Any] = {
 
 
 def add_attributes() -> None:
-    """Give types of arrays the attributes, where they have none of the name."""
+    """Give types of arrays the attributes: ``sharding``, and others that they have not."""
     for name, value in _ATTRIBUTES.items():
-        if not hasattr(ShapedArray, name):
+        if name == "sharding" or not hasattr(ShapedArray, name):
             setattr(ShapedArray, name, value)

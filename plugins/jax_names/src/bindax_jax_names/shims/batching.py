@@ -20,6 +20,7 @@ __all__ = [
     "moveaxis",
     "not_mapped",
     "primitive_batchers",
+    "register_vmappable",
 ]
 
 Function = Callable[..., Any]
@@ -103,3 +104,7 @@ def defbroadcasting(primitive: Primitive) -> None:
         return primitive.bind(*front, **params), 0
 
     primitive_batchers[primitive] = batcher
+
+
+def register_vmappable(kind: type, *rules_of_kind: Any) -> None:
+    """Do nothing: values of types that packages define are no operands of ``vmap`` here."""

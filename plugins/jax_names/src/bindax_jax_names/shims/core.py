@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from bindax_core import Literal as Literal
 from bindax_core import Var as Var
@@ -41,11 +44,17 @@ __all__ = [
     "jaxpr_as_fun",
     "max_dim",
     "min_dim",
+    "pytype_aval_mappings",
 ]
 
 Value = Any
 ParamDict = dict[str, Any]
 eval_context = ensure_compile_time_eval
+pytype_aval_mappings: dict[type, Callable[[Any], Any]] = dict.fromkeys(
+    (bool, int, float, complex, np.ndarray), get_aval
+)
+"""By Python type, what gives the types of its instances. Types that packages add are kept and read
+back; what is an operand of bindax is decided by its own plugins."""
 
 
 def max_dim(d1: int, d2: int) -> int:

@@ -96,3 +96,15 @@ started_backends: dict[str, Any] = {}
 
 class JaxException(Exception):
     """The type that annotates kinds of checks, which are values in bindax."""
+
+
+class TypedInt(int):
+    """The type of Python's numbers with a dtype, of which bindax makes none."""
+
+
+class TypedFloat(float):
+    """The same, of floats."""
+
+
+class TypedComplex(complex):
+    """The same, of complex numbers."""

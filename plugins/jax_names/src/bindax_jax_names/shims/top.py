@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import bindax
-from bindax import numpy as jnp
 from bindax_core import ShapeDtypeStruct as _ShapedArray
 from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig
@@ -74,63 +73,14 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     return bindax.jit(fun, **options)
 
 
-def pmap(
-    fun: Callable[..., Any],
-    axis_name: Any = None,
-    *,
-    in_axes: Any = 0,
-    out_axes: Any = 0,
-    static_broadcasted_argnums: int | Sequence[int] = (),
-    devices: Any = None,
-    backend: Any = None,
-    axis_size: int | None = None,
-    donate_argnums: Any = (),
-    global_arg_shapes: Any = None,
-) -> Callable[..., Any]:
-    """Map over a leading axis of the size of the number of devices: here, compiled ``vmap``.
-
-    Raises:
-        ValueError: when called with a leading axis longer than the number of devices.
-    """
-    static = static_broadcasted_argnums
-    fixed = (static,) if isinstance(static, int) else tuple(static)
-    count = len(bindax.devices()) if devices is None else len(devices)
-
-    def split(args: Any) -> tuple[set[int], list[Any], tuple[Any, ...]]:
-        """The places of static arguments, the other arguments, and their axes."""
-        at = {i for i in fixed if i < len(args)}
-        given = [x for i, x in enumerate(args) if i not in at]
-        if not isinstance(in_axes, tuple | list):
-            return at, given, (in_axes,) * len(given)
-        return at, given, tuple(axis for i, axis in enumerate(in_axes) if i not in at)
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        at, given, axes = split(args)
-
-        def apply(*dynamic: Any) -> Any:
-            rest = iter(dynamic[:-1])
-            full = [args[i] if i in at else next(rest) for i in range(len(args))]
-            return fun(*full, **dynamic[-1])
-
-        batched = bindax.vmap(apply, (*axes, 0), out_axes, axis_name, axis_size)
-        return batched(*given, kwargs)
-
-    compiled = bindax.jit(run, static_argnums=fixed)
-
-    @wraps(fun)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        _, given, axes = split(args)
-        pairs = [(x, axis) for x, axis in zip(given, axes, strict=True) if isinstance(axis, int)]
-        shapes = [(jnp.shape(x), a) for tree, a in pairs for x in bindax.tree.leaves(tree)]
-        size = max([shape[axis] for shape, axis in shapes if shape], default=0)
-        if size > count:
-            raise ValueError(
-                f"pmap: the mapped axis has size {size}, but there are {count} devices; use vmap, "
-                f"or shard_map over the devices there are."
-            )
-        return compiled(*args, **kwargs)
-
-    return mapped
+def pmap(fun: Callable[..., Any], axis_name: Any = None, **options: Any) -> Any:
+    """``bindax.pmap``, where the backend may be named by the platform of its devices."""
+    if options.pop("global_arg_shapes", None) is not None:
+        raise ValueError("pmap: global_arg_shapes is not there; JAX has no use of it any more.")
+    backend = options.pop("backend", None)
+    if backend is not None and options.get("devices") is None:
+        options["devices"] = devices(backend)
+    return bindax.pmap(fun, axis_name, **options)
 
 
 def devices(backend: str | None = None) -> list[Any]:

@@ -1,12 +1,16 @@
-"""``jax.interpreters.xla``: the evaluation of one primitive."""
+"""``jax.interpreters.xla``: the evaluation of one primitive, and a table of operands."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from bindax_core.extend import Primitive
+from bindax_jax_names.shims.core import pytype_aval_mappings
 
-__all__ = ["apply_primitive"]
+__all__ = ["apply_primitive", "canonicalize_dtype_handlers"]
+
+canonicalize_dtype_handlers = dict(pytype_aval_mappings)
+"""By Python type, its way in. Types that packages add are kept and read back, as in the other."""
 
 
 def apply_primitive(prim: Primitive, *operands: Any, **params: Any) -> Any:

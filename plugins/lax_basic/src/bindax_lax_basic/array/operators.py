@@ -20,7 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.indexing import getitem, iterate
-from bindax_lax_basic.contract.dot_general import dot_general, dot_general_p
+from bindax_lax_basic.contract.dot_general import PLAIN, dot_general, dot_general_p
 from bindax_lax_basic.dtypes import DType, promote_avals
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.bits import (
@@ -280,7 +280,7 @@ def matmul(x: Any, y: Any) -> Any:
             f"equal sizes, but they are {a[-1]} and {b[contract[1][0]]}."
         )
     if len(a) <= 2 and len(b) <= 2:
-        return _dot(x, y, (contract, ((), ())))
+        return _dot(x, y, PLAIN[len(a)])
     return _stacked_matmul(x, y, a, b)
 
 

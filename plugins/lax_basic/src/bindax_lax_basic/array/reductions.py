@@ -15,6 +15,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.array import operators
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
+from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p, select_n_p
 from bindax_lax_basic.reductions.arg_reductions import argmax as lax_argmax
 from bindax_lax_basic.reductions.arg_reductions import argmin as lax_argmin
@@ -74,7 +75,7 @@ def selected(name: str, x: Any, where: Any, neutral: Any) -> Any:
 
 def reduced(name: str, primitive: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     """A reduction over axes, which are kept with size 1 where asked for."""
-    axes = axes_argument(name, axis, typeof(x).ndim, "axis")
+    axes = axes_argument(name, axis, len(typeof(x).shape), "axis")
     out = primitive.bind(x, axes=axes)
     return expand_dims(out, axes) if keepdims and axes else out
 
@@ -103,7 +104,7 @@ def sum(
     refuse_out("sum", out)
     x = selected("sum", _summands(self, dtype, promote_integers), where, 0)
     # Booleans, where they are asked for, are joined by "or".
-    primitive = reduce_or_p if typeof(x).dtype == dtypes.bool_ else reduce_sum_p
+    primitive = reduce_or_p if typeof(x).dtype.kind == "b" else reduce_sum_p
     total = reduced("sum", primitive, x, axis, keepdims)
     return total if initial is None else operators.add(total, initial_operand("sum", initial))
 
@@ -121,7 +122,7 @@ def prod(
     """The product over some axes, or all."""
     refuse_out("prod", out)
     x = selected("prod", _summands(self, dtype, promote_integers), where, 1)
-    primitive = reduce_and_p if typeof(x).dtype == dtypes.bool_ else reduce_prod_p
+    primitive = reduce_and_p if typeof(x).dtype.kind == "b" else reduce_prod_p
     product = reduced("prod", primitive, x, axis, keepdims)
     if initial is None:
         return product
@@ -200,7 +201,7 @@ def mean(
     else:
         mask = broadcast_to(mask_operand("mean", where), shape)
         count = convert(sum(mask, axis, keepdims=keepdims), typeof(total).dtype, False)
-    return convert(operators.true_divide(total, count), wanted, False)
+    return convert(div_p.bind(total, count), wanted, False)
 
 
 def averaged(name: str, x: Any, dtype: Any) -> tuple[Any, DType]:

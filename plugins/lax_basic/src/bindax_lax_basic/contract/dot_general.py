@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -47,6 +47,12 @@ __all__ = ["DotDimensionNumbers", "batch_matmul", "dot", "dot_general", "dot_gen
 Dims = tuple[int, ...]
 DimensionNumbers = tuple[tuple[Dims, Dims], tuple[Dims, Dims]]
 """((contracting axes of lhs, of rhs), (batch axes of lhs, of rhs))."""
+
+PLAIN: Final[dict[int, DimensionNumbers]] = {
+    1: (((0,), (0,)), ((), ())),
+    2: (((1,), (0,)), ((), ())),
+}
+"""The numbers of products of a vector or matrix by another one, in the order of ``numpy.dot``."""
 
 
 DotDimensionNumbers = tuple[
@@ -179,7 +185,7 @@ def dot(
             f"dot takes vectors and matrices, but got {describe(avals)}; use dot_general, or x @ y "
             f"for stacks of matrices."
         )
-    return _contracted(lhs, rhs, _plain(avals[0].ndim), precision, preferred_element_type)
+    return _contracted(lhs, rhs, PLAIN[avals[0].ndim], precision, preferred_element_type)
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Array:
@@ -294,16 +300,11 @@ def _dot_impl(
     wide = dtypes.accumulator_dtype(dtype)
     if lhs.dtype != wide:
         lhs, rhs = lhs.astype(wide), rhs.astype(wide)
-    if lhs.ndim in (1, 2) and rhs.ndim in (1, 2) and dimension_numbers == _plain(lhs.ndim):
+    if rhs.ndim in PLAIN and dimension_numbers == PLAIN.get(lhs.ndim):
         out = lhs.dot(rhs)
     else:
         out = _contract(lhs, rhs, dimension_numbers)
     return out if wide == dtype else out.astype(dtype)
-
-
-def _plain(rank: int) -> DimensionNumbers:
-    """The numbers of a product of vectors and matrices, in the order of ``numpy.dot``."""
-    return ((rank - 1,), (0,)), ((), ())
 
 
 def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> Any:

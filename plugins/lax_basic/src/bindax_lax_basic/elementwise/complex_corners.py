@@ -48,7 +48,74 @@ def square_root(x: NumPyArray) -> Any:
 def reciprocal_square_root(x: NumPyArray) -> Any:
     """``1 / sqrt(x)``, zero where the modulus is infinite."""
     out = x.dtype.type(1) / np.sqrt(x)
-    return np.where(np.isinf(x.imag), out.dtype.type(0), out) if x.dtype.kind == "c" else out
+    if x.dtype.kind != "c":
+        return out
+    is_zero = np.isinf(x.imag) | (np.isinf(x.real) & np.isnan(x.imag))
+    return np.where(is_zero, out.dtype.type(0), out)
+
+
+def exponential(x: NumPyArray) -> Any:
+    """``exp(x)``, NaN where the angle is infinite or NaN, however small the modulus is."""
+    out = np.exp(x)
+    if x.dtype.kind != "c":
+        return out
+    return np.where(np.isfinite(x.imag), out, out.dtype.type(complex(np.nan, np.nan)))
+
+
+def arc_tangent(x: NumPyArray) -> Any:
+    """``atan(x)``, a quarter turn where the imaginary part is infinite and the real one NaN."""
+    out = np.arctan(x)
+    if x.dtype.kind != "c":
+        return out
+    return np.where(np.isnan(x.real) & np.isinf(x.imag), out.dtype.type(-np.pi / 2), out)
+
+
+def arc_tangent_hyperbolic(x: NumPyArray) -> Any:
+    """``atanh(x)``, a quarter turn where the real part is infinite and the imaginary one NaN."""
+    out = from_above(np.arctanh)(x)
+    if x.dtype.kind != "c":
+        return out
+    turn = out.dtype.type(complex(0, -np.pi / 2))
+    return np.where(np.isinf(x.real) & np.isnan(x.imag), turn, out)
+
+
+def modulus(x: NumPyArray) -> Any:
+    """``|x|``, NaN where a part is."""
+    out = np.abs(x)
+    return np.where(np.isnan(x), out.dtype.type(np.nan), out) if x.dtype.kind == "c" else out
+
+
+def quotient(x: NumPyArray, y: NumPyArray) -> Any:
+    """``x / y``; of complex numbers with the limits of annex G in place of NaN."""
+    out = np.true_divide(x, y)
+    if out.dtype.kind != "c":
+        return out
+    lost = np.isnan(out.real) & np.isnan(out.imag)
+    return np.where(lost, _limit_of_quotient(x, y), out) if lost.any() else out
+
+
+def _limit_of_quotient(x: NumPyArray, y: NumPyArray) -> Any:
+    """Infinite where the divisor is zero or the dividend is infinite; zero where the divisor is."""
+    infinite = np.isinf(x), np.isinf(y)
+    by_zero = (y == 0) & ~(np.isnan(x.real) & np.isnan(x.imag))
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    real = np.full(np.broadcast(x, y).shape, np.nan, c.dtype)
+    imag = real.copy()
+    for where, factor, (left, above), (right, below) in (
+        (by_zero, np.copysign(np.inf, c), (a, b), (np.ones_like(c), np.zeros_like(d))),
+        (infinite[0] & np.isfinite(y), np.inf, (_unit(a), _unit(b)), (c, d)),
+        (np.isfinite(x) & infinite[1], 0.0, (a, b), (_unit(c), _unit(d))),
+    ):
+        real = np.where(where, factor * (left * right + above * below), real)
+        imag = np.where(where, factor * (above * right - left * below), imag)
+    out = np.empty(real.shape, np.result_type(x, y))
+    out.real, out.imag = real, imag
+    return out
+
+
+def _unit(part: NumPyArray) -> Any:
+    """One for infinities and zero for all else, with the sign of each."""
+    return np.copysign(np.isinf(part).astype(part.dtype), part)
 
 
 def direction(x: NumPyArray) -> Any:

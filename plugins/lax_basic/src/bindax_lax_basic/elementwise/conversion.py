@@ -114,14 +114,13 @@ def _saturate(x: NumPyArray, dtype: DType) -> Any:
     if x.dtype.itemsize < 4:
         x = x.astype(np.float32)
     # Powers of two are exact in every float dtype, where the greatest integer is not.
-    above = x >= float(greatest + 1)
-    below = x < float(least)
-    bad = above | below | (x != x)
-    if not bad.any():
+    lower, upper = float(least), float(greatest + 1)
+    fits = (x >= lower) & (x < upper)  # nan does not
+    if fits.all():
         return x.astype(dtype)
-    out = np.where(bad, x.dtype.type(0), x).astype(dtype)
-    out[above] = greatest
-    out[below] = least
+    out = np.where(fits, x, x.dtype.type(0)).astype(dtype)
+    out[x >= upper] = greatest
+    out[x < lower] = least
     return out
 
 

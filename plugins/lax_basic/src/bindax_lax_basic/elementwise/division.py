@@ -22,6 +22,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p, unbroadcast
+from bindax_lax_basic.elementwise.complex_corners import quotient
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
 from bindax_lax_basic.rules.linear import zero_tangent
@@ -56,7 +57,7 @@ def div(x: Any, y: Any) -> Array:
 
 def _div_impl(x: NumPyArray, y: NumPyArray) -> Any:
     if x.dtype.kind in "fc" or not dtypes.is_integer(x.dtype):
-        return np.true_divide(x, y)
+        return quotient(x, y)
     x, y = _widen(x, y)
     out = np.floor_divide(x, y)
     if dtypes.kind_of(x.dtype) == "signed integer":

@@ -13,6 +13,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
 from bindax_lax_basic.elementwise.complex_corners import (
+    exponential,
     reciprocal_square_root,
     square_root,
 )
@@ -62,7 +63,7 @@ def exp(x: Any) -> Array:
 
 exp_p: Primitive = primitive(
     "exp",
-    *elementwise("exp", np.exp, INEXACT),
+    *elementwise("exp", exponential, INEXACT),
     derivative(lambda x, y: y),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("stablehlo.exponential")),

@@ -80,6 +80,10 @@ def _pow_impl(x: NumPyArray, y: NumPyArray) -> Any:
     if y.dtype.kind != "c" and not dtypes.is_integer(y.dtype) and (y == 0.5).any():
         # NumPy takes a square root then: nan of -inf and -0 of -0, where a power is inf and 0.
         out = np.where((y == 0.5) & ((x == -np.inf) | (x == 0)), np.abs(x), out)
+    if y.dtype.kind == "c":
+        # The logarithm of zero is infinite, which times a number that is not real has no angle.
+        no_angle = (x == 0) & (y.imag != 0)
+        out = np.where(no_angle, out.dtype.type(complex(np.nan, np.nan)), out)
     return out
 
 

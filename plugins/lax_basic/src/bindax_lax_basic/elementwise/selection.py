@@ -106,7 +106,7 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     if len(cases) == 1:
         return cases[0]
     if len(cases) == 2:
-        return np.where(which > np.zeros((), which.dtype), cases[1], cases[0])
+        return np.where(which if which.dtype == np.bool_ else which > 0, cases[1], cases[0])
     chosen = np.clip(which, 0, len(cases) - 1)
     if not which.shape:
         return cases[int(chosen)]

@@ -23,7 +23,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER, SIGNED_NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import eq_p
-from bindax_lax_basic.elementwise.complex_corners import direction
+from bindax_lax_basic.elementwise.complex_corners import direction, modulus
 from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
 from bindax_lax_basic.elementwise.rounding import STEPWISE
@@ -124,7 +124,7 @@ def _abs_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]
 
 
 def _abs_impl(x: NumPyArray) -> Any:
-    out = np.abs(x)
+    out = modulus(x)
     dtype = dtypes.real_dtype(x.dtype)
     return out if out.dtype == dtype else out.astype(dtype)
 

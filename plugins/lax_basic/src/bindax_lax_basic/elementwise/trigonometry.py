@@ -16,7 +16,12 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.dtypes import INEXACT
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
-from bindax_lax_basic.elementwise.complex_corners import from_above, lowered
+from bindax_lax_basic.elementwise.complex_corners import (
+    arc_tangent,
+    arc_tangent_hyperbolic,
+    from_above,
+    lowered,
+)
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import rsqrt, square
 from bindax_lax_basic.rules.derivatives import derivative, partials
@@ -172,7 +177,7 @@ def atan(x: Any) -> Array:
 
 atan_p: Primitive = primitive(
     "atan",
-    *elementwise("atan", np.arctan, INEXACT),
+    *elementwise("atan", arc_tangent, INEXACT),
     derivative(lambda x, y: _reciprocal(_one_plus(square(x)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.atan")),
@@ -284,7 +289,7 @@ def atanh(x: Any) -> Array:
 
 atanh_p: Primitive = primitive(
     "atanh",
-    *elementwise("atanh", from_above(np.arctanh), INEXACT),
+    *elementwise("atanh", arc_tangent_hyperbolic, INEXACT),
     derivative(lambda x, y: _reciprocal(_one_minus(square(x)))),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("chlo.atanh")),

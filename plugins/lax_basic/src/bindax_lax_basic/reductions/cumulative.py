@@ -14,6 +14,7 @@ from bindax_core.extend import Array, Primitive, Rule, ShapedArray, Zero, primit
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.comparison import eq_p, is_finite_p, ne_p
+from bindax_lax_basic.elementwise.complex_corners import exponential
 from bindax_lax_basic.elementwise.complex_numbers import real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.exponential import exp_p, log1p_p, log_p
@@ -263,7 +264,7 @@ def _logaddexp_accumulate(x: NumPyArray, axis: int) -> NumPyArray:
         a, b = out[:-reach], out[reach:]
         shift = np.maximum(a.real, b.real)
         shift = np.where(np.isfinite(shift), shift, 0)
-        out[reach:] = np.log(np.exp(a - shift) + np.exp(b - shift)) + shift
+        out[reach:] = np.log(exponential(a - shift) + exponential(b - shift)) + shift
         reach *= 2
     return np.moveaxis(out, 0, axis)
 

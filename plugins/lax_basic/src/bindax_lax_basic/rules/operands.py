@@ -117,6 +117,8 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     >>> broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
+    if shapes and shapes.count(shapes[0]) == len(shapes):
+        return tuple(shapes[0])  # the usual case
     rank = max([len(shape) for shape in shapes], default=0)
     result = [1] * rank
     for shape in shapes:

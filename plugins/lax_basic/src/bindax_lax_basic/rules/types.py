@@ -155,9 +155,9 @@ def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
     return tuple([v if type(v) is int else static_int(name, argument, v) for v in values])
 
 
-def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
+def shape_argument(name: str, shape: Any, argument: str = "shape") -> tuple[int, ...]:
     """A shape: a tuple of integers, none negative."""
-    sizes = static_ints(name, "shape", shape)
+    sizes = static_ints(name, argument, shape)
     if any(size < 0 for size in sizes):
         raise ValueError(f"{name}: sizes must not be negative, but got the shape {sizes}.")
     if any(type(size) is int and size > _LARGEST_SIZE for size in sizes):

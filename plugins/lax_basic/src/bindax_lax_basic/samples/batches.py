@@ -9,6 +9,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_testing import Sample, array, between, sample
+from bindax_transforms import vmap
 
 
 def _both(x: Any, y: Any) -> tuple[Any, Any]:
@@ -44,6 +45,14 @@ def _distinct(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> A
     return rng.permutation(3)[: shape[0], None].astype(dtype)
 
 
+def _bits_of_keys(keys: Any) -> Any:
+    return vmap(lambda key: lax.rng_bit_generator(key, (3,)))(keys)
+
+
+def _sorted_together(x: Any, y: Any) -> Any:
+    return lax.sort((x, y), num_keys=2)
+
+
 def _only_number(low: Any) -> Any:
     """The one integer that is between two bounds, so that each drawing gives the same."""
     return lax.rng_uniform(low, lax.add(low, np.int32(1)), (2, 3))
@@ -63,4 +72,8 @@ def more_samples() -> Iterator[Sample]:
     # One number alone: a batch mixes the bounds of several samples.
     yield sample(_only_number, array((), "int32", between(3, 3)))
     yield sample(_all_bits, square)
+    yield sample(_bits_of_keys, array((2, 4), "uint32", between(0, 9)))
+    # Integers that no float32 or int32 tells apart.
+    wide = array((2, 5), "int64", between(2**53, 2**53 + 3))
+    yield sample(_sorted_together, wide, wide)
     yield sample(lax.neg, square)

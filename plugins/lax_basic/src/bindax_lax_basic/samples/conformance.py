@@ -57,17 +57,32 @@ _STEPS = "its derivative rounds the tangent, by definition; the function is made
 _NEUTRAL = "compilers take initial values for neutral, which special values are not"
 _PADDING = "XLA does not multiply what it pads with by infinities"
 _ANNEX_G = "NumPy and XLA differ in powers of infinite complex numbers"
+_SQUARES = "XLA squares the parts of complex numbers, which overflows for large ones"
+_UNORDERED = "its derivative compares, which complex numbers refuse, as in JAX"
+_DERIVATIVES = (
+    "jvp",
+    "linearize",
+    "reverse",
+    "second order",
+    "jit with derivatives",
+    "vmap of others",
+    "derivatives of vmap",
+)
 
 
 def _skipped(call: Call | FunctionCall) -> dict[str, str]:
     if call.name == "stop_gradient":
         return dict.fromkeys(("jvp", "second order"), _BY_DEFINITION)
-    if call.name in ("reduce", "reduce_window"):
+    if call.name == "clamp" and call.operands[0].dtype.startswith("complex"):
+        return dict.fromkeys(_DERIVATIVES, _UNORDERED)
+    if call.name in ("reduce", "reduce_window", "select_and_scatter"):
         return {"compiled special values": _NEUTRAL}
     if call.name == "reduce_precision":
         return dict.fromkeys(("jvp", "reverse", "second order"), _STEPS)
     if call.name in ("conv", "conv_general_dilated", "conv_transpose"):
         return {"compiled special values": _PADDING}
+    if call.name == "atan2" and call.operands[0].dtype.startswith("complex"):
+        return {"compiled special values": _SQUARES}
     if call.name == "pow" and any(o.dtype.startswith("complex") for o in call.operands):
         return {"compiled special values": _ANNEX_G}
     return {}

@@ -14,20 +14,27 @@ def edges() -> Iterator[Sample]:
         for dtype, high in (("int8", 127), ("uint16", 2**16 - 1), ("int64", 2**62)):
             yield Sample(name, (Operand((7,), dtype, -high, high),))
         yield Sample(name, (Operand((8,), "uint64", 2**62, 2**63 - 1),))
-    for name, first, last in (("erf", -5.0, 5.0), ("erfc", -3.0, 5.0), ("erf_inv", -0.999, 0.999)):
+    ranges = (("erf", -5.0, 5.0), ("erfc", -3.0, 5.0), ("erf_inv", -0.999, 0.999))
+    for name, first, last in ranges:
         yield Sample(name, (Operand((9,), "float64", first, last),))
+    # Beside larger values, differences of the least ones would count for nothing.
+    yield Sample("erfc", (Operand((3,), "float64", 4.5, 5.0),))
     for dtype, high in (("int32", 2**31 - 1), ("int64", 2**62), ("uint64", 2**62)):
         yield Sample("mulhi", (Operand((7,), dtype, -high, high),) * 2)
-    # Cases of the same types and parameters would count as one.
-    for scale, size in ((1e5, 7), (1e-5, 9)):
-        arguments: dict[str, Any] = {"exponent_bits": 5, "mantissa_bits": 2}
+    # Cases of the same types and parameters would count as one. With no bits of mantissa left,
+    # many values are the least that is infinite, or the least that does not vanish.
+    roundings = (1e5, 7, 2), (1e-5, 9, 2), (1e5, 20, 0), (1.2e-4, 21, 0), (2.0, 22, 21)
+    for scale, size, mantissa in roundings:
+        arguments: dict[str, Any] = {"exponent_bits": 5, "mantissa_bits": mantissa}
         yield Sample("reduce_precision", (Operand((size,), "float32", -scale, scale),), arguments)
+    yield from _bits()
+    yield from _mixtures()
     windows: tuple[tuple[tuple[Shape, ...], Shape, Shape], ...] = (
-        (((), (0,), (0,)), (1,), (4,)),
-        (((1,), (), (0,)), (2,), (4, 2)),
+        (((), (0,), (0,)), (1,), (9,)),
+        (((1,), (), (0,)), (2,), (9, 2)),
     )
     for fields, sizes, updates in windows:
-        places = Operand((4, 1), "int32", -3, 8)
+        places = Operand((9, 1), "int32", -2, 5)
         for mode in ("clip", "fill"):
             numbers = Numbers("GatherDimensionNumbers", fields)
             arguments = {"dimension_numbers": numbers, "slice_sizes": sizes, "mode": mode}
@@ -36,6 +43,15 @@ def edges() -> Iterator[Sample]:
             for name in SCATTERS:
                 operands = Operand((5,), "float32"), places, Operand(updates, "float32")
                 yield Sample(name, operands, {"dimension_numbers": numbers, "mode": mode})
+    numbers = Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
+    narrow = Operand((3, 1), "int8", 0, 4)
+    arguments = {"dimension_numbers": Numbers("GatherDimensionNumbers", ((), (0,), (0,)))}
+    yield Sample("gather", (Operand((5,), "float32"), narrow), {**arguments, "slice_sizes": (1,)})
+    one = Operand((1,), "float32")
+    for name in SCATTERS:
+        if name != "scatter_mul":  # of one element alone, it is linear in updates by accident
+            operands = one, Operand((1, 1), "int32", 0, 0), one
+            yield Sample(name, operands, {"dimension_numbers": numbers})
     empty: tuple[tuple[str, Shape, str], ...] = (
         ("FFT", (2, 0, 4), "complex64"),
         ("RFFT", (0, 4), "float32"),
@@ -43,3 +59,34 @@ def edges() -> Iterator[Sample]:
     )
     for kind, shape, dtype in empty:
         yield Sample("fft", (Operand(shape, dtype),), {"fft_type": kind, "fft_lengths": (4,)})
+    for left, right in (((2, 1, 0), (3, 1, 2)), ((0, 1, 4), (3, 1, 2))):
+        pair = Operand(left, "float32"), Operand(right, "float32")
+        arguments = {"window_strides": (1,), "padding": ((2, 1),)}
+        yield Sample("conv_general_dilated", pair, arguments)
+
+
+def _bits() -> Iterator[Sample]:
+    """Integers narrower than a byte, and shifts by as many bits as there are."""
+    for name in ("clz", "population_count"):
+        for dtype in ("int4", "uint4"):
+            yield Sample(name, (Operand((5,), dtype, -4, 3),))
+    bitcasts = (((2, 4), "int4", "int16"), ((3,), "int4", "uint4"), ((2,), "int16", "int4"))
+    for shape, dtype, target in bitcasts:
+        yield Sample("bitcast_convert_type", (Operand(shape, dtype),), {"new_dtype": target})
+    for name in ("shift_left", "shift_right_arithmetic", "shift_right_logical"):
+        for dtype, width, high in (("int64", 64, 2**62), ("uint8", 8, 250), ("int32", 32, 2**30)):
+            amounts = Operand((9,), dtype, width - 2, width + 2)
+            yield Sample(name, (Operand((9,), dtype, -high, high), amounts))
+
+
+def _mixtures() -> Iterator[Sample]:
+    """Operands of one type that may not change places, and complex bounds."""
+    square = Operand((3, 3), "float32")
+    for numbers in ((((1,), (0,)), ((), ())), (((0,), (1,)), ((), ()))):
+        yield Sample("dot_general", (square, square), {"dimension_numbers": numbers})
+    for name in ("reduce_and", "reduce_or"):
+        yield Sample(name, (Operand((6, 1), "int32", -9, 9),), {"axes": (1,)})
+    arguments: dict[str, Any] = {"dtype": "float32", "shape": (3, 2), "dimension": 0}
+    yield Sample("broadcasted_iota", (), arguments)
+    full = (Operand((2, 3), "complex64", -1.1, -0.9), Operand((2, 3), "complex64"))
+    yield Sample("clamp", (*full, Operand((2, 3), "complex64", 0.9, 1.1)))

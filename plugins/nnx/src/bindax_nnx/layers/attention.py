@@ -118,6 +118,18 @@ def _with_dropout(weights: Any, key: Any, rate: float, same_for_batch: bool) -> 
     return weights * (kept.astype(weights.dtype) / keep)
 
 
+def _of_parameters(
+    inits: tuple[Initializer, Initializer], metadata: tuple[Metadata, Metadata]
+) -> dict[str, Any]:
+    """The options of a linear layer for its kernel and bias."""
+    return {
+        "kernel_init": inits[0],
+        "bias_init": inits[1],
+        "kernel_metadata": metadata[0],
+        "bias_metadata": metadata[1],
+    }
+
+
 class MultiHeadAttention(Module):
     """Attention of several heads, between linear layers.
 
@@ -200,8 +212,7 @@ class MultiHeadAttention(Module):
         self.out_features = in_features if out_features is None else out_features
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
         self.broadcast_dropout, self.dropout_rate = broadcast_dropout, dropout_rate
-        self.deterministic, self.decode = deterministic, decode
-        self.attention_fn = attention_fn
+        self.deterministic, self.decode, self.attention_fn = deterministic, decode, attention_fn
         linear = partial(
             LinearGeneral,
             dtype=dtype,
@@ -210,29 +221,21 @@ class MultiHeadAttention(Module):
             precision=precision,
             rngs=rngs,
         )
-        heads = (num_heads, self.head_dim)
-        inner = {
-            "kernel_init": kernel_init,
-            "bias_init": bias_init,
-            "kernel_metadata": kernel_metadata,
-            "bias_metadata": bias_metadata,
-        }
-        self.query = linear(in_features, heads, **inner)
-        self.key = linear(self.in_kv_features, (few, self.head_dim), **inner)
-        self.value = linear(self.in_kv_features, (few, self.head_dim), **inner)
+        inits, metadata = (kernel_init, bias_init), (kernel_metadata, bias_metadata)
+        self._make_inner_layers(partial(linear, **_of_parameters(inits, metadata)))
         norm = partial(LayerNorm, self.head_dim, use_bias=False, dtype=dtype, rngs=rngs)
         self.query_ln = norm() if normalize_qk else None
         self.key_ln = norm() if normalize_qk else None
-        self.out = linear(
-            heads,
-            self.out_features,
-            axis=(-2, -1),
-            kernel_init=kernel_init if out_kernel_init is None else out_kernel_init,
-            bias_init=bias_init if out_bias_init is None else out_bias_init,
-            kernel_metadata=out_kernel_metadata,
-            bias_metadata=out_bias_metadata,
-        )
+        inits = (out_kernel_init or kernel_init, out_bias_init or bias_init)
+        last = _of_parameters(inits, (out_kernel_metadata, out_bias_metadata))
+        self.out = linear((num_heads, self.head_dim), self.out_features, axis=(-2, -1), **last)
         self.rngs = own_stream(self, rngs, "dropout") if dropout_rate > 0 else None
+
+    def _make_inner_layers(self, linear: Callable[..., LinearGeneral]) -> None:
+        shared = (self.num_kv_heads, self.head_dim)
+        self.query = linear(self.in_features, (self.num_heads, self.head_dim))
+        self.key = linear(self.in_kv_features, shared)
+        self.value = linear(self.in_kv_features, shared)
 
     def init_cache(self, input_shape: Sequence[int], dtype: Any = np.float32) -> None:
         """Make the variables for keys and values that come one at a time.
@@ -332,11 +335,11 @@ class MultiHeadAttention(Module):
         return (
             self.cached_key.value,
             self.cached_value.value,
-            past if mask is None else combine_masks(mask, past),
+            past if mask is None else combine_masks(mask, past, dtype=np.bool_),
         )
 
 
-def combine_masks(*masks: Any, dtype: Any = None) -> Any:
+def combine_masks(*masks: Any, dtype: Any = np.float32) -> Any:
     """Where all of several masks allow attention; None is no mask."""
     given = [array_of(mask) for mask in masks if mask is not None]
     if not given:
@@ -351,16 +354,31 @@ def make_attention_mask(
     query_input: Any,
     key_input: Any,
     pairwise_fn: Callable[[Any, Any], Any] = lambda x, y: x * y,
+    extra_batch_dims: int = 0,
     dtype: Any = np.float32,
 ) -> Any:
-    """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number."""
+    """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number.
+
+    Args:
+        query_input: of the shape ``(..., queries)``.
+        key_input: of the shape ``(..., keys)``.
+        pairwise_fn: whether a query attends to a key, from what was given for them.
+        extra_batch_dims: how many axes of size one are put in front.
+        dtype: of the mask.
+    """
     query, key = jnp.asarray(query_input), jnp.asarray(key_input)
     mask = pairwise_fn(jnp.expand_dims(query, -1), jnp.expand_dims(key, -2))
-    return jnp.expand_dims(mask, -3).astype(dtype)
+    mask = jnp.expand_dims(mask, -3)
+    return jnp.expand_dims(mask, tuple(range(extra_batch_dims))).astype(dtype)
 
 
-def make_causal_mask(x: Any, dtype: Any = np.float32) -> Any:
+def make_causal_mask(x: Any, extra_batch_dims: int = 0, dtype: Any = np.float32) -> Any:
     """The mask with which each position attends to itself and those before it.
+
+    Args:
+        x: of the shape ``(..., positions)``.
+        extra_batch_dims: how many axes of size one are put in front.
+        dtype: of the mask.
 
     >>> import numpy as np
     >>> make_causal_mask(np.ones((1, 2)))
@@ -369,4 +387,4 @@ def make_causal_mask(x: Any, dtype: Any = np.float32) -> Any:
     """
     shape = jnp.asarray(x).shape
     positions = jnp.broadcast_to(jnp.arange(shape[-1]), shape)
-    return make_attention_mask(positions, positions, lambda q, k: q >= k, dtype)
+    return make_attention_mask(positions, positions, lambda q, k: q >= k, extra_batch_dims, dtype)

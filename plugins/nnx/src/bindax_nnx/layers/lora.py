@@ -25,6 +25,8 @@ from bindax_nnx.variables import Param, Variable
 class LoRAParam(Param[Any]):
     """A parameter of a low-rank correction."""
 
+    __slots__ = ()
+
 
 class LoRA(Module):
     """A product of two thin matrices, added to what another module gives.

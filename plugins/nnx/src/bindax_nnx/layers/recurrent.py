@@ -50,6 +50,10 @@ class RNNCell(Module):
         return parts[0] if self._parts == 1 else tuple(parts)
 
 
+RNNCellBase = RNNCell
+"""The name that Flax has for ``RNNCell``."""
+
+
 class SimpleCell(RNNCell):
     """``h = activation(W x + U h + b)``.
 

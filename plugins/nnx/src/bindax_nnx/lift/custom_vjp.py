@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper, wraps
 from typing import Any
 
 import bindax_transforms
 from bindax_core.extend import api_boundary, tree_unflatten
-from bindax_nnx.graph import is_reference
+from bindax_nnx.filters import to_predicate
+from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._names import name_at
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.derivatives import leaves_like
-from bindax_nnx.lift.gradient import Template
+from bindax_nnx.lift.derivatives import by_path, leaves_like
+from bindax_nnx.lift.gradient import DiffState, Template
 from bindax_nnx.lift.structure import Arguments, Inside
 from bindax_transforms import check_function
 
@@ -20,11 +23,17 @@ def _everything(path: Any, value: Any) -> bool:
     return True
 
 
-class custom_vjp:
+@decorator
+def custom_vjp(
+    fun: Callable[..., Any], *, nondiff_argnums: Sequence[int | DiffState] = ()
+) -> CustomVjp:
     """A function of objects with its own derivative for reverse mode.
 
     Args:
         fun: a function of objects, arrays and trees of these.
+        nondiff_argnums: positions of arguments that are constants: the rule for reverse mode gets
+            them first, and returns nothing for them. A ``DiffState`` says instead for which
+            variables of an object it returns cotangents.
 
     >>> from bindax_nnx import Module, Param, grad
     >>> class Scale(Module):
@@ -42,11 +51,20 @@ class custom_vjp:
     >>> float(grad(apply)(Scale(), 3.0).factor.value)
     30.0
     """
+    check_function("custom_vjp", "fun", fun)
+    return CustomVjp(fun, nondiff_argnums)
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
-        check_function("custom_vjp", "fun", fun)
+
+class CustomVjp:
+    """A function of objects with its own derivative, which ``defvjp`` gives it."""
+
+    def __init__(
+        self, fun: Callable[..., Any], nondiff_argnums: Sequence[int | DiffState] = ()
+    ) -> None:
         update_wrapper(self, fun)
         self._fun = fun
+        self._constant = [x for x in nondiff_argnums if not isinstance(x, DiffState)]
+        self._states = [x for x in nondiff_argnums if isinstance(x, DiffState)]
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
 
@@ -76,8 +94,25 @@ class custom_vjp:
                 f"custom_vjp of {getattr(self._fun, '__qualname__', self._fun)} has no derivative; "
                 f"give it one with defvjp."
             )
-        call = Call(self._fun, args, all_values=True)
-        run = _Run(call, args, self._forward, self._backward)
+        constants = {i % len(args): args[i] for i in self._constant}
+        states = {x.argnum % len(args): to_predicate(x.filter) for x in self._states}
+        rest = [x for i, x in enumerate(args) if i not in constants]
+        numbers = [i for i in range(len(args)) if i not in constants]
+
+        def placed(f: Callable[..., Any]) -> Callable[..., Any]:
+            @wraps(f)
+            def of_rest(*given: Any) -> Any:
+                others = iter(given)
+                return f(
+                    *[constants[i] if i in constants else next(others) for i in range(len(args))]
+                )
+
+            return of_rest if constants else f
+
+        backward = partial(self._backward, *constants.values())
+        wanted = [states.get(i, _everything) for i in numbers]
+        call = Call(placed(self._fun), rest, all_values=True)
+        run = _Run(call, rest, placed(self._forward), backward, wanted)
         flat = bindax_transforms.custom_vjp(call.flat)
         flat.defvjp(run.forward, run.backward)
         return call.finish(flat(call.leaves))
@@ -92,11 +127,13 @@ class _Run:
         args: Sequence[Any],
         forward: Callable[..., Any],
         backward: Callable[..., Any],
+        wanted: Sequence[Callable[..., bool]],
     ) -> None:
         self._call = call
         self._args = args
         self._forward = forward
         self._backward = backward
+        self._wanted = wanted
         self._residuals: Any = None
         self._template = Template(call, args)
 
@@ -131,7 +168,25 @@ class _Run:
                 f"bwd of custom_vjp must return a tuple with a cotangent for each of the "
                 f"{len(self._args)} arguments, but returned {type(cotangents).__name__}."
             )
+        self._check(cotangents)
         return (leaves_like(call, self._args, cotangents, "the cotangent"),)
+
+    def _check(self, cotangents: Sequence[Any]) -> None:
+        """Raise where there is a cotangent of a variable that is not differentiated.
+
+        Raises:
+            ValueError: its filter does not take it; the message names the variable.
+        """
+        for argument, bar, takes in zip(self._args, cotangents, self._wanted, strict=True):
+            if takes is _everything or bar is None:
+                continue
+            own = dict(iter_variables(argument))
+            for path in by_path(bar):
+                if path in own and not takes(path, own[path]):
+                    raise ValueError(
+                        f"bwd of custom_vjp returned a cotangent of {name_at(argument, path)}, "
+                        f"which the filter of DiffState does not take; delete it from the state."
+                    )
 
     def _result(self, arrays: Any) -> Any:
         inside = self._call.inside

@@ -32,7 +32,7 @@ def zero_tangent(x: Any) -> Any:
     return zeros_like_aval(typeof(x).tangent_aval())
 
 
-def _by_path(given: Any) -> dict[Any, Any]:
+def by_path(given: Any) -> dict[Any, Any]:
     """The variables or values of a state, or of an object."""
     if isinstance(given, Mapping):
         flat = (given if isinstance(given, State) else State(given)).flat_state()
@@ -57,7 +57,7 @@ def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what
             if not is_reference(leaf):
                 arrays.append(zero_tangent(leaf) if part is None else part)
                 continue
-            present = {} if part is None else _by_path(part)
+            present = {} if part is None else by_path(part)
             own = dict(iter_variables(leaf))
             if unknown := [path for path in present if path not in own]:
                 raise ValueError(

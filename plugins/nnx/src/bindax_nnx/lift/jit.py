@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any
 
 import bindax_transforms
@@ -19,6 +19,7 @@ from bindax_core.extend import (
     api_boundary,
     hide_internal_frames,
     tree_flatten,
+    tree_unflatten,
 )
 from bindax_core.tree_util import register_node, register_static
 from bindax_nnx.graph import Walk, is_reference
@@ -65,6 +66,10 @@ class _Static:
         return hash(self.value)
 
 
+_ALONE = (True,)
+"""The order of arguments that are one object."""
+
+
 def _kind(x: Any) -> bool | None:
     """True for an object, False for an array, None for what needs a closer look."""
     return False if type(x) is Array else True if isinstance(x, Object) else None
@@ -105,11 +110,11 @@ class JitFunction:
         try:
             if kwargs or not self._is_plain:
                 return self._call(args, kwargs)
+            if len(args) == 1 and isinstance(args[0], Object):
+                return self._call_quickly(args, args, (), _ALONE)
             order = tuple([_kind(x) for x in args])
             if None in order or True not in order:
                 return self._call(args, kwargs)
-            if len(args) == 1:
-                return self._call_quickly(args, args, (), order)
             roots = tuple([x for x in args if isinstance(x, Object)])
             arrays = [x for x in args if type(x) is Array]
             return self._call_quickly(args, roots, arrays, order)
@@ -126,9 +131,12 @@ class JitFunction:
         if program is None:
             return self._call(args, {}, (plan.structure, order))
         variables = plan.variables
-        returned = program(*[x._value for x in variables], *arrays)
+        values = [x._value for x in variables]
+        returned = program(*values, *arrays) if arrays else program(*values)
         outcome, size = returned.outcome
         outs = returned.outs
+        if outcome.is_plain:
+            return tree_unflatten(outcome.tree, outs)
         return finish(outcome, variables, plan.references, outs[:size], outs[size:])
 
     def _call(self, args: Any, kwargs: Any, quick: Any = None) -> Any:
@@ -248,6 +256,20 @@ def _several(given: Any, parameter: str) -> tuple[Any, ...]:
     if not isinstance(given, Iterable):
         raise TypeError(f"jit: {parameter} must be one or several, but it is {given!r:.60}.")
     return tuple(given)
+
+
+def jit_partial(fun: Callable[..., Any], *given: Any, **options: Any) -> Callable[..., Any]:
+    """A compiled function with its first arguments given.
+
+    Args:
+        fun: a function of objects and arrays.
+        given: its first arguments.
+        options: those of ``jit``.
+
+    >>> float(jit_partial(lambda x, y: x * y, 2.0)(3.0))
+    6.0
+    """
+    return partial(jit(fun, **options), *given)
 
 
 @decorator

@@ -69,10 +69,35 @@ class Plan:
                 return False
             self._mark = now
         if self._variables_mark is not clock.variables:
-            if not all(map(_is_as_it_was, self.variables, self._tokens)):
+            if not self._has_its_variables():
                 return False
             self._variables_mark = clock.variables
         return not self._containers or all(_unchanged(x, items) for x, items in self._containers)
+
+    def _has_its_variables(self) -> bool:
+        """Tell whether the variables have the metadata that they had, and hold arrays."""
+        return all(map(_is_as_it_was, self.variables, self._tokens))
+
+    @property
+    def is_lasting(self) -> bool:
+        """Tell if the plan can hold again."""
+        return self._mark is not None
+
+    def is_back(self) -> bool:
+        """Tell whether the graphs, which were others meanwhile, are again what the plan says."""
+        if self._variables_mark is not clock.variables and not self._has_its_variables():
+            return False
+        for node, mark, before in self._nodes:
+            after = node.__dict__
+            if node._nnx_mark is not mark and not (
+                before.keys() == after.keys() and all(map(is_, before.values(), after.values()))
+            ):
+                return False
+        if not all(_unchanged(x, items) for x, items in self._containers):
+            return False
+        self._nodes = [(node, node._nnx_mark, before) for node, _, before in self._nodes]
+        self._mark, self._variables_mark = clock.now, clock.variables
+        return True
 
     def _follow(self) -> bool:
         """Exchange what attributes hold now; False where more changed than that."""
@@ -83,11 +108,12 @@ class Plan:
         ]
         if not changed:
             return True
+        if any(before.keys() != node.__dict__.keys() for _, node, before in changed):
+            return False
+        mark, self._mark = self._mark, None  # until the exchange is complete
         tokens = list(self.structure.tokens)
         for i, node, before in changed:
             after = node.__dict__
-            if before.keys() != after.keys():
-                return False
             for name, value in after.items():
                 old = before[name]
                 if value is not old:
@@ -101,6 +127,7 @@ class Plan:
             self.structure = structure_of_tokens(tuple(tokens), len(self.variables))
         except TypeError:  # one cannot be hashed; the walk says which
             return False
+        self._mark = mark
         return True
 
     def _exchanged(self, old: Any, value: Any, written: Any) -> tuple[Any] | None:
@@ -138,19 +165,22 @@ def _unchanged(container: Any, items: tuple[Any, ...]) -> bool:
 
 _PLANS = 8
 """The number of plans that an object keeps, for the other objects that it is called with."""
+_FORMER = 3
+"""The number of former plans for the same objects, for what is added and deleted in turn."""
 
 
 def plan_of(roots: tuple[Any, ...]) -> Plan:
     """The known structure of some objects, found anew where they changed."""
     first = roots[0]
-    plans = first._nnx_plan
-    key = tuple(map(id, roots))  # the plan keeps them alive
-    plan: Plan | None = None if plans is None else plans.get(key)
-    if plan is not None and plan.holds():
-        return plan
-    plan = Plan(roots)
-    if plans is None or (key not in plans and len(plans) >= _PLANS):
+    plans: dict[Any, list[Plan]] | None = first._nnx_plan
+    key = id(first) if len(roots) == 1 else tuple(map(id, roots))  # the plans keep them alive
+    known = None if plans is None else plans.get(key)
+    if known is not None and known[0].holds():
+        return known[0]
+    if plans is None or (known is None and len(plans) >= _PLANS):
         plans = {}
         object.__setattr__(first, "_nnx_plan", plans)
-    plans[key] = plan
+    former = [] if known is None else [x for x in known if x.is_lasting]
+    plan = next((x for x in former[1:] if x.is_back()), None) or Plan(roots)
+    plans[key] = [plan, *[x for x in former if x is not plan]][: _FORMER + 1]
     return plan

@@ -15,13 +15,18 @@ from bindax_transforms import check_function
 
 @decorator
 def remat(
-    f: Callable[..., Any], *, prevent_cse: bool = True, policy: Any = None
+    f: Callable[..., Any],
+    *,
+    prevent_cse: bool = True,
+    static_argnums: int | Sequence[int] = (),
+    policy: Any = None,
 ) -> Callable[..., Any]:
     """A function that computes its intermediate values again when it is differentiated.
 
     Args:
         f: a function of objects, arrays and trees of these.
         prevent_cse: whether the compiler is kept from finding the two computations equal.
+        static_argnums: positions of arguments that are constants.
         policy: which intermediate values are kept all the same.
 
     >>> import numpy as np
@@ -42,8 +47,34 @@ def remat(
     def transformation(flat: Flat) -> Flat:
         return bindax_transforms.checkpoint(flat, prevent_cse=prevent_cse, policy=policy)
 
-    remade: Callable[..., Any] = lift(transformation)(f)
-    return remade
+    static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    if not static:
+        remade: Callable[..., Any] = lift(transformation)(f)
+        return remade
+
+    @wraps(f)
+    @api_boundary
+    def remade_with_constants(*args: Any, **kwargs: Any) -> Any:
+        dynamic, rest = _without_constants(f, args, static)
+        return lift(transformation)(dynamic)(*rest, **kwargs)
+
+    return remade_with_constants
+
+
+def _without_constants(
+    f: Callable[..., Any], args: Sequence[Any], static: Sequence[int]
+) -> tuple[Callable[..., Any], list[Any]]:
+    """A function of the arguments that are no constants, and these arguments."""
+    constants = {i % len(args): args[i] for i in static}
+
+    @wraps(f)
+    def dynamic(*given: Any, **named: Any) -> Any:
+        rest = iter(given)
+        return f(
+            *[constants[i] if i in constants else next(rest) for i in range(len(args))], **named
+        )
+
+    return dynamic, [x for i, x in enumerate(args) if i not in constants]
 
 
 @api_boundary
@@ -94,15 +125,8 @@ def make_jaxpr(
     @wraps(f)
     @api_boundary
     def make(*args: Any, **kwargs: Any) -> Any:
-        constants = {i % len(args): args[i] for i in static}
-
-        def dynamic(*given: Any, **named: Any) -> Any:
-            rest = iter(given)
-            return f(
-                *[constants[i] if i in constants else next(rest) for i in range(len(args))], **named
-            )
-
-        call = Call(dynamic, [x for i, x in enumerate(args) if i not in constants], kwargs)
+        dynamic, rest = _without_constants(f, args, static)
+        call = Call(dynamic, rest, kwargs)
         jaxpr, types = bindax_transforms.make_jaxpr(call.flat, return_shape=True)(call.leaves)
         return (jaxpr, call.finish_apart(types)) if return_shape else jaxpr
 

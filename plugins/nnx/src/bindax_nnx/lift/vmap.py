@@ -72,12 +72,7 @@ def vmap(
         mapped = bindax_transforms.vmap(
             flat, in_axes=(dims,), out_axes=exits, axis_name=axis_name, axis_size=axis_size
         )
-        try:
-            outs = mapped(call.leaves)
-        except bindax_transforms.OutAxesError as error:
-            _name_output(call, error)
-            raise
-        return call.finish(outs)
+        return call.finish(_run(call, mapped))
 
     return batched
 
@@ -101,6 +96,14 @@ def _on_flat_lists(
         return outs
 
     return named_after(flat, call.fun), exits
+
+
+def _run(call: Call, mapped: Callable[[Sequence[Any]], list[Any]]) -> list[Any]:
+    try:
+        return mapped(call.leaves)
+    except bindax_transforms.OutAxesError as error:
+        _name_output(call, error)
+        raise
 
 
 def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:

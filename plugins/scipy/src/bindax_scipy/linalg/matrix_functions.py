@@ -246,6 +246,8 @@ def funm(A: Any, func: Callable[[Array], Array], disp: bool = True) -> Any:
     Array([[1.+0.j, 0.+0.j],
            [0.+0.j, 4.+0.j]], dtype=complex64)
     """
+    if not callable(func):
+        raise TypeError(f"funm: func must be a function of arrays, but it is {func!r:.60}.")
     (A,) = matrices("funm", A, square=True)
     T, Z = schur(A, "complex")
     n = T.shape[-1]

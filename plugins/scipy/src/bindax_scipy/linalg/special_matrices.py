@@ -13,6 +13,7 @@ import numpy as np
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
+from bindax_lax_basic.extend import static_int
 from bindax_numpy.extend import require_values
 from bindax_scipy._operands import promoted
 from bindax_scipy.linalg._matrices import require_one_of
@@ -35,7 +36,7 @@ def _size(name: str, n: Any) -> int:
 
 def _not_too_large(name: str, n: Any) -> int:
     """Refuse at once what would fill all memory, or take for ever."""
-    n = operator.index(n)
+    n = static_int(name, "n", n)
     if n > _LARGEST:
         raise ValueError(f"{name}: n must be at most {_LARGEST}, but it is {n}.")
     return n

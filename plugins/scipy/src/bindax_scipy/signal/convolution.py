@@ -14,6 +14,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
+from bindax_lax_basic.extend import axis_argument
 from bindax_scipy._operands import one_dtype, promoted
 
 _MODES = ("full", "same", "valid")
@@ -252,6 +253,7 @@ def detrend(
     if type not in ("linear", "constant"):
         raise ValueError(f"detrend: type must be 'linear' or 'constant', but it is {type!r:.60}.")
     (x,) = promoted("detrend", jnp.asarray(data))
+    axis_argument("detrend", axis, x.ndim)
     if type == "constant":
         return x - jnp.mean(x, axis, keepdims=True)
     n = x.shape[axis]

@@ -10,6 +10,7 @@ import numpy as np
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
+from bindax_lax_basic.extend import axis_argument
 from bindax_numpy.extend import require_values
 from bindax_scipy._operands import real
 from bindax_transforms import vmap
@@ -51,7 +52,7 @@ def mode(
     kept = (1,) * x.ndim if axis is None else None
     if axis is None:
         x, axis = jnp.ravel(x), 0
-    axis %= x.ndim
+    axis = axis_argument("mode", axis, x.ndim)
     rest = shape if kept is None else ()
     rest = tuple(n for i, n in enumerate(rest) if i != axis)
     if keepdims:

@@ -45,11 +45,10 @@ class Linearized:
         primals_out: the results.
         jaxpr: from the nonzero tangents in to the nonzero tangents out.
         nonzeros_in: which arguments have tangents.
-        tangent_avals_out: the tangent types of the results.
         nonzeros_out: which results have a tangent that is not zero.
     """
 
-    __slots__ = ("jaxpr", "nonzeros_in", "nonzeros_out", "primals_out", "tangent_avals_out")
+    __slots__ = ("jaxpr", "nonzeros_in", "nonzeros_out", "primals_out")
 
     def __init__(
         self,
@@ -62,7 +61,6 @@ class Linearized:
         self.jaxpr = jaxpr
         self.nonzeros_in = nonzeros_in
         self.nonzeros_out = [type(t) is not Zero for t in tangents_out]
-        self.tangent_avals_out = [typeof(x).tangent_aval() for x in primals_out]
 
     def function(
         self,
@@ -143,18 +141,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     >>> float(y), float(f_lin(1.0))
     (9.0, 6.0)
     """
-    check_function("linearize", "fun", fun)
-    flat, in_tree = tree_flatten((primals, {}))
-    flat = _checked_primals("linearize", fun, flat, primals)
-    aux: list[Any] = []
-    fun_main = split_aux(fun, aux, "linearize") if has_aux else fun
-    origin = Origin("linearize", fun)
-    flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
-    lin = linearize_flat(flat_function, flat, origin)
-    tree = out_tree()
-    out = tree_unflatten(tree, lin.primals_out)
-    f_lin = lin.function(Pushforward, "linearize", fun, in_tree, tree, flat)
-    return (out, f_lin, lower_aux(aux[-1])) if has_aux else (out, f_lin)
+    return _with_derivative("linearize", Pushforward, fun, primals, has_aux)
 
 
 @api_boundary
@@ -180,18 +167,25 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     >>> [float(ct) for ct in f_vjp(1.0)]
     [2.0, 3.0]
     """
-    check_function("vjp", "fun", fun)
+    return _with_derivative("vjp", Pullback, fun, primals, has_aux)
+
+
+def _with_derivative(
+    name: str, kind: type[LinearProgram], fun: Callable[..., Any], primals: Any, has_aux: bool
+) -> tuple[Any, ...]:
+    """The value of a function, its derivative there as a linear program, and what else it gives."""
+    check_function(name, "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
-    flat = _checked_primals("vjp", fun, flat, primals)
+    flat = _checked_primals(name, fun, flat, primals)
     aux: list[Any] = []
-    fun_main = split_aux(fun, aux, "vjp") if has_aux else fun
-    origin = Origin("vjp", fun)
+    fun_main = split_aux(fun, aux, name) if has_aux else fun
+    origin = Origin(name, fun)
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     lin = linearize_flat(flat_function, flat, origin)
     tree = out_tree()
     out = tree_unflatten(tree, lin.primals_out)
-    f_vjp = lin.function(Pullback, "vjp", fun, in_tree, tree, flat)
-    return (out, f_vjp, lower_aux(aux[-1])) if has_aux else (out, f_vjp)
+    derivative = lin.function(kind, name, fun, in_tree, tree, flat)
+    return (out, derivative, lower_aux(aux[-1])) if has_aux else (out, derivative)
 
 
 def unflatten_cotangents(

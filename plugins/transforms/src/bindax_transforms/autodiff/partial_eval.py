@@ -6,7 +6,7 @@ depend on known values, and of a program (``partial_eval_jaxpr``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import (
@@ -138,6 +138,32 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
         live.update(x for x in new_eqn.invars if type(x) is Var)
     kept.reverse()
     return jaxpr.replace(outvars=outvars, eqns=kept), [v in live for v in jaxpr.invars]
+
+
+def dce_of_call(
+    params_of: Callable[[dict[str, Any], ClosedJaxpr], dict[str, Any]],
+) -> Callable[[Sequence[bool], JaxprEqn], JaxprEqn]:
+    """The ``dce`` rule of a primitive that calls the program in its parameter ``jaxpr``.
+
+    Args:
+        params_of: gives the parameters for another program, from those there are.
+    """
+
+    def rule(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
+        closed: ClosedJaxpr = eqn.params["jaxpr"]
+        key = ("dce", tuple(used_outputs))
+        if key not in closed.cache:
+            jaxpr, used = dce_jaxpr(closed.jaxpr, used_outputs)
+            invars = [v for v, flag in zip(jaxpr.invars, used, strict=True) if flag]
+            closed.cache[key] = ClosedJaxpr(jaxpr.replace(invars=invars)), used
+        pruned, used = closed.cache[key]
+        return eqn.replace(
+            invars=[x for x, flag in zip(eqn.invars, used, strict=True) if flag],
+            outvars=[v for v, flag in zip(eqn.outvars, used_outputs, strict=True) if flag],
+            params=params_of(eqn.params, pruned),
+        )
+
+    return rule
 
 
 def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:

@@ -28,10 +28,17 @@ class NamedSize(int):
 
 
 def axis_key(size: int) -> tuple[Any, ...]:
-    """What tells programs that are batched along axes of a size from each other."""
+    """The key by which programs batched along axes of one size are told from each other."""
     return (size, size.name, size.mesh_axes) if type(size) is NamedSize else (size, None, ())
 
 
 def mesh_axes_of(size: int) -> tuple[Any, ...]:
     """The names of the mesh axes that divide an axis, as ``vmap(spmd_axis_name=...)`` says."""
     return size.mesh_axes if type(size) is NamedSize else ()
+
+
+def mesh_axes_tuple(given: Any) -> tuple[Any, ...]:
+    """The names of mesh axes from what users give: None, a name, or several."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)

@@ -36,7 +36,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms._rule_checks import check_batch_result, check_counts
-from bindax_transforms.batching.axis_sizes import NamedSize, axis_key
+from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
@@ -193,9 +193,7 @@ def vmap(
         out_axes: where the mapped axis goes in the output: an integer or a prefix tree.
         axis_name: a name for the axis, for operations across it: those of ``bindax_parallel``.
         axis_size: the size of the axis, needed only when no argument is mapped.
-        spmd_axis_name: the name of the mesh axis that divides the mapped axis where the function
-            says how its arrays lie on devices, or a tuple of names. Without it the compiler
-            decides.
+        spmd_axis_name: mesh axes that divide the mapped axis where arrays are laid on devices.
 
     Returns:
         A function of the same structure, whose mapped arguments and results have one more axis.
@@ -204,16 +202,13 @@ def vmap(
         ValueError: when sizes disagree, an axis does not exist, or a prefix does not fit.
 
     >>> import numpy as np
-    >>> from bindax_transforms import vmap
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float64)
     """
     check_function("vmap", "fun", fun)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
-    several = isinstance(spmd_axis_name, (tuple, list))
-    mesh_axes = tuple(spmd_axis_name) if several else (spmd_axis_name,)
-    mesh_axes = () if spmd_axis_name is None else mesh_axes
+    mesh_axes = mesh_axes_tuple(spmd_axis_name)
 
     @wraps(fun)
     @api_boundary
@@ -228,11 +223,9 @@ def vmap(
         names = partial(parameter_names, fun, args, kwargs)
         in_dims = _checked_dims(in_dims, operands, names)
         size = _axis_size(in_dims, operands, axis_size, names)
-        origin = Origin("vmap", fun)
+        origin, axis = Origin("vmap", fun), AxisData(size, axis_name, mesh_axes)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
-        outs, out_dims = vmap_flat(
-            flat_function, AxisData(size, axis_name, mesh_axes), operands, in_dims, origin
-        )
+        outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
         tree = out_tree()
         wanted = _flat_axes(out_axes, tree, "out_axes")
         moved = [

@@ -8,7 +8,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, Kept, PyTreeDef, Tracer
+import numpy as np
+
+from bindax_core.extend import Array, ClosedJaxpr, Kept, PyTreeDef, Tracer
+
+LEAVES = frozenset({Array, np.ndarray, bool, int, float, complex})
+"""Types of arguments that hold no others."""
 
 entries_lock = threading.RLock()
 if hasattr(os, "register_at_fork"):

@@ -35,7 +35,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
-from bindax_transforms.compilation._entries import Entry, Shared, entries_lock
+from bindax_transforms.compilation._entries import LEAVES, Entry, Shared, entries_lock
 from bindax_transforms.compilation._shardings import shardings_of, with_shardings
 from bindax_transforms.compilation.ahead_of_time import Lowered, Traced
 from bindax_transforms.compilation.jit_primitive import jit_p
@@ -109,7 +109,9 @@ class JittedFunction(Generic[P, R]):
                 return self._call(args, kwargs)
             avals = [x.aval for x in args if type(x) is Array]
             if len(avals) != len(args):
-                return self._call(args, kwargs)
+                avals = [typeof(x) for x in args if type(x) in LEAVES]
+                if len(avals) != len(args):
+                    return self._call(args, kwargs)
             shared = self._shared
             settings, backend = config.trace_key, config.backend
             known, old, known_backend, entry = shared.last

@@ -25,7 +25,7 @@ from bindax_transforms.autodiff.jvp import jvp_jaxpr
 from bindax_transforms.autodiff.partial_eval import (
     PartialEvalTrace,
     PartialEvalTracer,
-    dce_jaxpr,
+    dce_of_call,
     partial_eval_jaxpr,
 )
 from bindax_transforms.autodiff.transposition import transpose_jaxpr
@@ -138,21 +138,6 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     return merge(linear, [None] * len(residuals), cts)
 
 
-def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
-    closed: ClosedJaxpr = eqn.params["jaxpr"]
-    key = ("dce", tuple(used_outputs))
-    if key not in closed.cache:
-        jaxpr, used = dce_jaxpr(closed.jaxpr, used_outputs)
-        invars = [v for v, flag in zip(jaxpr.invars, used, strict=True) if flag]
-        closed.cache[key] = ClosedJaxpr(jaxpr.replace(invars=invars)), used
-    pruned, used = closed.cache[key]
-    return eqn.replace(
-        invars=[x for x, flag in zip(eqn.invars, used, strict=True) if flag],
-        outvars=[v for v, flag in zip(eqn.outvars, used_outputs, strict=True) if flag],
-        params=jit_params(eqn.params, pruned),
-    )
-
-
 _UNREMARKABLE = {"inline": False, "keep_unused": False, "backend": None}
 
 
@@ -185,7 +170,7 @@ jit_p = primitive(
     rules.transpose(_transpose, symbolic_zeros=True),
     rules.partial_eval(_partial_eval),
     rules.partial_eval_jaxpr(_partial_eval_jaxpr),
-    rules.dce(_dce),
+    rules.dce(dce_of_call(jit_params)),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,

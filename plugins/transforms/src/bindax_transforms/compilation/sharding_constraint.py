@@ -112,7 +112,7 @@ def _vmap(
                 f"with_sharding_constraint inside divides by that mesh axis already."
             )
         spec = sharding.spec.inserted(dim, names or PartitionSpec.UNCONSTRAINED)
-        sharding = NamedSharding(sharding.mesh, spec)
+        sharding = sharding.with_spec(spec)
     return sharding_constraint_p.bind(x, sharding=sharding), dim
 
 

@@ -41,7 +41,7 @@ def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 
 def _stand_in(aval: AbstractValue) -> AbstractArgument:
-    given = getattr(aval, "sharding", None)
+    given = getattr(aval, "placement", None)
     if given is None:
         return AbstractArgument(admitted_type(aval))
     sharding = named(given, "ShapeDtypeStruct: sharding")

@@ -30,7 +30,7 @@ from bindax_transforms.autodiff.jvp import jvp_jaxpr
 from bindax_transforms.autodiff.partial_eval import (
     PartialEvalTrace,
     PartialEvalTracer,
-    dce_jaxpr,
+    dce_of_call,
     partial_eval_jaxpr,
 )
 from bindax_transforms.autodiff.transposition import transpose_jaxpr
@@ -169,21 +169,6 @@ def _transposed(
     return made, nonzero_out
 
 
-def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
-    closed: ClosedJaxpr = eqn.params["jaxpr"]
-    key = ("dce", tuple(used_outputs))
-    if key not in closed.cache:
-        jaxpr, used = dce_jaxpr(closed.jaxpr, used_outputs)
-        invars = [v for v, flag in zip(jaxpr.invars, used, strict=True) if flag]
-        closed.cache[key] = ClosedJaxpr(jaxpr.replace(invars=invars)), used
-    pruned, used = closed.cache[key]
-    return eqn.replace(
-        invars=[x for x, flag in zip(eqn.invars, used, strict=True) if flag],
-        outvars=[v for v, flag in zip(eqn.outvars, used_outputs, strict=True) if flag],
-        params=_with_jaxpr(eqn.params, pruned),
-    )
-
-
 _UNREMARKABLE = {"prevent_cse": True, "policy": None, "differentiated": False}
 
 
@@ -202,7 +187,7 @@ checkpoint_p = primitive(
     rules.transpose(_transpose, symbolic_zeros=True),
     rules.partial_eval(_partial_eval),
     rules.partial_eval_jaxpr(_partial_eval_jaxpr),
-    rules.dce(_dce),
+    rules.dce(dce_of_call(_with_jaxpr)),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](checkpoint_lowering),
     multiple_results=True,

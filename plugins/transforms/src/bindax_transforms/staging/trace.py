@@ -24,6 +24,7 @@ from bindax_core.extend import (
     Var,
     config,
     full_raise,
+    is_extended,
     new_main,
     rules,
     typecheck_jaxpr,
@@ -103,8 +104,13 @@ class JaxprBuilder:
 
 
 def is_literal(value: Any, aval: Any) -> bool:
-    """Tell whether a constant is a scalar whose value is known without waiting for a device."""
-    return getattr(aval, "shape", None) == () and (type(value) is not Array or value.on_host)
+    """Tell whether a constant is a number whose value is known without waiting for a device.
+
+    A random key is none: there is one program for all keys that a loop closes over.
+    """
+    if getattr(aval, "shape", None) != () or is_extended(aval.dtype):
+        return False
+    return type(value) is not Array or value.on_host
 
 
 class JaxprTrace(Trace):

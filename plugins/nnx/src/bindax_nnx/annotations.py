@@ -1,0 +1,77 @@
+"""Annotations of the attributes of objects, and dataclasses of objects."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, TypeVar
+
+from bindax_core.extend import is_value
+from bindax_nnx.graph import is_reference
+from bindax_nnx.object import Object
+
+T = TypeVar("T")
+
+Data = Annotated[T, "data"]
+"""In annotations of attributes: variables, objects, and containers of them."""
+Static = Annotated[T, "static"]
+"""In annotations of attributes: hashable values that are part of the structure."""
+
+
+def static(value: Any = dataclasses.MISSING, /, **options: Any) -> Any:
+    """The value itself: attributes without variables in them are static anyway.
+
+    Args:
+        value: any value; without one, this makes a field of a dataclass.
+        options: those of ``dataclasses.field``.
+
+    >>> static(3)
+    3
+    """
+    return dataclasses.field(**options) if value is dataclasses.MISSING else value
+
+
+def is_data(value: Any) -> bool:
+    """Tell whether a value is an array, a variable or an object.
+
+    >>> from bindax_nnx import Param
+    >>> is_data(Param(1.0)), is_data("text")
+    (True, False)
+    """
+    return is_reference(value) or (
+        is_value(value) and not isinstance(value, bool | int | float | complex)
+    )
+
+
+def identity(x: T) -> T:
+    """The argument.
+
+    >>> identity(2)
+    2
+    """
+    return x
+
+
+def dataclass(cls: Any = None, /, **options: bool) -> Any:
+    """Make a class of objects a dataclass, shown and compared as objects are.
+
+    Args:
+        cls: a subclass of ``Object`` or ``Module``.
+        options: those of ``dataclasses.dataclass``.
+
+    Raises:
+        TypeError: the class is no class of objects.
+
+    >>> from bindax_nnx import Module, Param
+    >>> @dataclass
+    ... class Scale(Module):
+    ...     factor: Param
+    ...     power: int = 2
+    >>> Scale(Param(3.0)).power
+    2
+    """
+    if cls is None:
+        return lambda given: dataclass(given, **options)
+    if not (isinstance(cls, type) and issubclass(cls, Object)):
+        raise TypeError(f"nnx.dataclass is for subclasses of nnx.Object, but got {cls!r:.60}.")
+    # Objects are compared by identity and shown with their parts.
+    return dataclasses.dataclass(cls, **{"repr": False, "eq": False, **options})

@@ -1,0 +1,49 @@
+"""Averages of parameters over the steps of training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_nnx.filters import Filter
+from bindax_nnx.functional import merge, split, state
+from bindax_nnx.object import Object
+from bindax_nnx.state import merge_state
+from bindax_nnx.variables import Variable
+
+
+class EMA(Object):
+    """Exponential moving averages of the variables of a model (Polyak and Juditsky, 1992).
+
+    Args:
+        params: the model, whose values are the first averages.
+        decay: how much of an average is kept at each update.
+        only: which variables are averaged.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Module, Param
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor = Param(np.float32(2.0))
+    >>> model = Scale()
+    >>> ema = EMA(model, decay=0.5)
+    >>> model.factor.value = np.float32(4.0)
+    >>> ema.update(model)
+    >>> float(ema.apply_to(model).factor)
+    3.0
+    """
+
+    def __init__(self, params: Any, decay: float, *, only: Filter = ...) -> None:
+        self.decay, self.filter = decay, only
+        self.params = state(params, only)
+
+    def update(self, updates: Any) -> None:
+        """Move the averages towards the values of a model."""
+        new = state(updates, self.filter).flat_state()
+        for path, average in self.params.flat_state().items():
+            value: Variable[Any] = new[path]
+            average.value = self.decay * average.value + (1.0 - self.decay) * value.value
+
+    def apply_to(self, model: Any) -> Any:
+        """A copy of a model with the averages for values."""
+        graphdef, values = split(model)
+        return merge(graphdef, merge_state(values, self.params))

@@ -1,0 +1,100 @@
+"""``pmap``: the elements of a mapped axis, each on a device of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from bindax_core.extend import api_boundary, tree_map, typeof
+from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
+from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, check_axes_count, value_axes
+from bindax_nnx.lift.jit import jit
+from bindax_nnx.lift.structure import Arguments
+from bindax_nnx.lift.vmap import vmap
+from bindax_transforms import check_function
+
+
+@decorator
+def pmap(
+    f: Callable[..., Any],
+    *,
+    axis_name: Any = None,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_size: int | None = None,
+    transform_metadata: Mapping[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """A compiled function that applies ``f`` along an axis, each element on its own device.
+
+    It is ``vmap`` in ``jit``, with the mapped axis over the first devices there are. JAX no longer
+    recommends ``pmap``: ``jit`` with ``in_shardings`` and ``shard_map`` say more.
+
+    Args:
+        f: a function of objects, arrays and trees of these.
+        axis_name: a name for the axis, for operations across it.
+        in_axes: as for ``vmap``; axes count from the front.
+        out_axes: as for ``vmap``.
+        axis_size: the size of the axis, needed only when no argument is mapped.
+        transform_metadata: as for ``vmap``.
+
+    Raises:
+        ValueError: there are fewer devices than elements.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Rngs
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> pmap(lambda m, x: m(x), in_axes=(None, 0))(layer, np.ones((1, 5, 2), "f4")).shape
+    (1, 5, 3)
+    """
+    check_function("pmap", "f", f)
+    axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+    mapped = vmap(
+        f,
+        in_axes=axes,
+        out_axes=out_axes,
+        axis_name=axis_name,
+        axis_size=axis_size,
+        transform_metadata=transform_metadata,
+    )
+    compiled: dict[int, Callable[..., Any]] = {}
+
+    @wraps(f)
+    @api_boundary
+    def parallel(*args: Any, **kwargs: Any) -> Any:
+        check_axes_count("pmap", axes, args)
+        size = _size(axes, args, kwargs) if axis_size is None else axis_size
+        if size not in compiled:
+            mesh = make_mesh((size,), ("devices",))
+            given = axes if isinstance(axes, tuple) else (axes,) * len(args)
+            compiled[size] = jit(mapped, in_shardings=_shardings(given, mesh))
+        return compiled[size](*args, **kwargs)
+
+    return parallel
+
+
+def _size(axes: Any, args: Any, kwargs: Any) -> int:
+    """The size of the first axis that is mapped; ``vmap`` compares the others with it."""
+    arguments = Arguments((args, kwargs))
+    entry = Axes(arguments, (axes, 0), "in_axes")
+    dims = [*value_axes(arguments, entry.variables), *entry.arrays]
+    for x, axis in zip([*arguments.values, *arguments.arrays], dims, strict=True):
+        if isinstance(axis, int) and axis < len(typeof(x).shape):
+            size: int = typeof(x).shape[axis]
+            return size
+    return 1
+
+
+def _shardings(axes: Any, mesh: Any) -> Any:
+    """Where arguments lie, from the axes along which they are mapped."""
+
+    def one(axis: Any) -> Any:
+        if isinstance(axis, StateAxes):
+            return StateSharding(dict(zip(axis.filters, map(one, axis.values), strict=True)))
+        if isinstance(axis, int) and axis < 0:
+            raise ValueError(f"pmap: in_axes count from the front, but one is {axis}.")
+        spec = () if axis is None else (*[None] * axis, "devices")
+        return NamedSharding(mesh, PartitionSpec(*spec))
+
+    return tree_map(one, axes, is_leaf=lambda x: x is None or isinstance(x, StateAxes))
