@@ -6,7 +6,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["DTypeLike"]
+from bindax_core import AnyArray
+
+__all__ = ["ArrayLike", "DTypeLike"]
+
+_Numbers: TypeAlias = bool | int | float | complex
+ArrayLike: TypeAlias = AnyArray | np.ndarray[Any, Any] | np.generic | _Numbers
+"""Operands; packages ask with it, while tracing too, whether something is one."""
 
 DTypeLike: TypeAlias = str | type[Any] | np.dtype[Any]
 """Names of dtypes, and dtypes."""
