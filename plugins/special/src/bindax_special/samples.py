@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -31,12 +32,16 @@ _RANGES: tuple[tuple[str, tuple[Range, ...], tuple[str, ...]], ...] = (
     ("lgamma", ((-0.8, -0.2),), _DOUBLE),
     ("digamma", ((0.3, 6),), _FLOATS),
     ("digamma", ((-0.8, -0.2),), _DOUBLE),
+    ("digamma", ((1.3, 1.7),), _DOUBLE),
+    ("lgamma", ((-3.8, -3.2),), _DOUBLE),
     ("bessel_i0e", ((0.2, 9),), _FLOATS),
     ("bessel_i0e", ((-30, -20),), _DOUBLE),
     ("bessel_i1e", ((0.2, 9),), _FLOATS),
     ("igamma", (_POSITIVE, _POSITIVE), _WIDER),
     ("igammac", (_POSITIVE, _POSITIVE), _WIDER),
     ("igamma", ((210, 250), (210, 250)), _DOUBLE),
+    ("igamma", ((0.5, 1.5), (6, 9)), _DOUBLE),
+    ("igammac", ((6, 9), (0.5, 1.5)), _DOUBLE),
 )
 """A function, the range of each operand, and the dtypes it is sampled with."""
 
@@ -103,10 +108,14 @@ def _batches() -> Iterator[Sample]:
 
 def conformance_samples() -> Iterator[Sample]:
     """Every sample of the package."""
+    seen: Counter[str] = Counter()
     for name, ranges, kinds in _RANGES:
+        # Each range has a shape of its own: cases of the same types would count as one.
+        seen[name] += 1
         for dtype in kinds:
-            yield _elementwise(name, (2, 3), dtype, *ranges)
-        yield _elementwise(name, (), kinds[0], *ranges)
+            yield _elementwise(name, (2, 2 + seen[name]), dtype, *ranges)
+        if seen[name] == 1:
+            yield _elementwise(name, (), kinds[0], *ranges)
     for name, leading, last, kinds in _IN_LAST_OPERAND:
         for dtype in kinds:
             yield _with_leading(name, leading, last, dtype)
