@@ -1,4 +1,8 @@
-"""Run programs and write what they return as JSON: ``run.py FOLDER OUT [NAME ...]``."""
+"""Run programs and write what they return as JSON: ``run.py FOLDER OUT [NAME ...]``.
+
+A program is a file with a function ``main``, or with functions ``case_NAME``, which are written as
+``FILE.NAME``.
+"""
 
 import importlib.util
 import json
@@ -16,6 +20,33 @@ def plain(x):
     return [leaf if isinstance(leaf, str) else np.asarray(leaf).tolist() for leaf in leaves]
 
 
+def results(path, stop):
+    """What the functions of a file return, by name; an error is raised only where it stops."""
+    found = {}
+    spec = importlib.util.spec_from_file_location(f"program_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    started = time.perf_counter()
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        return {path.stem: {"missing": error.name, "seconds": 0.0}}
+    for name, function in list(vars(module).items()):
+        if name != "main" and not name.startswith("case_"):
+            continue
+        key = path.stem if name == "main" else f"{path.stem}.{name[5:]}"
+        try:
+            found[key] = {"values": plain(function())}
+        except Exception as error:
+            if stop:
+                raise
+            found[key] = {"error": f"{type(error).__name__}: {error}"}
+        now = time.perf_counter()
+        found[key]["seconds"] = round(now - started, 2)
+        started = now
+    return found
+
+
 def main(folder, out, names):
     found = {}
     for path in sorted(Path(folder).glob("*.py")):
@@ -23,20 +54,7 @@ def main(folder, out, names):
             continue
         if names and path.stem not in names:
             continue
-        spec = importlib.util.spec_from_file_location(f"program_{path.stem}", path)
-        module = importlib.util.module_from_spec(spec)
-        start = time.perf_counter()
-        try:
-            sys.modules[spec.name] = module
-            spec.loader.exec_module(module)
-            found[path.stem] = {"values": plain(module.main())}
-        except ModuleNotFoundError as error:
-            found[path.stem] = {"missing": error.name}
-        except Exception as error:
-            if out == "-":
-                raise
-            found[path.stem] = {"error": f"{type(error).__name__}: {error}"}
-        found[path.stem]["seconds"] = round(time.perf_counter() - start, 2)
+        found |= results(path, stop=out == "-")
     text = json.dumps(found, indent=1)
     print(text) if out == "-" else Path(out).write_text(text)
 
