@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import ClosedJaxpr, Var
+from bindax_core.extend import Array, ClosedJaxpr, Var
 from bindax_transforms.custom._calls import CustomCall
 
 _LIMIT = 2048
@@ -82,7 +82,8 @@ def _program_key(closed: ClosedJaxpr) -> Any:
 
 
 def _constant_key(value: Any) -> Any:
-    found = np.asarray(value)
+    # Random keys have bytes, but no numbers.
+    found = value.numpy() if isinstance(value, Array) else np.asarray(value)
     # What has no bytes of its own is told apart by its object, which the program keeps alive.
     return id(value) if found.dtype == object else found.tobytes()
 
