@@ -69,7 +69,7 @@ def call_cases(count: int, theirs: Any, jax: Any) -> dict[str, Case]:
         lifted(exchanged)
 
     grown = flat_module(ours, arrays)
-    added = ours.Param(arrays[0])
+    added: Any = ours.Param(arrays[0])
 
     def after_a_growth() -> None:
         if hasattr(grown, "added"):

@@ -232,3 +232,21 @@ def test_a_subclass_gives_rules_as_methods():
     first, second = pair.bind(x, by=3.0)
     np.testing.assert_allclose(second, 3 * np.asarray(first))
     assert len(bindax.make_jaxpr(lambda x: pair.bind(x, by=3.0))(x).out_avals) == 2
+
+
+def test_an_entry_of_the_private_registry_takes_a_container_apart():
+    from bindax_jax_names.shims.private import node_registry
+
+    entry = node_registry[dict]
+    children, structure = entry.to_iter({"a": [1, 2], "b": 3})
+    assert list(children) == [[1, 2], 3]
+    assert entry.from_iter(structure, [4, [5]]) == {"a": 4, "b": [5]}
+    assert int not in node_registry
+
+
+def test_a_mesh_of_devices_has_the_shape_that_is_asked_for():
+    from bindax_jax_names.shims.mesh_utils import create_device_mesh
+
+    assert create_device_mesh((1, 1), bindax.devices()[:1]).shape == (1, 1)
+    with pytest.raises(ValueError, match=r"there are 1 devices, but mesh_shape=\(3,\)"):
+        create_device_mesh((3,), bindax.devices()[:1])

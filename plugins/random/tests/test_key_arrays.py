@@ -176,3 +176,10 @@ def test_donated_keys_are_gone():
     split(key)
     with pytest.raises(Exception, match="deleted or donated"):
         split(key)
+
+
+def test_a_compiled_function_that_closes_over_a_key_in_a_loop():
+    key = random.key(0)
+    draw = bindax.jit(lambda i, x: x + random.uniform(random.fold_in(key, i)))
+    expected = sum(float(random.uniform(random.fold_in(key, i))) for i in range(2))
+    assert float(lax.fori_loop(0, 2, draw, jnp.zeros(()))) == pytest.approx(expected)

@@ -47,8 +47,26 @@ def reconstruct_array(
     return Array.from_numpy(host, ShapedArray(host.shape, host.dtype, weak))
 
 
+class _Entry:
+    """A registered container, taken apart and put together level by level."""
+
+    def to_iter(self, tree: Any) -> tuple[Any, Any]:
+        """The children, and what ``from_iter`` makes a container of them by."""
+        children, _ = bindax.tree_util.flatten_one_level(tree)
+        return children, bindax.tree.structure(tree, is_leaf=lambda node: node is not tree)
+
+    def from_iter(self, structure: Any, children: Any) -> Any:
+        """The container of the children."""
+        return bindax.tree.unflatten(structure, list(children))
+
+
 class _Registry:
     """The containers of bindax, as far as packages ask whether a type is one."""
+
+    def __getitem__(self, kind: type) -> _Entry:
+        if kind not in self:
+            raise KeyError(kind)
+        return _Entry()
 
     def __contains__(self, kind: object) -> bool:
         return isinstance(kind, type) and bindax.tree_util.is_tree_node(kind)
