@@ -31,7 +31,7 @@ class Primitive(_Primitive):
     _evaluation: Function | None = None
 
     def __init__(self, name: str) -> None:
-        several = type(self).multiple_results  # a subclass may say so in its body
+        several = getattr(type(self), "multiple_results", None)  # a subclass may say so in its body
         super().__init__(name, multiple_results=several is True)
         self.site = type(self.site)(*package_frame())
         # Rules that a subclass gives as methods.
