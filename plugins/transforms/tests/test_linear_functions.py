@@ -28,6 +28,8 @@ def test_their_leaves_are_residuals() -> None:
     _, of_one = bt.vjp(toy.sin, X)
     doubled = tree_map(lambda x: 2 * x, of_one)
     np.testing.assert_allclose(doubled(np.ones(3))[0], 2 * np.cos(X))
+    _, of_number = bt.vjp(toy.sin, 2.0)  # numbers too
+    np.testing.assert_allclose(tree_map(lambda x: 2 * x, of_number)(1.0)[0], 2 * np.cos(2.0))
 
 
 def test_they_leave_and_enter_jit() -> None:

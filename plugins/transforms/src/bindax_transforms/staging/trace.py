@@ -56,11 +56,25 @@ class JaxprTracer(Tracer):
 
 
 class JaxprBuilder:
-    """Collects the variables, constants and equations of a program."""
+    """Collects the variables, constants and equations of a program.
 
-    __slots__ = ("_const_atoms", "_kept", "constvals", "constvars", "eqns", "invars")
+    Args:
+        residuals: whether its constants are what a derivative has computed: arrays of one number
+            are variables then, too, so that the derivative is a tree that has them as leaves.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = (
+        "_const_atoms",
+        "_kept",
+        "_residuals",
+        "constvals",
+        "constvars",
+        "eqns",
+        "invars",
+    )
+
+    def __init__(self, *, residuals: bool = False) -> None:
+        self._residuals = residuals
         self.invars: list[Var] = []
         self.eqns: list[JaxprEqn] = []
         self.constvars: list[Var] = []
@@ -85,7 +99,8 @@ class JaxprBuilder:
 
     def _new_const(self, value: Any) -> Atom:
         aval = typeof(value)
-        if not isinstance(value, Tracer) and is_literal(value, aval):
+        variable = isinstance(value, Tracer) or (self._residuals and type(value) is Array)
+        if not variable and is_literal(value, aval):
             return Literal(value.copy() if type(value) is np.ndarray else value, aval)
         if isinstance(value, np.ndarray):
             # The program outlives the caller's array; as an Array it goes to a device only once.
