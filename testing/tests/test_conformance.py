@@ -24,6 +24,7 @@ from bindax_core.extend import (
 from bindax_testing import (
     ExpectedFailure,
     array,
+    between,
     check_primitive,
     check_rules,
     elementwise,
@@ -132,6 +133,19 @@ def test_infinite_loop_is_ended_and_blamed(kind: str) -> None:
     assert "did not end within 0.5 s" in report.failures[0].reason
     others = {one.check for one in report.of_status("passed")}
     assert kind in ("impl", "abstract_eval") or "types" in others
+
+
+def test_samples_of_one_type_and_other_values_are_all_checked() -> None:
+    """A mistake that shows above 5 alone, with values below 2 in the first sample."""
+    made = declare(impl=impl(lambda x: np.where(x > 5, 2 * x, 3 * x).astype(x.dtype)))
+    samples = [
+        sample(lambda x: made.bind(x), array((2,), "float64", domain), label=label)
+        for label, domain in [("small", between(0.0, 1.0)), ("large", between(6.0, 7.0))]
+    ]
+
+    report = check_rules(made, samples, budget=30.0)
+
+    assert any("large" in str(failure) for failure in report.failures), str(report)
 
 
 def test_primitive_without_samples_fails() -> None:

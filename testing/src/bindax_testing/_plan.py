@@ -122,7 +122,7 @@ def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> P
             with checking():
                 collected = run_limited(partial(_collect, sample, subject, seed), time_limit)
             for case in collected:
-                key = _key(case)
+                key = _key(case, sample)
                 if case.primitive in plan.cases and key not in seen:
                     seen.add(key)
                     plan.cases[case.primitive].append(case)
@@ -143,9 +143,12 @@ def _collect(sample: Sample, subject: Subject, seed: int) -> list[Case]:
     return list(cases_of(sample, subject.kinds, seed))
 
 
-def _key(case: Case) -> object:
-    key = (case.primitive, tuple(case.avals), repr(case.params), tuple(case.skip))
-    return key if not case.primitive.multiple_results else (key, case.label)
+def _key(case: Case, sample: Sample) -> object:
+    """The same for cases that say the same; samples of one operation differ in their values."""
+    avals = tuple(case.avals)
+    key = (case.primitive, avals, repr(case.params), tuple(case.skip))
+    own = avals == tuple(operand.aval for operand in sample.operands)
+    return (key, case.label) if own or case.primitive.multiple_results else key
 
 
 def _sample_problem(plan: Plan, sample: Sample, error: Exception) -> RuleResult:
