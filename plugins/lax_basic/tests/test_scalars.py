@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 import pytest
 
@@ -32,3 +34,21 @@ def test_like_one_element(name: str, dtype: str) -> None:
 
         assert (out.shape, out.dtype) == ((), expected.dtype)
         np.testing.assert_allclose(out, expected.numpy()[0], rtol=1e-6)
+
+
+class Choice(enum.IntEnum):
+    FIRST = 1
+    SECOND = 2
+
+
+class Length(float):
+    """A number with a name."""
+
+
+def test_numbers_of_classes_of_their_own_are_numbers() -> None:
+    x = lax.full((2,), 1, np.float32)
+    for number in (Choice.SECOND, Length(2.0)):
+        for out in (x * number, number * x):
+            assert out.dtype == np.float32
+            np.testing.assert_array_equal(out, [2, 2])
+    assert int(lax.add(Choice.FIRST, Choice.SECOND)) == 3

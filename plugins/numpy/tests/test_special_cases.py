@@ -360,6 +360,7 @@ def test_errors_name_what_was_called(call, error, text):
 def test_arrays_of_words_have_a_shape():
     words = np.array([["a", "b"]])
     assert (jnp.shape(words), jnp.ndim(words), jnp.size(words, 1)) == ((1, 2), 2, 2)
+    assert (jnp.shape(None), jnp.ndim(None), jnp.size(None)) == ((), 0, 1)
 
 
 @pytest.mark.parametrize("name", ["hypot", "heaviside", "copysign"])

@@ -203,13 +203,16 @@ def unregister_value_type(value_type: ValueType) -> None:
         del value_types[value_type.type]
 
 
+_BASES: Final = frozenset((np.ndarray, np.generic, int, float, complex))  # of IntEnum, for one
+
+
 def find_value_type(type_: type) -> ValueType | None:
     """The registered value type of a Python type, asking plugins on the first miss."""
     found = value_types.get(type_)
     if found is None and not is_wrapper(type_):
         masked = issubclass(type_, np.ndarray) and hasattr(type_, "mask")  # np.ma loads slowly
         for base in () if masked else type_.__mro__[1:]:
-            if base in (np.ndarray, np.generic) and base in value_types:
+            if base in _BASES and base in value_types:
                 return value_types[base]
         if runtime.plugins.load_for_type(type_):
             found = value_types.get(type_)

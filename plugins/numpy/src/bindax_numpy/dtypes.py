@@ -313,8 +313,8 @@ def size(a: Any, axis: Any = None) -> int:
 
 def _described(name: str, a: Any) -> Any:
     """Return something with the shape of an operand, which may be a list or a type of arrays."""
-    if isinstance(a, np.ndarray) and name != "scalar_type_of":
-        return a  # of numbers or not
+    if (a is None or isinstance(a, np.ndarray)) and name != "scalar_type_of":
+        return np.asarray(a)  # of numbers or not
     if is_value(a):
         return typeof(a)
     if hasattr(a, "shape") and hasattr(a, "dtype"):
