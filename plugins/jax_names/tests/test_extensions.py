@@ -248,5 +248,5 @@ def test_a_mesh_of_devices_has_the_shape_that_is_asked_for():
     from bindax_jax_names.shims.mesh_utils import create_device_mesh
 
     assert create_device_mesh((1, 1), bindax.devices()[:1]).shape == (1, 1)
-    with pytest.raises(ValueError, match=r"there are 1 devices, but mesh_shape=\(3,\)"):
+    with pytest.raises(ValueError, match=r"mesh_shape=\(3,\) takes 3 devices, but there are 1"):
         create_device_mesh((3,), bindax.devices()[:1])

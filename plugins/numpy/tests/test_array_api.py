@@ -179,6 +179,8 @@ def compare(name, dtype, call):
             pairs[1] = pairs[1] % np.array(7, dtype) if dtype in INTEGERS else pairs[1]
         if name in ("floor_divide", "remainder", "__floordiv__", "__mod__") and dtype in INTEGERS:
             pairs[1] = np.where(pairs[1] == 0, np.array(1, dtype), pairs[1])
+        if name in ("pow", "__pow__") and dtype in COMPLEX:
+            pairs = [a[pairs[0] != 0] for a in pairs]  # nan, as with a compiler
         if name in ("pow", "__pow__") and dtype in INTEGERS:
             pairs[1] = np.where(pairs[1] < 0, np.array(2, dtype), pairs[1] % np.array(4, dtype))
         operands = [x] if name in UNARY or name[2:-2] in ("abs", "invert", "neg", "pos") else pairs

@@ -18,11 +18,16 @@ stablehlo = lowering["stablehlo"]
 
 def on_backend(case: Case, backend: str, operands: Sequence[Any]) -> list[Any]:
     """The results of the jitted primitive on a backend, as the backend types them."""
+    return computed_on(backend, jit(case.fresh()), operands)
+
+
+def computed_on(backend: str, function: Callable[..., Any], operands: Sequence[Any]) -> list[Any]:
+    """The results of a function on a backend, when they are there."""
     with config.override(backend=backend):
-        outs = jit(case.fresh())(*operands)
+        outs = list(function(*operands))
         for out in outs:
             host(out)
-    return list(outs)
+    return outs
 
 
 def _interpreted(case: Case, setting: Setting) -> None:
@@ -49,8 +54,7 @@ def _compiled_special(case: Case, setting: Setting) -> None:
     special = special_case(case)
     compiled = jit(special.fresh())
     for row in special.draws:
-        with config.override(backend=setting.compiler or ""):
-            outs = [host(out) for out in compiled(*row)]
+        outs = computed_on(setting.compiler or "", compiled, row)
         for i, (got, expected) in enumerate(zip(outs, special.call(*row), strict=True)):
             what = f"result {i} for special values compiled by {setting.compiler}"
             require_same(what, got, expected, scale=5.0)
