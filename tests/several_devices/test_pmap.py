@@ -74,3 +74,21 @@ def test_what_does_not_fit() -> None:
         bindax.pmap(lambda x: x, in_axes=(0, 0, 0))(ROWS)
     with pytest.raises(ValueError, match="out_axes has 5, but a result has 2 axes"):
         bindax.pmap(lambda x: x, out_axes=5)(ROWS)
+
+
+def test_random_keys_on_several_devices() -> None:
+    keys = bindax.random.split(bindax.random.key(0), 8)
+    draw = bindax.vmap(lambda key: bindax.random.normal(key, (2,)))
+    wanted = draw(keys)
+    laid = bindax.shard_map(
+        lambda keys: (draw(keys), bindax.random.split(keys[0])),
+        mesh=bindax.make_mesh((4,), ("i",)),
+        in_specs=P("i"),
+        out_specs=P("i"),
+    )
+    for run in (laid, bindax.jit(laid)):
+        numbers, made = run(keys)
+        np.testing.assert_array_equal(numbers, wanted)
+        assert (made.shape, made.dtype) == ((8,), keys.dtype)
+    each = bindax.pmap(lambda key: bindax.random.normal(key, (2,)))
+    np.testing.assert_array_equal(each(keys), wanted)

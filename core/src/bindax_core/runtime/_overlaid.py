@@ -39,7 +39,8 @@ class Overlaid:
         self._run = getattr(physical, "run_unchecked", lambda operands: physical(*operands))
         self._operands = _extended_places(jaxpr.in_avals)
         self._results = [(i, jaxpr.out_avals[i]) for i in _extended_places(jaxpr.out_avals)]
-        self._donated = [i for i in self._operands if donated[i]]
+        # Where nothing is donated, nothing need be said of each operand.
+        self._donated = [i for i, flag in enumerate(donated) if flag and i in self._operands]
 
     def __call__(self, *operands: Any) -> list[Array]:
         return self._overlay(operands, lambda given: self.physical(*given))

@@ -32,7 +32,7 @@ _RANGES: tuple[tuple[str, tuple[Range, ...], tuple[str, ...]], ...] = (
     ("lgamma", ((-0.8, -0.2),), _DOUBLE),
     ("digamma", ((0.3, 6),), _FLOATS),
     ("digamma", ((-0.8, -0.2),), _DOUBLE),
-    ("digamma", ((1.3, 1.7),), _DOUBLE),
+    ("digamma", ((1.6, 1.9),), _DOUBLE),
     ("lgamma", ((-3.8, -3.2),), _DOUBLE),
     ("bessel_i0e", ((0.2, 9),), _FLOATS),
     ("bessel_i0e", ((-30, -20),), _DOUBLE),

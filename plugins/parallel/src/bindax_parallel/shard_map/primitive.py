@@ -59,6 +59,7 @@ from bindax_transforms import (
     jvp_jaxpr,
     mesh_axes_of,
     name_axes,
+    physical_jaxpr,
     trace_to_jaxpr,
     transpose_jaxpr,
     vmap_jaxpr,
@@ -343,6 +344,20 @@ def _part_of_axis(axis_size: int, params: Params) -> tuple[tuple[Any, ...], int]
     return names, NamedSize(axis_size // parts, None, others)
 
 
+def _physical(
+    avals: Sequence[Any], *operands: Any, jaxpr: ClosedJaxpr, **params: Any
+) -> Sequence[Any]:
+    """The call on the arrays that represent its operands, whose own axes are divided by nothing."""
+
+    def longer(specs: Sequence[Spec], types: Sequence[Any]) -> tuple[Spec, ...]:
+        more = [aval.physical().ndim - aval.ndim for aval in types]
+        return tuple((*spec, *[()] * count) for spec, count in zip(specs, more, strict=True))
+
+    in_specs = longer(params["in_specs"], avals)
+    out_specs = longer(params["out_specs"], jaxpr.out_avals)
+    return bind_program(physical_jaxpr(jaxpr), operands, params, in_specs, out_specs)
+
+
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     closed: ClosedJaxpr = eqn.params["jaxpr"]
     count = len(manual_axes(eqn.params))
@@ -379,6 +394,7 @@ shard_map_p: Primitive = primitive(
     rules.transpose(_transpose, symbolic_zeros=True),
     rules.partial_eval(_partial_eval),
     rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    rules.physical(_physical),
     rules.dce(_dce),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](shard_map_lowering),
