@@ -10,7 +10,7 @@ from typing import Any
 import bindax
 from bindax_core import ShapeDtypeStruct as _ShapedArray
 from bindax_jax_names.shims._arguments import ignoring
-from bindax_jax_names.shims.config import JaxConfig
+from bindax_jax_names.shims.config import JaxConfig, follow_environment
 
 __all__ = [
     "ShapeDtypeStruct",
@@ -30,6 +30,7 @@ __all__ = [
     "vmap",
 ]
 
+follow_environment()
 config = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
@@ -50,9 +51,9 @@ class _TypeOfArrays(type):
         cls,
         shape: Sequence[int],
         dtype: Any,
+        weak_type: bool = False,
         *,
         sharding: Any = None,
-        weak_type: bool = False,
         **more: Any,
     ) -> Any:
         if dtype is None:
