@@ -118,6 +118,13 @@ def test_values(call):
     np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-46)
 
 
+@pytest.mark.parametrize("part", [0.5, np.float32(0.5), np.full(2, 0.5)])
+def test_quantiles_are_as_wide_as_the_array(part):
+    for f in (jnp.quantile, jnp.nanquantile, jnp.percentile, jnp.nanpercentile):
+        assert f(np.ones(3, np.float16), part).dtype == np.float16
+        assert f(np.ones(3, np.int32), part).dtype == np.float32
+
+
 @pytest.mark.parametrize("shape", [(2,), (), (7, 5)])
 def test_results_along_an_axis_take_its_place(shape):
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
