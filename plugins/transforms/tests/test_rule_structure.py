@@ -155,3 +155,54 @@ def test_parameters_that_are_operands(value):
 
 def test_types_are_types():
     assert scaled("right").out_avals((ShapedArray((3,), np.float32),), {})[0].shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        ("impl", lambda f: f(X)),
+        ("abstract_eval", lambda f: f(X)),
+        ("jvp", lambda f: jvp(f, (X,), (X,))),
+        ("vmap", lambda f: vmap(f)(X)),
+        ("transpose", lambda f: vjp(f, X)[1](X)),
+    ],
+)
+@pytest.mark.parametrize("rule", [lambda: None, lambda x, *, other: None])
+def test_rules_that_take_something_else(kind, call, rule):
+    made = scaled("of_another_form", **{kind: rule})
+    texts = ["cannot be called with the (one argument|. arguments) that it is given: ", "signature"]
+    with pytest.raises(RuleOutputError, match=complaint(kind, "of_another_form", *texts)):
+        call(made.bind)
+
+
+def test_parameters_that_a_rule_does_not_take():
+    made = scaled("without_k", abstract_eval=lambda x, k: x)
+    with pytest.raises(RuleOutputError, match="one argument and the parameters k that it is given"):
+        made.bind(X, k=2)
+
+
+def test_errors_in_the_body_of_a_rule_are_its_own():
+    def rule(x):
+        return len(3)
+
+    made = scaled("failing", impl=rule)
+    with pytest.raises(TypeError, match=r"^object of type 'int' has no len\(\)$"):
+        made.bind(X)
+
+
+def test_a_rule_that_writes_to_its_operand_is_named():
+    def rule(x):
+        x *= 2.0
+        return x
+
+    made = scaled("writing", impl=rule)
+    with pytest.raises(RuleOutputError, match=complaint("impl", "writing", "work on a copy")):
+        made.bind(X)
+
+
+def test_shapes_of_types_are_sizes():
+    assert ShapedArray([3], np.float32) is ShapedArray((3,), np.float32)
+    with pytest.raises(ValueError, match=r"sizes are not negative, but the shape is \(-3,\)"):
+        ShapedArray((-3,), np.float32)
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        ShapedArray((3.5,), np.float32)

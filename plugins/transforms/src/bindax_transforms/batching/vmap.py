@@ -21,6 +21,7 @@ from bindax_core.extend import (
     api_boundary,
     as_array,
     config,
+    explain_failure,
     flatten_prefix,
     full_lower,
     full_raise,
@@ -116,9 +117,12 @@ class BatchTrace(Trace):
     ) -> list[Any]:
         rule = _rules.get(primitive) or rules.vmap.get(primitive)
         size = self.axis_size
-        outs, out_dims = rule(
-            size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
-        )
+        given = (size, [t.val for t in tracers], [t.batch_dim for t in tracers])
+        try:
+            outs, out_dims = rule(*given, **params)
+        except TypeError as error:
+            explain_failure(primitive, "vmap", error, given, params)
+            raise
         if primitive.multiple_results:
             parts = (("the results", outs), ("the batch dimensions", out_dims))
             check_counts(primitive, "vmap", parts, [t.aval for t in tracers], params)
