@@ -127,9 +127,9 @@ class BatchTrace(Trace):
             parts = (("the results", outs), ("the batch dimensions", out_dims))
             check_counts(primitive, "vmap", parts, [t.aval for t in tracers], params)
         tracers_out = []
-        for x, d in zip(outs, out_dims, strict=True):
-            if d != 0 or type(x) is not Array or x.aval.shape[:1] != (size,):
-                check_batch_result(primitive, size, x, d)
+        for i, (x, d) in enumerate(zip(outs, out_dims, strict=True)):
+            if type(d) is not int or d or type(x) is not Array or x.aval.shape[:1] != (size,):
+                check_batch_result(primitive, size, i, x, d, tracers, params)
             tracers_out.append(BatchTracer(self, x, d))
         return tracers_out
 
