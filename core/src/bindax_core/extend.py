@@ -129,6 +129,7 @@ from bindax_core.runtime._placement import place_on as place_on
 from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
+from bindax_core.runtime._rule_calls import call_rule as call_rule
 from bindax_core.runtime._wrapped import unknown_type_message as unknown_type_message
 from bindax_core.runtime._wrapped import unwrapped as unwrapped
 from bindax_core.text._forms import register_text_form as register_text_form
