@@ -14,7 +14,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
+from bindax_lax_basic.extend import convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, inexact, strong_operand
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import where
@@ -141,7 +141,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     >>> jnp.polyder(jnp.array([1.0, 2.0, 3.0]))
     Array([2., 2.], dtype=float32)
     """
-    (order,) = static_ints("polyder", "m", m)
+    order = static_int("polyder", "m", m)
     if order < 0:
         raise ValueError(f"polyder: the order m must not be negative, but it is {order}.")
     (factors,) = inexact("polyder", *_coefficients("polyder", p))
@@ -164,7 +164,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     >>> jnp.polyint(jnp.array([2.0, 2.0]))
     Array([1., 2., 0.], dtype=float32)
     """
-    (order,) = static_ints("polyint", "m", m)
+    order = static_int("polyint", "m", m)
     if order < 0:
         raise ValueError(f"polyint: the order m must not be negative, but it is {order}.")
     constants = ravel(strong_operand("polyint", 0.0 if k is None else k))
@@ -276,7 +276,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     v = array_operand("vander", x)
     if typeof(v).ndim != 1:
         raise ValueError(f"vander takes a vector, but got {typeof(v).str_short()}.")
-    (count,) = static_ints("vander", "N", typeof(v).size if N is None else N)
+    count = static_int("vander", "N", typeof(v).size if N is None else N)
     if count < 0:
         raise ValueError(f"vander: N must not be negative, but it is {count}.")
     columns = [v**i for i in range(count)]
@@ -312,7 +312,7 @@ def polyfit(
     >>> jnp.round(jnp.polyfit(jnp.arange(3.0), jnp.array([1.0, 3.0, 5.0]), 1), 3)
     Array([2., 1.], dtype=float32)
     """
-    (degree,) = static_ints("polyfit", "deg", deg)
+    degree = static_int("polyfit", "deg", deg)
     places, values = promote_dtypes(
         *(inexact("polyfit", strong_operand("polyfit", v))[0] for v in (x, y))
     )
