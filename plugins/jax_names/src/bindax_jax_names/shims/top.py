@@ -9,7 +9,7 @@ from typing import Any
 
 import bindax
 from bindax_jax_names.shims._arguments import ignoring
-from bindax_jax_names.shims.config import JaxConfig
+from bindax_jax_names.shims.config import JaxConfig, follow_environment
 
 __all__ = [
     "checkpoint",
@@ -28,6 +28,7 @@ __all__ = [
     "vmap",
 ]
 
+follow_environment()
 config = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
