@@ -81,6 +81,23 @@ def lower_program(
         LoweringError: when a rule built something that is wrong.
         MissingRuleError: when a primitive has neither a lowering nor an ``impl`` rule.
     """
+    given = (jaxpr, name, donated, keep_unused, platform, layout)
+    try:
+        return _lowered(*given)
+    except LoweringError:
+        pass
+    return _lowered(*given, checks_types=True)  # raises, and names the rule where it can
+
+
+def _lowered(
+    jaxpr: ClosedJaxpr,
+    name: str,
+    donated: Sequence[bool],
+    keep_unused: bool,
+    platform: str,
+    layout: Layout | None,
+    checks_types: bool = False,
+) -> LoweredProgram:
     in_avals, out_avals = tuple(jaxpr.in_avals), tuple(jaxpr.out_avals)
     used = None if keep_unused else _used_variables(jaxpr.jaxpr)
     kept = tuple(i for i, v in enumerate(jaxpr.jaxpr.invars) if used is None or v in used)
@@ -92,6 +109,7 @@ def lower_program(
     hoisted_avals = [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted]
     with _mlir.Context.borrow() as context:
         builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform, layout)
+        builder.expected_type = builder.type if checks_types else None
         operands = {i: in_avals[i] for i in kept}
         attributes = _attributes(builder, layout, hoisted_avals, operands, aliases)
         types = [*hoisted_avals, *operands.values()], out_avals
