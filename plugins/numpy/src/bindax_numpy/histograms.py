@@ -12,7 +12,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import convert, static_ints
+from bindax_lax_basic.extend import convert, larger, static_int
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import clip, maximum
 from bindax_numpy.comparison import where
@@ -48,9 +48,10 @@ def bincount(
         raise ValueError(f"bincount takes a vector, but got {typeof(index).str_short()}.")
     if length is None:
         greatest = max(index, initial=-1) + 1 if typeof(index).size else 0
-        size = sorted((static_size("bincount", greatest, None, "length"), int(minlength)))[-1]
+        least = static_int("bincount", "minlength", minlength)
+        size = larger(static_size("bincount", greatest, None, "length"), least)
     else:
-        (size,) = static_ints("bincount", "length", length)
+        size = static_int("bincount", "length", length)
     counted = 1 if weights is None else strong_operand("bincount", weights)
     dtype = default_dtype("int") if weights is None else typeof(counted).dtype
     return lax.full((size,), 0, dtype).at[maximum(index, 0)].add(counted, mode="drop")
@@ -79,7 +80,7 @@ def histogram_bin_edges(
     dtype = dtypes.inexact_dtype(typeof(x).dtype)
     if typeof(edges).ndim == 1:
         return convert(edges, dtypes.inexact_dtype(dtypes.result_type(x, edges)), False)
-    (count,) = static_ints("histogram", "bins", bins)
+    count = static_int("histogram", "bins", bins)
     if range is None:
         low, high = (min(x), max(x)) if typeof(x).size else (0.0, 1.0)
     else:

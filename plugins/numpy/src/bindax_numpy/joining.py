@@ -15,7 +15,7 @@ from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_int, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, require_values, settled
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
@@ -189,7 +189,7 @@ def _split(name: str, ary: Any, where: Any, axis: int) -> list[Any]:
         bounds = [0, *static_ints(name, "indices_or_sections", where), size]
         bounds = [max(0, min(size, b + size if b < 0 else b)) for b in bounds]
     else:
-        (parts,) = static_ints(name, "indices_or_sections", where)
+        parts = static_int(name, "indices_or_sections", where)
         if parts < 1 or (name == "split" and size % parts):
             raise ValueError(
                 f"{name}: axis {axis} of {aval.str_short()} has size {size} and cannot be cut "

@@ -14,7 +14,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
+from bindax_lax_basic.extend import convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, inexact, strong_operand
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import where
@@ -24,6 +24,7 @@ from bindax_numpy.joining import concatenate, stack
 from bindax_numpy.linalg import eigvals, inv, lstsq
 from bindax_numpy.moving import roll
 from bindax_numpy.products import convolve
+from bindax_numpy.ranges import arange
 from bindax_numpy.reductions import cumsum, sum
 from bindax_numpy.reshaping import atleast_1d, ravel
 from bindax_numpy.searching import flatnonzero
@@ -141,7 +142,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     >>> jnp.polyder(jnp.array([1.0, 2.0, 3.0]))
     Array([2., 2.], dtype=float32)
     """
-    (order,) = static_ints("polyder", "m", m)
+    order = static_int("polyder", "m", m)
     if order < 0:
         raise ValueError(f"polyder: the order m must not be negative, but it is {order}.")
     (factors,) = inexact("polyder", *_coefficients("polyder", p))
@@ -149,8 +150,9 @@ def polyder(p: Any, m: int = 1) -> Array:
     if not order:
         return factors
     powers = np.arange(n - 1, -1, -1, dtype=np.float64)
-    scale = np.prod([powers - j for j in range(order)], axis=0)[: max(n - order, 0)]
-    return factors[: max(n - order, 0)] * scale.astype(typeof(factors).dtype)
+    kept = max(n - order, 0)
+    scale = np.prod([powers[:kept] - j for j in range(min(order, n))], axis=0)
+    return factors[:kept] * scale.astype(typeof(factors).dtype)
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
@@ -164,7 +166,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     >>> jnp.polyint(jnp.array([2.0, 2.0]))
     Array([1., 2., 0.], dtype=float32)
     """
-    (order,) = static_ints("polyint", "m", m)
+    order = static_int("polyint", "m", m)
     if order < 0:
         raise ValueError(f"polyint: the order m must not be negative, but it is {order}.")
     constants = ravel(strong_operand("polyint", 0.0 if k is None else k))
@@ -177,11 +179,14 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
         typeof(factors).dtype if k is None else result_type(factors, constants)
     )
     out, constants = convert(factors, dtype, False), convert(constants, dtype, False)
-    for j in range(order):
-        powers = np.arange(typeof(out).size, 0, -1).astype(dtype)
-        one = constants[j : j + 1] if typeof(constants).size > 1 else constants
-        out = concatenate([out / powers, one])
-    return out
+    if not order:
+        return out
+    # A power is multiplied by each integer that its exponent takes on the way.
+    steps = np.arange(order, dtype=np.float64)
+    scale = np.prod(np.arange(typeof(out).size, 0, -1)[:, None] + steps, axis=1)
+    with np.errstate(over="ignore"):
+        factorials = np.cumprod(np.maximum(steps, 1))[::-1]
+    return concatenate([out / scale.astype(dtype), constants / factorials.astype(dtype)])
 
 
 def poly(seq_of_zeros: Any) -> Array:
@@ -276,13 +281,14 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     v = array_operand("vander", x)
     if typeof(v).ndim != 1:
         raise ValueError(f"vander takes a vector, but got {typeof(v).str_short()}.")
-    (count,) = static_ints("vander", "N", typeof(v).size if N is None else N)
+    count = static_int("vander", "N", typeof(v).size if N is None else N)
     if count < 0:
         raise ValueError(f"vander: N must not be negative, but it is {count}.")
-    columns = [v**i for i in range(count)]
-    if not columns:
-        return zeros((typeof(v).size, 0), typeof(v).dtype)
-    return stack(columns if increasing else columns[::-1], 1)
+    dtype = typeof(v).dtype
+    powers = convert(
+        arange(count), dtype if dtypes.is_integer(dtype) else np.dtype(np.int32), False
+    )
+    return v[:, None] ** (powers if increasing else powers[::-1])
 
 
 def polyfit(
@@ -312,7 +318,7 @@ def polyfit(
     >>> jnp.round(jnp.polyfit(jnp.arange(3.0), jnp.array([1.0, 3.0, 5.0]), 1), 3)
     Array([2., 1.], dtype=float32)
     """
-    (degree,) = static_ints("polyfit", "deg", deg)
+    degree = static_int("polyfit", "deg", deg)
     places, values = promote_dtypes(
         *(inexact("polyfit", strong_operand("polyfit", v))[0] for v in (x, y))
     )
