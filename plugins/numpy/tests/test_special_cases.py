@@ -98,6 +98,9 @@ CASES = {
     "trapezoid(arange(4.), dx=array([1., 2., 3.]))": 11.0,
     "trapezoid(ones((4, 2)), dx=array([[1.], [2.], [3.]]), axis=0)": [6.0, 6.0],
     "trapezoid(ones((4, 3)), dx=array([1., 2., 3.]), axis=0)": [3.0, 6.0, 9.0],
+    "trapezoid(arange(4.0), dx=array([[2.0]]))": [9.0],
+    "vander(array([2], int8), 300)[0, -9:-6]": [0, -128, 64],
+    "polyint(array([2.0, 6.0]), 3, k=array([1.0, 2.0, 3.0]))": [1 / 12, 1, 0.5, 2, 3],
     "trapezoid(ones((4, 2)), array([0., 1., 3., 6.]), axis=0)": [6.0, 6.0],
     "diff(arange(4.), n=2**40)": [],
     "diff(arange(4.), n=4)": [],
@@ -192,6 +195,50 @@ def test_fits_of_several_columns_share_their_unscaled_covariance():
 def test_orders_of_differences_are_one_integer():
     with pytest.raises(TypeError, match=r"diff takes one integer for n, but got \(2,\)"):
         jnp.diff(A, n=(2,))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "argpartition(A,N)",
+        "bartlett(N)",
+        "bincount(I,length=N)",
+        "bincount(I,minlength=N)",
+        "diag(A,N)",
+        "diagflat(A,N)",
+        "diagonal(M,N)",
+        "fft.fftfreq(N)",
+        "histogram(A,bins=N)",
+        "linalg.matrix_power(M,N)",
+        "linspace(0,1,N)",
+        "nonzero(A,size=N)",
+        "partition(A,N)",
+        "polyder(A,N)",
+        "polyfit(A,A,N)",
+        "polyint(A,N)",
+        "rot90(M,N)",
+        "trace(M,N)",
+        "tri(3,k=N)",
+        "tril_indices(N)",
+        "triu_indices(3,N)",
+        "unpackbits(U,count=N)",
+        "vander(A,N)",
+    ],
+)
+def test_counts_are_one_integer(call):
+    names = {**vars(jnp), "A": A, "I": np.arange(3), "M": A.reshape(2, 2), "U": np.uint8([7])}
+    for wrong in ((2,), [2, 3], 2.5, "2"):
+        if not (call.startswith("histogram") and isinstance(wrong, tuple | list)):  # bounds
+            with pytest.raises((TypeError, ValueError), match=call.split("(")[0].split(".")[-1]):
+                eval(call, names, {"N": wrong})
+
+
+@pytest.mark.parametrize("count", [2**40, 2**70])
+def test_counts_that_no_memory_holds_end_at_once(count):
+    assert jnp.polyder(A, count).shape == (0,)
+    for call in (jnp.vander, jnp.polyint, lambda x, n: jnp.polyfit(x, x, n)):
+        with pytest.raises((MemoryError, OverflowError, ValueError)):
+            call(A, count)
 
 
 # ------------------------------------------------------------------- traced numbers and structures

@@ -303,7 +303,7 @@ def trace(
     Array(5, dtype=int32)
     """
     refuse_out("trace", out)
-    return sum(diagonal(a, offset, axis1, axis2), -1, dtype)
+    return sum(diagonal(a, static_int("trace", "offset", offset), axis1, axis2), -1, dtype)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
@@ -285,6 +286,7 @@ def _axis_size(
         for i, (x, d) in enumerate(zip(operands, in_dims, strict=True))
         if d is not None
     }
+    given = _given_size(given)
     found = set(sizes.values()) | ({given} if given is not None else set())
     if len(found) == 1:
         size: Any = found.pop()
@@ -302,6 +304,18 @@ def _axis_size(
     )
     asked = f" axis_size={given} was given." if given is not None else ""
     raise ValueError(f"vmap got inconsistent sizes for array axes to be mapped: {listed}.{asked}")
+
+
+def _given_size(given: Any) -> Any:
+    if given is None or isinstance(given, Dimension):
+        return given
+    try:
+        size = operator.index(given)
+    except TypeError:
+        size = -1
+    if size < 0:
+        raise TypeError(f"axis_size of vmap must be an integer from 0 on, but it is {given!r}.")
+    return size
 
 
 class OutAxesError(ValueError):
