@@ -162,9 +162,54 @@ def test_jax_decides_where_bindax_decides_otherwise():
         "for f in (jnp.abs, jax.jit(jnp.abs)):\n"
         "    assert jax.grad(f)(0.0) == 1 and jax.grad(f)(-2.0) == -1\n"
         "    assert jax.vmap(jax.grad(f))(x).tolist() == [1, 1, 1]\n"
+        "twice = jax.custom_jvp(lambda x: 2 * x)\n"
+        "twice.defjvp(lambda primals, tangents: (twice(*primals), twice(*tangents)))\n"
+        "assert type(twice(3)) is int and jax.jit(twice)(3).shape == ()\n"
+        "try:\n"
+        "    jax.jvp(jnp.sin, (1.0,), (1,))\n"
+        "except TypeError as error:\n"
+        "    assert 'must have the type float32[]' in str(error)\n"
         "import bindax\n"
         "with bindax.config.override(conventions='bindax'):\n"
         "    assert jax.grad(jnp.abs)(0.0) == 0\n"
+    )
+
+
+def test_types_of_arrays_are_of_one_class():
+    run(
+        "import jax, jax.numpy as jnp\n"
+        "given = jax.ShapeDtypeStruct([2], 'float32', sharding=None, is_ref=False)\n"
+        "assert type(given) is jax.ShapeDtypeStruct is jax.core.ShapedArray\n"
+        "assert type(jax.eval_shape(jnp.sin, given)) is type(jax.typeof(jnp.ones(2)))\n"
+        "assert jax.eval_shape(jnp.sin, given) == given\n"
+        "assert type(jax.dtypes.bfloat16(1)) is jax.dtypes.bfloat16\n"
+        "assert jnp.ones(2, jax.dtypes.bfloat16).dtype == jnp.bfloat16\n"
+        "assert not jnp.issubdtype(jax.dtypes.float0, jnp.inexact)\n"
+        "try:\n"
+        "    jax.ShapeDtypeStruct((2,), None)\n"
+        "except ValueError as error:\n"
+        "    assert 'dtype must not be None' in str(error)\n"
+        "assert jax.lib.__version__ == jax.__version__\n"
+        "import io\n"
+        "file = io.BytesIO()\n"
+        "jnp.save(file, 0.1)\n"
+        "file.seek(0)\n"
+        "import numpy as np\n"
+        "assert np.load(file) == 0.1\n"
+    )
+
+
+def test_equations_are_applied_again():
+    run(
+        "import jax, jax.numpy as jnp\n"
+        "program = jax.make_jaxpr(lambda x: jax.nn.relu(jnp.sin(x)))(1.0)\n"
+        "values = {program.jaxpr.invars[0]: 1.0}\n"
+        "for eqn in program.eqns:\n"
+        "    operands = [values[v] for v in eqn.invars]\n"
+        "    params = eqn.primitive.get_bind_params(eqn.params)\n"
+        "    outs = eqn.primitive.bind(*operands, **params)\n"
+        "    values.update(zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]))\n"
+        "assert values[program.jaxpr.outvars[0]] == jnp.sin(1.0)\n"
     )
 
 

@@ -185,7 +185,9 @@ def average(
             )
         w = lax.broadcast_in_dim(w, shape, axes)
     dtype = dtypes.inexact_dtype(result_type(x, w))
-    x, w = convert(x, dtype, False), convert(w, dtype, False)
-    total = array_sum(w, axis, keepdims=keepdims)
-    result = array_sum(x * w, axis, keepdims=keepdims) / total
+    x, counts = convert(x, dtype, False), convert(w, dtype, False)
+    total = array_sum(counts, axis, keepdims=keepdims)
+    # Booleans choose, and what they leave out may be infinite.
+    x = x * (w if typeof(w).dtype == dtypes.bool_ else counts)
+    result = array_sum(x, axis, keepdims=keepdims) / total
     return (result, total) if returned else result

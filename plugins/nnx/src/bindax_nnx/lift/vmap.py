@@ -23,6 +23,7 @@ def vmap(
     out_axes: Any = 0,
     axis_name: Any = None,
     axis_size: int | None = None,
+    spmd_axis_name: Any = None,
     transform_metadata: Mapping[str, Any] | None = None,
 ) -> Callable[..., Any]:
     """A function that applies ``f`` along an axis of its arguments, all elements at once.
@@ -38,6 +39,7 @@ def vmap(
         out_axes: where the mapped axis goes in the result: likewise.
         axis_name: a name for the axis, for operations across it.
         axis_size: the size of the axis, needed only when no argument is mapped.
+        spmd_axis_name: the axes of a mesh along which the elements are spread out.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis in the sharding
             metadata of the variables.
 
@@ -70,7 +72,12 @@ def vmap(
         flat, exits = _on_flat_lists(call, entry, out_axes, metadata)
         dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
         mapped = bindax_transforms.vmap(
-            flat, in_axes=(dims,), out_axes=exits, axis_name=axis_name, axis_size=axis_size
+            flat,
+            in_axes=(dims,),
+            out_axes=exits,
+            axis_name=axis_name,
+            axis_size=axis_size,
+            spmd_axis_name=spmd_axis_name,
         )
         return call.finish(_run(call, mapped))
 
