@@ -195,6 +195,8 @@ def test_dead_results_of_branches_are_dropped() -> None:
 def test_messages() -> None:
     with pytest.raises(TypeError, match=r"pred of cond must be a scalar, but it is float64\[2\]"):
         cond(np.ones(2), lambda: 1, lambda: 2)
+    with pytest.raises(TypeError, match=r"cond: pred must be a boolean or a real .* complex128"):
+        cond(1j, lambda: 1, lambda: 2)
     with pytest.raises(TypeError, match=r"pred of cond: a value of type builtins.str"):
         cond("yes", lambda: 1, lambda: 2)
     with pytest.raises(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial, wraps
 from typing import Any
 
@@ -214,6 +214,8 @@ def vmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     mesh_axes = mesh_axes_tuple(spmd_axis_name)
+    if not isinstance(axis_name, Hashable):
+        raise TypeError(f"vmap: axis_name must be hashable, such as a text, but is {axis_name!r}.")
 
     @wraps(fun)
     @api_boundary
