@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
 import bindax
-from bindax_core import ShapeDtypeStruct as _ShapedArray
 from bindax_jax_names.shims._arguments import ignoring
-from bindax_jax_names.shims.config import JaxConfig
+from bindax_jax_names.shims.config import JaxConfig, follow_environment
 
 __all__ = [
-    "ShapeDtypeStruct",
     "checkpoint",
     "config",
     "default_backend",
@@ -30,6 +28,7 @@ __all__ = [
     "vmap",
 ]
 
+follow_environment()
 config = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
@@ -37,31 +36,6 @@ _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
     """Have ``PRNGKey`` make keys with a dtype of their own inside a ``with`` block."""
     return config.override("jax_enable_custom_prng", new_val)
-
-
-class _TypeOfArrays(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, _ShapedArray)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, _ShapedArray)
-
-    def __call__(
-        cls,
-        shape: Sequence[int],
-        dtype: Any,
-        *,
-        sharding: Any = None,
-        weak_type: bool = False,
-        **more: Any,
-    ) -> Any:
-        if dtype is None:
-            raise ValueError("ShapeDtypeStruct: dtype must not be None.")
-        return _ShapedArray(tuple(shape), dtype, weak_type, sharding=sharding)
-
-
-class ShapeDtypeStruct(metaclass=_TypeOfArrays):
-    """The type of an array, with JAX's arguments; made as ``bindax.ShapeDtypeStruct``."""
 
 
 def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
