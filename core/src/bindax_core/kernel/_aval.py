@@ -8,7 +8,7 @@ have theirs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
@@ -72,11 +72,9 @@ class ShapedArray(AbstractValue):
     placement: Any
 
     def __new__(
-        cls, shape: Sequence[int], dtype: Any, weak_type: bool = False, *, sharding: Any = None
+        cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
     ) -> ShapedArray:
-        if dtype is None:
-            raise ValueError("ShapeDtypeStruct: dtype must not be None.")
-        shape, dtype = tuple(shape), dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
+        dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
         interned = _interned.get((shape, dtype, weak_type))
         if interned is not None and sharding is None:
             return interned

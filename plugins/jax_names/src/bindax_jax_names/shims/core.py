@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bindax_core import Literal as Literal
-from bindax_core import ShapeDtypeStruct as _ShapedArray
 from bindax_core import Var as Var
 from bindax_core import ensure_compile_time_eval as ensure_compile_time_eval
 from bindax_core import eval_jaxpr as eval_jaxpr
@@ -21,6 +20,7 @@ from bindax_core.extend import JaxprEqn as JaxprEqn
 from bindax_core.extend import Trace as Trace
 from bindax_core.extend import Tracer as Tracer
 from bindax_jax_names.shims._primitive import Primitive as Primitive
+from bindax_jax_names.shims.top import ShapeDtypeStruct as ShapedArray
 from bindax_jax_names.shims.top import typeof as get_aval
 
 __all__ = [
@@ -46,30 +46,6 @@ __all__ = [
     "min_dim",
     "pytype_aval_mappings",
 ]
-
-
-class _TypeOfArrays(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, _ShapedArray)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, _ShapedArray)
-
-    def __call__(
-        cls,
-        shape: Sequence[int],
-        dtype: Any,
-        weak_type: bool = False,
-        *,
-        sharding: Any = None,
-        **more: Any,
-    ) -> Any:
-        return _ShapedArray(shape, dtype, weak_type, sharding=sharding)
-
-
-class ShapedArray(metaclass=_TypeOfArrays):
-    """The type of arrays, with JAX's arguments; made as ``bindax.ShapeDtypeStruct``."""
-
 
 Value = Any
 ParamDict = dict[str, Any]
