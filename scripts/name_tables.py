@@ -10,6 +10,7 @@ same default, given in the same ways. What differs or is absent needs a reason, 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib
 import inspect
 import pkgutil
@@ -163,6 +164,8 @@ def shown(value: Any) -> str:
     """Return a default as it is compared: dtypes and classes by name, functions not at all."""
     if isinstance(value, frozenset):
         return " or ".join(sorted(map(shown, value)))
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))})"
     if isinstance(value, type):
         return value.__name__
     return "function" if callable(value) else repr(value).strip("'")
@@ -170,7 +173,7 @@ def shown(value: Any) -> str:
 
 def is_left_out(theirs: inspect.Parameter, mine: inspect.Parameter) -> bool:
     """Tell whether both mean that nothing was given, as for decorators and sets of options."""
-    nothing = (None, inspect.Parameter.empty)
+    nothing = (None, inspect.Parameter.empty, dataclasses.MISSING)
     given = shown(theirs.default).lower()
     return any(mine.default is x for x in nothing) and (
         "missing" in given or given == "frozendict({})"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,14 @@ from bindax_core import Array
 
 HERE = Path(__file__).name
 X = np.array([-1.0, 2.0], np.float32)
+
+
+@pytest.fixture
+def small_heap() -> Iterator[None]:
+    """Keep what other tests left out of the sight of the search for leaks, which takes long."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def logarithm(x: Any) -> Any:
@@ -282,6 +292,7 @@ def test_caches_are_cleared() -> None:
     assert len(traces) == 2
 
 
+@pytest.mark.usefixtures("small_heap")
 def test_leaked_tracers_are_found() -> None:
     kept: list[Any] = []
 
@@ -301,6 +312,7 @@ def test_leaked_tracers_are_found() -> None:
         bindax.vmap(lambda x: leaky(x) * (1 / 0))(X)
 
 
+@pytest.mark.usefixtures("small_heap")
 def test_transformations_leak_nothing() -> None:
     with bindax.checking_leaks():
         f = bindax.jit(lambda x: mapped(jnp.abs(x)).sum())
@@ -469,14 +481,7 @@ def test_memory_of_a_device_that_the_host_does_not_read() -> None:
         assert bindax.device_get(far).tolist() == [0.0, 0.0]
 
 
-kept: list[Any] = []
-
-
-def leaking(x: Any) -> Any:
-    kept.append(x)
-    return x * 2.0
-
-
+@pytest.mark.usefixtures("small_heap")
 @pytest.mark.parametrize(
     "transform",
     [
@@ -490,12 +495,17 @@ def leaking(x: Any) -> Any:
     ],
 )
 def test_leaks_are_found_when_a_trace_ends(transform: Any) -> None:
+    kept: list[Any] = []
+
+    def leaking(x: Any) -> Any:
+        kept.append(x)
+        return x * 2.0
+
     x = np.ones(2, np.float32) if transform is bindax.vmap else np.float32(1.0)
     with bindax.check_tracer_leaks():
         transform(lambda x: x * 2.0)(x)
         with pytest.raises(UnexpectedTracerError, match=r"a traced value outlived .*test_settings"):
             transform(leaking)(x)
-    kept.clear()
 
 
 def test_traced_values_stay_where_they_are() -> None:

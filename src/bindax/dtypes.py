@@ -5,9 +5,10 @@
 True
 """
 
+from ml_dtypes import bfloat16 as bfloat16
+
 from bindax_core import float0 as float0
 from bindax_core.extend import extended as extended
-from bindax_lax_basic.dtypes import bfloat16 as bfloat16
 from bindax_lax_basic.dtypes import canonical_dtype as canonicalize_dtype
 from bindax_numpy import finfo as finfo
 from bindax_numpy import iinfo as iinfo

@@ -154,8 +154,16 @@ def test_weak_types_of_branches_agree() -> None:
     assert out.dtype == np.float32
     assert not out.weak_type
     assert cond(True, lambda: 1.0, lambda: 2.0).weak_type
-    both = bt.jit(lambda p: cond(p, lambda: x, lambda: 1))(True)
+    both = bt.jit(lambda p: cond(p, lambda: x, lambda: 1.0))(True)
     assert both.dtype == np.float32
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 2.0), (np.float32(1), 2), (True, 2), (1.0, 2j)])
+def test_numbers_of_branches_are_of_one_kind(one: Any, other: Any) -> None:
+    choose = lambda p: cond(p, lambda: one, lambda: other)  # noqa: E731
+    for call in (lambda: choose(True), lambda: bt.vmap(choose)(np.array([True, False]))):
+        with pytest.raises(TypeError, match="branches of cond must return the same types"):
+            call()
 
 
 def test_switch() -> None:

@@ -106,16 +106,56 @@ CASES = {
     "quantile(arange(4.), NAN)": NAN,
     "nanquantile(array([1.0, NAN, 2.0]), array([1.5, -0.5]))": [2.0, 1.0],
     "sinc(array([1e30, INF]))[0] < 1": True,
+    "roots(array([0.0, 0, 1, -3, 2]), strip_zeros=False)": [1, 2, NAN + NAN * 1j, NAN + NAN * 1j],
+    "roots(zeros(2), strip_zeros=False)": [NAN + NAN * 1j],
+    "prod(array([2, 1]), initial=2.5)": 4,
+    "sum(array([2, 1]), initial=float32(2.5))": 5,
+    "nansum(array([True, False]), initial=2.5)": 3,
+    "sum(array([1.0]), initial=2 + 1j)": 3,
+    "max(array([1], int8), initial=300)": 44,
+    "bitwise_or.reduce(array([2, 1]), initial=4.5)": 7,
+    "average(array([INF, 1.0]), weights=array([False, True]))": 1,
 }
 
 
-NAMES = {**vars(jnp), "NAN": NAN, "INF": INF, "uint8": np.uint8, "int32": np.int32}
+NAMES = {**vars(jnp), "NAN": NAN, "INF": INF, "uint8": np.uint8, "int32": np.int32, "int8": np.int8}
 
 
 @pytest.mark.parametrize("call", CASES)
 def test_values(call):
     got, wanted = (np.asarray(x).astype(complex) for x in (eval(call, NAMES), CASES[call]))
     np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-46)
+
+
+@pytest.mark.parametrize(
+    "x", [np.float32(INF), jnp.array(complex(INF, 1)), jnp.bfloat16(INF), 2 * jnp.array(INF)]
+)
+@pytest.mark.parametrize("mask", [jnp.array([False, True]), np.array([False, True]), False])
+def test_numbers_times_booleans_are_chosen(x, mask):
+    wanted = jnp.where(mask, x, 0)
+    apply = jnp.multiply
+    found = (apply(x, mask), apply(mask, x), bt.jit(apply)(x, mask), bt.jit(apply)(mask, x))
+    for value in found:
+        assert typeof(value) == typeof(found[0])
+        np.testing.assert_array_equal(np.asarray(value), np.asarray(wanted))
+    if np.ndim(mask):
+        mapped = bt.vmap(apply, (None, 0))(x, mask)
+        np.testing.assert_array_equal(np.asarray(mapped), np.asarray(wanted))
+        slope = bt.jvp(lambda v: apply(v, mask), (x,), (x,))[1]
+        np.testing.assert_array_equal(np.asarray(slope), np.asarray(wanted))
+
+
+def test_logaddexp2_is_weak_where_all_numbers_are():
+    for x, weak in ((np.int8(1), False), (1, True), (True, True), (jnp.array(1.0), True)):
+        assert typeof(jnp.logaddexp2(x, 2.0)).weak_type is weak
+    assert not typeof(jnp.logaddexp2(np.ones(2, np.int8), 2.0)).weak_type
+
+
+@pytest.mark.parametrize("part", [0.5, np.float32(0.5), np.full(2, 0.5)])
+def test_quantiles_are_as_wide_as_the_array(part):
+    for f in (jnp.quantile, jnp.nanquantile, jnp.percentile, jnp.nanpercentile):
+        assert f(np.ones(3, np.float16), part).dtype == np.float16
+        assert f(np.ones(3, np.int32), part).dtype == np.float32
 
 
 @pytest.mark.parametrize("shape", [(2,), (), (7, 5)])

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import Any
+
+
+class Space(enum.Enum):
+    """A memory for arrays wherever they lie: a target of ``device_put``, also inside of programs.
+
+    The value is the kind of the memory, None for the devices' own.
+    """
+
+    Device = None
+    Host = "pinned_host"
 
 
 @dataclass(frozen=True)

@@ -427,9 +427,10 @@ class XlaBackend:
         ]
         if unused:
             warnings.warn(
-                f"{program.name}: the memory of the donated operands {', '.join(unused)} cannot be "
-                f"reused, because no result that is left has the same shape and dtype; they stay "
-                f"usable. Donate only operands that a result can replace.",
+                f"Some donated buffers were not usable: the memory of the operands "
+                f"{', '.join(unused)} of {program.name} cannot be reused, because no result that "
+                f"is left has the same shape and dtype. They stay as they are. Donate only "
+                f"operands that a result can replace.",
                 stacklevel=2,
             )
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
 import bindax
-from bindax_core import ShapeDtypeStruct as _ShapedArray
 from bindax_jax_names.shims._arguments import ignoring
-from bindax_jax_names.shims.config import JaxConfig
+from bindax_jax_names.shims.config import JaxConfig, follow_environment
 
 __all__ = [
-    "ShapeDtypeStruct",
     "checkpoint",
     "config",
     "default_backend",
@@ -31,6 +29,7 @@ __all__ = [
     "vmap",
 ]
 
+follow_environment()
 config = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
@@ -42,32 +41,7 @@ def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
 
 def typeof(x: Any) -> Any:
     """The type of an operand; a ``ShapeDtypeStruct`` is one itself."""
-    return x if isinstance(x, _ShapedArray) else bindax.typeof(x)
-
-
-class _TypeOfArrays(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, _ShapedArray)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, _ShapedArray)
-
-    def __call__(
-        cls,
-        shape: Sequence[int],
-        dtype: Any,
-        *,
-        sharding: Any = None,
-        weak_type: bool = False,
-        **more: Any,
-    ) -> Any:
-        if dtype is None:
-            raise ValueError("ShapeDtypeStruct: dtype must not be None.")
-        return _ShapedArray(tuple(shape), dtype, weak_type, sharding=sharding)
-
-
-class ShapeDtypeStruct(metaclass=_TypeOfArrays):
-    """The type of an array, with JAX's arguments; made as ``bindax.ShapeDtypeStruct``."""
+    return x if isinstance(x, bindax.ShapeDtypeStruct) else bindax.typeof(x)
 
 
 def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:

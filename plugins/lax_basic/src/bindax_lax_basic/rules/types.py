@@ -147,6 +147,8 @@ def smaller(a: Any, b: Any) -> Any:
 
 def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
     """A tuple of Python integers for an argument such as a shape; one integer means one entry."""
+    if isinstance(values, (set, frozenset)):
+        raise TypeError(f"{name}: {argument} must be integers in order, but it is {values!r:.60}.")
     if not np.iterable(values):
         return (static_int(name, argument, values),)
     if type(values) is Array:

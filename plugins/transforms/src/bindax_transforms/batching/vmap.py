@@ -21,6 +21,7 @@ from bindax_core.extend import (
     api_boundary,
     as_array,
     config,
+    explain_failure,
     flatten_prefix,
     full_lower,
     full_raise,
@@ -116,16 +117,19 @@ class BatchTrace(Trace):
     ) -> list[Any]:
         rule = _rules.get(primitive) or rules.vmap.get(primitive)
         size = self.axis_size
-        outs, out_dims = rule(
-            size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
-        )
+        given = (size, [t.val for t in tracers], [t.batch_dim for t in tracers])
+        try:
+            outs, out_dims = rule(*given, **params)
+        except TypeError as error:
+            explain_failure(primitive, "vmap", error, given, params)
+            raise
         if primitive.multiple_results:
             parts = (("the results", outs), ("the batch dimensions", out_dims))
             check_counts(primitive, "vmap", parts, [t.aval for t in tracers], params)
         tracers_out = []
-        for x, d in zip(outs, out_dims, strict=True):
-            if d != 0 or type(x) is not Array or x.aval.shape[:1] != (size,):
-                check_batch_result(primitive, size, x, d)
+        for i, (x, d) in enumerate(zip(outs, out_dims, strict=True)):
+            if type(d) is not int or d or type(x) is not Array or x.aval.shape[:1] != (size,):
+                check_batch_result(primitive, size, i, x, d, tracers, params)
             tracers_out.append(BatchTracer(self, x, d))
         return tracers_out
 
