@@ -134,6 +134,7 @@ def test_arguments_for_several_devices():
         "assert isinstance(jax.eval_shape(jnp.sin, x), jax.ShapeDtypeStruct)\n"
         "assert jax.typeof(x).sharding.is_fully_replicated\n"
         "spec = jax.ShapeDtypeStruct((2,), jnp.float32)\n"
+        "assert spec == jax.ShapeDtypeStruct(spec.shape, spec.dtype, sharding=spec.sharding)\n"
         "assert jax.typeof(spec).str_short() == 'float32[2]' == jax.core.get_aval(x).str_short()\n"
         "import typing\n"
         "kinds = typing.get_args(jax.typing.ArrayLike)\n"
