@@ -130,7 +130,7 @@ class BackendError(BindaxError, RuntimeError):
 
 
 class CustomRuleError(BindaxError, TypeError):
-    """A derivative was asked for along a value that a function with rules of its own closes over."""
+    """A derivative was asked for along what a function with rules of its own closes over."""
 
 
 class TransferError(BindaxError, RuntimeError):
