@@ -17,7 +17,9 @@ pytestmark = pytest.mark.usefixtures("toy_operations")
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-@pytest.mark.parametrize("wrap", [bt.jit, bt.grad, lambda f: lambda x: np.asarray(bt.vmap(f)(x[None]))])
+@pytest.mark.parametrize(
+    "wrap", [bt.jit, bt.grad, lambda f: lambda x: np.asarray(bt.vmap(f)(x[None]))]
+)
 def test_copies_of_traced_values(copied: Any, wrap: Any) -> None:
     def through(x: Any) -> Any:
         state = copied({"x": [x]})

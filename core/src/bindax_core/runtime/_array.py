@@ -290,7 +290,7 @@ class Array(ArrayPlaces, ArrayOperators):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+        options: dict[str, Any] = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
         given = {name: value for name, value in options.items() if value is not None}
         return self._plain().copy().__dlpack__(stream=stream, **given)
 
