@@ -133,6 +133,10 @@ class BackendError(BindaxError, RuntimeError):
     """A backend could not be found, or could not compile or run a program."""
 
 
+class CustomRuleError(BindaxError, TypeError):
+    """A derivative was asked for along what a function with rules of its own closes over."""
+
+
 class TransferError(BindaxError, RuntimeError):
     """Bytes would move between host and device, which a setting does not allow."""
 

@@ -154,8 +154,37 @@ def test_weak_types_of_branches_agree() -> None:
     assert out.dtype == np.float32
     assert not out.weak_type
     assert cond(True, lambda: 1.0, lambda: 2.0).weak_type
-    both = bt.jit(lambda p: cond(p, lambda: x, lambda: 1))(True)
+    both = bt.jit(lambda p: cond(p, lambda: x, lambda: 1.0))(True)
     assert both.dtype == np.float32
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 2.0), (np.float32(1), 2), (True, 2), (1.0, 2j)])
+def test_numbers_of_branches_are_of_one_kind(one: Any, other: Any) -> None:
+    choose = lambda p: cond(p, lambda: one, lambda: other)  # noqa: E731
+    for call in (lambda: choose(True), lambda: bt.vmap(choose)(np.array([True, False]))):
+        with pytest.raises(TypeError, match="branches of cond must return the same types"):
+            call()
+
+
+def test_weak_types_of_branches_in_the_modes_of_jax() -> None:
+    jax = pytest.importorskip("jax")
+
+    def found(cond: Any, switch: Any, ones: Any, jit: Any) -> list[bool]:
+        strong, weak = (lambda: ones), (lambda: 2.0)
+        calls: list[Callable[[Any], Any]] = [
+            lambda p: cond(p, strong, weak),
+            lambda p: cond(p, weak, strong),
+            lambda p: switch(p.astype("int32"), [strong, weak, weak]),
+        ]
+        outs = [f(ones > 0) for call in calls for f in (call, jit(call))]
+        return [out.weak_type for out in outs]
+
+    for on, dtype in ((True, "float64"), (False, "float32")):
+        with jax.enable_x64(on), bx.enable_x64(on):
+            ones = np.ones((), dtype)
+            theirs = found(jax.lax.cond, jax.lax.switch, jax.numpy.asarray(ones), jax.jit)
+            assert found(cond, switch, bx.device_put(ones), bt.jit) == theirs
+    assert not any(found(cond, switch, bx.device_put(np.ones((), "float64")), bt.jit))
 
 
 def test_switch() -> None:
@@ -187,6 +216,8 @@ def test_dead_results_of_branches_are_dropped() -> None:
 def test_messages() -> None:
     with pytest.raises(TypeError, match=r"pred of cond must be a scalar, but it is float64\[2\]"):
         cond(np.ones(2), lambda: 1, lambda: 2)
+    with pytest.raises(TypeError, match=r"cond: pred must be a boolean or a real .* complex128"):
+        cond(1j, lambda: 1, lambda: 2)
     with pytest.raises(TypeError, match=r"pred of cond: a value of type builtins.str"):
         cond("yes", lambda: 1, lambda: 2)
     with pytest.raises(

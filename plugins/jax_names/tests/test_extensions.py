@@ -205,6 +205,7 @@ def test_methods_of_the_type_of_arrays_are_functions_of_an_array():
         ("jax.experimental.colocated_python.serialization", "DeviceList"),
         ("jax.extend.ifrt_programs", "ifrt_programs"),
         ("jax._src.core", "Primitive"),
+        ("jax._src.interpreters.ad", "CustomVJPException"),
         ("jax._src.literals", "TypedFloat"),
         ("jax._src.pjit", "jit_p"),
     ],

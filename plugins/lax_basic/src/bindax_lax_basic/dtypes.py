@@ -260,6 +260,8 @@ def named_dtype(dtype: Any) -> DType:
         found: DType = dtype
     elif dtype in (bool, int, float, complex):
         return default_dtype(dtype.__name__)
+    elif dtype is None:  # which NumPy takes for float64
+        raise TypeError("None does not name a dtype; give for example float or 'float32'.")
     else:
         try:
             found = _BY_NAME[dtype] if isinstance(dtype, str) else np.dtype(dtype)

@@ -18,6 +18,7 @@ from bindax_core.extend import (
     Zero,
     api_boundary,
     as_array,
+    explain_failure,
     float0,
     full_lower,
     full_raise,
@@ -80,7 +81,11 @@ class JVPTrace(Trace):
         primals = [t.primal for t in tracers]
         tangents = [t.tangent for t in tracers]
         rule = _rules.get(primitive) or rules.jvp.get(primitive)
-        primals_out, tangents_out = rule(primals, tangents, **params)
+        try:
+            primals_out, tangents_out = rule(primals, tangents, **params)
+        except TypeError as error:
+            explain_failure(primitive, "jvp", error, (primals, tangents), params)
+            raise
         if primitive.multiple_results:
             parts = (("the primal results", primals_out), ("the tangents", tangents_out))
             check_counts(primitive, "jvp", parts, [t.aval for t in tracers], params)
