@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from operator import index
 from typing import Any, Final
 
 import numpy as np
@@ -51,8 +52,7 @@ class Dimension:
 class ShapedArray(AbstractValue):
     """The set of all arrays with one shape and one dtype.
 
-    Instances are immutable, hashable and interned: there is one for each type, so equality is
-    identity, and comparing and hashing cost nothing.
+    Instances are immutable and interned: there is one for each type, compared by identity.
 
     Args:
         shape: the sizes of the axes.
@@ -74,12 +74,13 @@ class ShapedArray(AbstractValue):
     def __new__(
         cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
     ) -> ShapedArray:
+        shape = shape if type(shape) is tuple else tuple(shape)
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
         interned = _interned.get((shape, dtype, weak_type))
         if interned is not None and sharding is None:
             return interned
         self = object.__new__(cls)
-        sizes = [size if isinstance(size, Dimension) else int(size) for size in shape]
+        sizes = [size if isinstance(size, Dimension) else index(size) for size in shape]
         object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
