@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
 from bindax_lax_basic import copy as lax_copy
 from bindax_lax_basic import dtypes
@@ -165,7 +166,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Tell whether values of one dtype can be converted to another one.
 
     Args:
-        from_: a dtype, or an array.
+        from_: a dtype, an array or the type of one.
         to: a dtype.
         casting: "no" for the same dtype only, "safe" where no value is lost, "same_kind" also to
             narrower ones of one kind, "unsafe" always.
@@ -173,7 +174,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     >>> jnp.can_cast(jnp.int32, jnp.float32), jnp.can_cast(jnp.int8, jnp.float32)
     (False, True)
     """
-    own = typeof(from_).dtype if hasattr(from_, "shape") else named_dtype(from_)
+    own = lax.dtype(from_) if hasattr(from_, "shape") else named_dtype(from_)
     return bool(np.can_cast(own, named_dtype(to), casting))  # type: ignore[arg-type]
 
 
