@@ -11,6 +11,7 @@ import bindax
 from bindax_core import ShapeDtypeStruct as _ShapedArray
 from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig
+from bindax_jax_names.shims.staging import make_jaxpr
 
 __all__ = [
     "ShapeDtypeStruct",
@@ -111,4 +112,3 @@ linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
 vjp = ignoring(bindax.vjp, "reduce_axes")
 checkpoint = ignoring(bindax.checkpoint, "concrete")
 remat = checkpoint
-make_jaxpr = ignoring(bindax.make_jaxpr, "axis_env")
