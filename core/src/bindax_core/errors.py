@@ -42,6 +42,10 @@ class AbstractionError(BindaxError, TypeError):
     """A value is of a type that no installed plugin makes a legal operand."""
 
 
+class TypePromotionError(BindaxError, TypeError, ValueError):
+    """Arrays have different dtypes that are not promoted to a common one."""
+
+
 class JaxprTypeError(BindaxError, TypeError):
     """A jaxpr is not well formed, or an equation's types do not agree."""
 

@@ -154,8 +154,16 @@ def test_weak_types_of_branches_agree() -> None:
     assert out.dtype == np.float32
     assert not out.weak_type
     assert cond(True, lambda: 1.0, lambda: 2.0).weak_type
-    both = bt.jit(lambda p: cond(p, lambda: x, lambda: 1))(True)
+    both = bt.jit(lambda p: cond(p, lambda: x, lambda: 1.0))(True)
     assert both.dtype == np.float32
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 2.0), (np.float32(1), 2), (True, 2), (1.0, 2j)])
+def test_numbers_of_branches_are_of_one_kind(one: Any, other: Any) -> None:
+    choose = lambda p: cond(p, lambda: one, lambda: other)  # noqa: E731
+    for call in (lambda: choose(True), lambda: bt.vmap(choose)(np.array([True, False]))):
+        with pytest.raises(TypeError, match="branches of cond must return the same types"):
+            call()
 
 
 def test_weak_types_of_branches_in_the_modes_of_jax() -> None:
@@ -208,6 +216,8 @@ def test_dead_results_of_branches_are_dropped() -> None:
 def test_messages() -> None:
     with pytest.raises(TypeError, match=r"pred of cond must be a scalar, but it is float64\[2\]"):
         cond(np.ones(2), lambda: 1, lambda: 2)
+    with pytest.raises(TypeError, match=r"cond: pred must be a boolean or a real .* complex128"):
+        cond(1j, lambda: 1, lambda: 2)
     with pytest.raises(TypeError, match=r"pred of cond: a value of type builtins.str"):
         cond("yes", lambda: 1, lambda: 2)
     with pytest.raises(

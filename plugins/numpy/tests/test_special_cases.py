@@ -98,6 +98,9 @@ CASES = {
     "trapezoid(arange(4.), dx=array([1., 2., 3.]))": 11.0,
     "trapezoid(ones((4, 2)), dx=array([[1.], [2.], [3.]]), axis=0)": [6.0, 6.0],
     "trapezoid(ones((4, 3)), dx=array([1., 2., 3.]), axis=0)": [3.0, 6.0, 9.0],
+    "trapezoid(arange(4.0), dx=array([[2.0]]))": [9.0],
+    "vander(array([2], int8), 300)[0, -9:-6]": [0, -128, 64],
+    "polyint(array([2.0, 6.0]), 3, k=array([1.0, 2.0, 3.0]))": [1 / 12, 1, 0.5, 2, 3],
     "trapezoid(ones((4, 2)), array([0., 1., 3., 6.]), axis=0)": [6.0, 6.0],
     "diff(arange(4.), n=2**40)": [],
     "diff(arange(4.), n=4)": [],
@@ -106,16 +109,56 @@ CASES = {
     "quantile(arange(4.), NAN)": NAN,
     "nanquantile(array([1.0, NAN, 2.0]), array([1.5, -0.5]))": [2.0, 1.0],
     "sinc(array([1e30, INF]))[0] < 1": True,
+    "roots(array([0.0, 0, 1, -3, 2]), strip_zeros=False)": [1, 2, NAN + NAN * 1j, NAN + NAN * 1j],
+    "roots(zeros(2), strip_zeros=False)": [NAN + NAN * 1j],
+    "prod(array([2, 1]), initial=2.5)": 4,
+    "sum(array([2, 1]), initial=float32(2.5))": 5,
+    "nansum(array([True, False]), initial=2.5)": 3,
+    "sum(array([1.0]), initial=2 + 1j)": 3,
+    "max(array([1], int8), initial=300)": 44,
+    "bitwise_or.reduce(array([2, 1]), initial=4.5)": 7,
+    "average(array([INF, 1.0]), weights=array([False, True]))": 1,
 }
 
 
-NAMES = {**vars(jnp), "NAN": NAN, "INF": INF, "uint8": np.uint8, "int32": np.int32}
+NAMES = {**vars(jnp), "NAN": NAN, "INF": INF, "uint8": np.uint8, "int32": np.int32, "int8": np.int8}
 
 
 @pytest.mark.parametrize("call", CASES)
 def test_values(call):
     got, wanted = (np.asarray(x).astype(complex) for x in (eval(call, NAMES), CASES[call]))
     np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-46)
+
+
+@pytest.mark.parametrize(
+    "x", [np.float32(INF), jnp.array(complex(INF, 1)), jnp.bfloat16(INF), 2 * jnp.array(INF)]
+)
+@pytest.mark.parametrize("mask", [jnp.array([False, True]), np.array([False, True]), False])
+def test_numbers_times_booleans_are_chosen(x, mask):
+    wanted = jnp.where(mask, x, 0)
+    apply = jnp.multiply
+    found = (apply(x, mask), apply(mask, x), bt.jit(apply)(x, mask), bt.jit(apply)(mask, x))
+    for value in found:
+        assert typeof(value) == typeof(found[0])
+        np.testing.assert_array_equal(np.asarray(value), np.asarray(wanted))
+    if np.ndim(mask):
+        mapped = bt.vmap(apply, (None, 0))(x, mask)
+        np.testing.assert_array_equal(np.asarray(mapped), np.asarray(wanted))
+        slope = bt.jvp(lambda v: apply(v, mask), (x,), (x,))[1]
+        np.testing.assert_array_equal(np.asarray(slope), np.asarray(wanted))
+
+
+def test_logaddexp2_is_weak_where_all_numbers_are():
+    for x, weak in ((np.int8(1), False), (1, True), (True, True), (jnp.array(1.0), True)):
+        assert typeof(jnp.logaddexp2(x, 2.0)).weak_type is weak
+    assert not typeof(jnp.logaddexp2(np.ones(2, np.int8), 2.0)).weak_type
+
+
+@pytest.mark.parametrize("part", [0.5, np.float32(0.5), np.full(2, 0.5)])
+def test_quantiles_are_as_wide_as_the_array(part):
+    for f in (jnp.quantile, jnp.nanquantile, jnp.percentile, jnp.nanpercentile):
+        assert f(np.ones(3, np.float16), part).dtype == np.float16
+        assert f(np.ones(3, np.int32), part).dtype == np.float32
 
 
 @pytest.mark.parametrize("shape", [(2,), (), (7, 5)])
@@ -152,6 +195,50 @@ def test_fits_of_several_columns_share_their_unscaled_covariance():
 def test_orders_of_differences_are_one_integer():
     with pytest.raises(TypeError, match=r"diff takes one integer for n, but got \(2,\)"):
         jnp.diff(A, n=(2,))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "argpartition(A,N)",
+        "bartlett(N)",
+        "bincount(I,length=N)",
+        "bincount(I,minlength=N)",
+        "diag(A,N)",
+        "diagflat(A,N)",
+        "diagonal(M,N)",
+        "fft.fftfreq(N)",
+        "histogram(A,bins=N)",
+        "linalg.matrix_power(M,N)",
+        "linspace(0,1,N)",
+        "nonzero(A,size=N)",
+        "partition(A,N)",
+        "polyder(A,N)",
+        "polyfit(A,A,N)",
+        "polyint(A,N)",
+        "rot90(M,N)",
+        "trace(M,N)",
+        "tri(3,k=N)",
+        "tril_indices(N)",
+        "triu_indices(3,N)",
+        "unpackbits(U,count=N)",
+        "vander(A,N)",
+    ],
+)
+def test_counts_are_one_integer(call):
+    names = {**vars(jnp), "A": A, "I": np.arange(3), "M": A.reshape(2, 2), "U": np.uint8([7])}
+    for wrong in ((2,), [2, 3], 2.5, "2"):
+        if not (call.startswith("histogram") and isinstance(wrong, tuple | list)):  # bounds
+            with pytest.raises((TypeError, ValueError), match=call.split("(")[0].split(".")[-1]):
+                eval(call, names, {"N": wrong})
+
+
+@pytest.mark.parametrize("count", [2**40, 2**70])
+def test_counts_that_no_memory_holds_end_at_once(count):
+    assert jnp.polyder(A, count).shape == (0,)
+    for call in (jnp.vander, jnp.polyint, lambda x, n: jnp.polyfit(x, x, n)):
+        with pytest.raises((MemoryError, OverflowError, ValueError)):
+            call(A, count)
 
 
 # ------------------------------------------------------------------- traced numbers and structures
@@ -289,6 +376,19 @@ def test_raw_decompositions_are_those_of_lapack(shape, dtype):
     got = jnp.linalg.qr(x, mode="raw")
     for a, b in zip(got, np.linalg.qr(x, mode="raw"), strict=True):
         assert_close(a, b)
+
+
+def test_programs_of_raw_decompositions_do_not_grow_with_the_columns():
+    def raw(x):
+        return tuple(jnp.linalg.qr(x, mode="raw"))
+
+    rng = np.random.default_rng(0)
+    x, t, small = rng.normal(size=(5, 4)), rng.normal(size=(5, 4)), 1e-6
+    lengths = {len(bt.make_jaxpr(raw)(y).jaxpr.eqns) for y in (x, x[:, :2], x[:3])}
+    assert len(lengths) == 1
+    _, tangents = bt.jvp(raw, (x,), (t,))
+    for found, after, before in zip(tangents, raw(x + small * t), raw(x - small * t), strict=True):
+        np.testing.assert_allclose(found, (after - before) / (2 * small), rtol=1e-4, atol=1e-6)
 
 
 def test_copies_have_bytes_of_their_own():

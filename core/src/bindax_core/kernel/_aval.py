@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from operator import index
 from typing import Any, Final
 
 import numpy as np
@@ -75,11 +76,16 @@ class ShapedArray(AbstractValue):
         cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
     ) -> ShapedArray:
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
-        interned = _interned.get((shape, dtype, weak_type))
+        try:
+            interned = _interned.get((shape, dtype, weak_type))
+        except TypeError:  # a list
+            return ShapedArray(tuple(shape), dtype, weak_type, sharding=sharding)
         if interned is not None and sharding is None:
             return interned
         self = object.__new__(cls)
-        sizes = [size if isinstance(size, Dimension) else int(size) for size in shape]
+        sizes = [size if isinstance(size, Dimension) else index(size) for size in shape]
+        if any(type(size) is int and size < 0 for size in sizes):
+            raise ValueError(f"ShapedArray: sizes are not negative, but the shape is {shape}.")
         object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))

@@ -117,8 +117,9 @@ class Config:
             key and place alone; False for the older form, in which they depend on the array's size
             too, as in programs for JAX before 0.5 (``BINDAX_THREEFRY_PARTITIONABLE``).
         conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
-            index out of bounds is taken to the nearest end, and the derivative of the absolute
-            value at zero is 1 (``BINDAX_CONVENTIONS``).
+            index out of bounds is taken to the nearest end, the derivative of the absolute value
+            at zero is 1, tangents have the dtype of their primals, and functions with rules of
+            their own return Python numbers as they are (``BINDAX_CONVENTIONS``).
         num_cpu_devices: how many devices the CPU is divided into, to try programs for several
             devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
         default_device: the device of programs whose operands are on none in particular; None for

@@ -14,6 +14,7 @@ from bindax_lax_basic.extend import (
     broadcast_to,
     convert,
     promote_dtypes,
+    static_int,
     static_ints,
 )
 from bindax_numpy._operands import array_operand
@@ -186,7 +187,7 @@ def tensordot(
         first = tuple(axis_argument("tensordot", i, left, "axes") for i in given[0])
         second = tuple(axis_argument("tensordot", i, right, "axes") for i in given[1])
     else:
-        (count,) = static_ints("tensordot", "axes", axes)
+        count = static_int("tensordot", "axes", axes)
         if not 0 <= count <= min(left, right):
             raise ValueError(
                 f"tensordot: {count} axes cannot be summed over; the arrays have {left} and "

@@ -12,7 +12,7 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out, running
 from bindax_lax_basic.dtypes import canonical_dtype, result_type, summed_dtype
-from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_ints
+from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_int, static_ints
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import absolute, remainder, subtract
 from bindax_numpy.comparison import isnan, not_equal, where
@@ -154,7 +154,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 def _order(name: str, n: Any) -> int:
     if isinstance(n, (tuple, list)):
         raise TypeError(f"{name} takes one integer for n, but got {n!r:.60}.")
-    return static_ints(name, "n", n)[0]
+    return static_int(name, "n", n)
 
 
 def _edge(value: Any, x: Any, axis: int) -> list[Any]:
@@ -267,7 +267,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
         width = diff(places, axis=0 if typeof(places).ndim == 1 else place)
         if typeof(places).ndim == 1:
             width = reshape(width, (-1, *(1,) * (ndim - 1 - place)))
-    return 0.5 * sum(width * (left + right), place)
+    return 0.5 * sum(width * (left + right), place - ndim)
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Array:

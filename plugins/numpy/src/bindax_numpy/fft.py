@@ -18,7 +18,7 @@ from bindax_core import device_put
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_ints
+from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_int, static_ints
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.moving import roll
 from bindax_numpy.reshaping import moveaxis
@@ -338,7 +338,7 @@ def _two(name: str, axes: Any) -> tuple[int, ...]:
 
 
 def _frequencies(name: str, n: int, d: Any, dtype: Any, device: Any, counts: Any) -> Array:
-    (size,) = static_ints(name, "n", n)
+    size = static_int(name, "n", n)
     if size < 1:
         raise ValueError(f"{name}: n must be positive, but it is {size}.")
     wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)

@@ -265,8 +265,9 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     >>> jnp.hypot(3.0, jnp.array([4.0, 0.0]))
     Array([5., 3.], dtype=float32)
     """
-    x, y = (abs(v) for v in inexact("hypot", x1, x2))
-    require_real("hypot", x, y)
+    given = inexact("hypot", x1, x2)
+    require_real("hypot", *given)
+    x, y = (abs(v) for v in given)
     long, short = lax.max(x, y), lax.min(x, y)
     zero, one = constant(0.0, long), constant(1.0, long)
     is_zero = lax.eq(long, zero)
@@ -274,7 +275,7 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     length = long * lax.sqrt(1.0 + ratio * ratio)
     infinite = lax.bitwise_or(lax.eq(x, math.inf), lax.eq(y, math.inf))
     out = _choose(infinite, constant(math.inf, long), _choose(is_zero, long, length))
-    return _weak_if_all(out, x1, x2)
+    return weak_if_all(out, x1, x2)
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:
@@ -303,10 +304,10 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     require_real("heaviside", x, y)
     zero, one = constant(0.0, x), constant(1.0, x)
     step = _choose(lax.lt(x, zero), zero, _choose(lax.gt(x, zero), one, x))
-    return _weak_if_all(_choose(lax.eq(x, zero), y, step), x1, x2)
+    return weak_if_all(_choose(lax.eq(x, zero), y, step), x1, x2)
 
 
-def _weak_if_all(out: Any, *operands: Any) -> Any:
+def weak_if_all(out: Any, *operands: Any) -> Any:
     """A result that is weakly typed where all operands are."""
     return convert(out, typeof(out).dtype, all(typeof(x).weak_type for x in operands))
 

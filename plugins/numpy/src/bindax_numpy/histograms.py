@@ -12,7 +12,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import convert, static_ints
+from bindax_lax_basic.extend import convert, larger, static_int
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import clip, maximum
 from bindax_numpy.comparison import where
@@ -48,9 +48,10 @@ def bincount(
         raise ValueError(f"bincount takes a vector, but got {typeof(index).str_short()}.")
     if length is None:
         greatest = max(index, initial=-1) + 1 if typeof(index).size else 0
-        size = sorted((static_size("bincount", greatest, None, "length"), int(minlength)))[-1]
+        least = static_int("bincount", "minlength", minlength)
+        size = larger(static_size("bincount", greatest, None, "length"), least)
     else:
-        (size,) = static_ints("bincount", "length", length)
+        size = static_int("bincount", "length", length)
     counted = 1 if weights is None else strong_operand("bincount", weights)
     dtype = default_dtype("int") if weights is None else typeof(counted).dtype
     return lax.full((size,), 0, dtype).at[maximum(index, 0)].add(counted, mode="drop")
@@ -79,7 +80,7 @@ def histogram_bin_edges(
     dtype = dtypes.inexact_dtype(typeof(x).dtype)
     if typeof(edges).ndim == 1:
         return convert(edges, dtypes.inexact_dtype(dtypes.result_type(x, edges)), False)
-    (count,) = static_ints("histogram", "bins", bins)
+    count = static_int("histogram", "bins", bins)
     if range is None:
         low, high = (min(x), max(x)) if typeof(x).size else (0.0, 1.0)
     else:
@@ -115,6 +116,11 @@ def histogram(
     (Array([2., 1.], dtype=float32), Array([0., 2., 4.], dtype=float32))
     """
     x = strong_operand("histogram", a)
+    if weights is not None and typeof(strong_operand("histogram", weights)).shape != x.shape:
+        raise ValueError(
+            f"histogram: weights must have the shape of the array, {x.shape}, but have "
+            f"{typeof(strong_operand('histogram', weights)).shape}."
+        )
     counts, edges = histogramdd(
         reshape(x, (typeof(x).size, 1)),
         [bins],
@@ -190,6 +196,11 @@ def histogramdd(
     if typeof(points).ndim != 2:
         raise ValueError(f"histogramdd takes points, [n, d], but got {typeof(points).str_short()}.")
     n, d = typeof(points).shape
+    if weights is not None and typeof(strong_operand("histogramdd", weights)).shape != (n,):
+        raise ValueError(
+            f"histogramdd: weights must be a vector with one entry for each of the {n} points, "
+            f"but are {typeof(strong_operand('histogramdd', weights)).str_short()}."
+        )
     each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * d
     ranges = [None] * d if range is None else list(range)
     if len(each) != d or len(ranges) != d:

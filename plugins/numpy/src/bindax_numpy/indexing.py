@@ -15,7 +15,7 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import axis_argument, convert, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, shape_argument, static_int
 from bindax_numpy._operands import array_operand, known
 from bindax_numpy.reductions import sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
@@ -245,7 +245,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
         raise ValueError(f"diagonal takes two axes, but both are {axis1}.")
     x = moveaxis(x, places, (-2, -1))
     rows, columns = typeof(x).shape[-2:]
-    (k,) = static_ints("diagonal", "offset", offset)
+    k = static_int("diagonal", "offset", offset)
     size = max(0, min(rows + min(k, 0), columns - max(k, 0)))
     at = np.arange(size, dtype=np.int32)
     return x[..., at + max(0, -k), at + max(0, k)]
@@ -279,7 +279,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
            [0, 0, 0]], dtype=int32)
     """
     x = ravel(array_operand("diagflat", v))
-    (shift,) = static_ints("diagflat", "k", k)
+    shift = static_int("diagflat", "k", k)
     count = typeof(x).size
     n = count + abs(shift)
     start = shift if shift >= 0 else -shift * n
@@ -303,7 +303,7 @@ def trace(
     Array(5, dtype=int32)
     """
     refuse_out("trace", out)
-    return sum(diagonal(a, offset, axis1, axis2), -1, dtype)
+    return sum(diagonal(a, static_int("trace", "offset", offset), axis1, axis2), -1, dtype)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False) -> Array:
@@ -354,7 +354,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     >>> jnp.diag_indices(2)
     (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
     """
-    (size, count) = static_ints("diag_indices", "n and ndim", (n, ndim))
+    (size, count) = shape_argument("diag_indices", (n, ndim), "n and ndim")
     return (host_indices(np.arange(size)),) * count
 
 
@@ -383,7 +383,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> jnp.tril_indices(2)
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
-    rows, columns = np.tril_indices(n, k, m)
+    rows, columns = np.tril_indices(*_triangle("tril_indices", n, k, m))
     return host_indices(rows), host_indices(columns)
 
 
@@ -393,8 +393,13 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> jnp.triu_indices(2)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
-    rows, columns = np.triu_indices(n, k, m)
+    rows, columns = np.triu_indices(*_triangle("triu_indices", n, k, m))
     return host_indices(rows), host_indices(columns)
+
+
+def _triangle(name: str, n: int, k: int, m: int | None) -> tuple[int, int, int]:
+    rows, diagonal = static_int(name, "n", n), static_int(name, "k", k)
+    return rows, diagonal, rows if m is None else static_int(name, "m", m)
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:

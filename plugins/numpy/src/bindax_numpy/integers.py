@@ -12,7 +12,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import integer_limits
-from bindax_lax_basic.extend import axis_argument, convert, operators, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, operators, static_int
 from bindax_numpy._operands import array_operand, promoted
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import choice
@@ -153,7 +153,7 @@ def unpackbits(
     *lead, n = typeof(moved).shape
     bits = reshape(bits, (*lead, 8 * n))
     if count is not None:
-        (wanted,) = static_ints("unpackbits", "count", count)
+        wanted = static_int("unpackbits", "count", count)
         extra = max(0, wanted - 8 * n)
         bits = concatenate([bits[..., :wanted], lax.full((*lead, extra), 0, np.uint8)], -1)
     return moveaxis(bits, -1, place)

@@ -15,7 +15,7 @@ from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_int, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, require_values, settled
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
@@ -189,7 +189,7 @@ def _split(name: str, ary: Any, where: Any, axis: int) -> list[Any]:
         bounds = [0, *static_ints(name, "indices_or_sections", where), size]
         bounds = [max(0, min(size, b + size if b < 0 else b)) for b in bounds]
     else:
-        (parts,) = static_ints(name, "indices_or_sections", where)
+        parts = static_int(name, "indices_or_sections", where)
         if parts < 1 or (name == "split" and size % parts):
             raise ValueError(
                 f"{name}: axis {axis} of {aval.str_short()} has size {size} and cannot be cut "
@@ -265,6 +265,12 @@ def repeat(
         )
     index = np.repeat(np.arange(size), counts if len(counts) == size else counts[0])
     if total_repeat_length is not None:
+        total_repeat_length = static_int("repeat", "total_repeat_length", total_repeat_length)
+        if total_repeat_length < 0:
+            raise ValueError(
+                f"repeat: total_repeat_length must not be negative, but it is "
+                f"{total_repeat_length}."
+            )
         missing = max(0, total_repeat_length - len(index)) if size else 0
         index = np.pad(index, (0, missing), constant_values=size - 1)[:total_repeat_length]
     if not len(index):

@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
-from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_ints
+from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_int, static_ints
 from bindax_numpy._operands import array_operand
 from bindax_numpy.reshaping import ravel, reshape, swapaxes
 
@@ -66,7 +66,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     if len(places) != 2 or places[0] == places[1]:
         raise ValueError(f"rot90: axes must name two different axes, but they are {axes}.")
     first, second = places
-    turns = static_ints("rot90", "k", k)[0] % 4
+    turns = static_int("rot90", "k", k) % 4
     if turns == 0:
         return x
     if turns == 2:

@@ -12,7 +12,6 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.dtypes import result_type
 from bindax_lax_basic.extend import axes_argument, convert
 from bindax_numpy._operands import constant, require_real, strong_operand
 from bindax_numpy.comparison import isnan, where
@@ -50,7 +49,8 @@ def quantile(
         weights: for "inverted_cdf", of the shape of ``a`` or of its axes that are reduced.
 
     Returns:
-        The values; those for each of several parts are along a new first axis.
+        The values, as wide as the array; those for each of several parts are along a new first
+        axis.
 
     Raises:
         ValueError: for any other method.
@@ -186,9 +186,7 @@ def _quantile(
     require_real(name, x, part)
     if typeof(part).ndim > 1:
         raise ValueError(f"{name}: q must be a scalar or a vector, not {typeof(part).str_short()}.")
-    # The default part is a Python number and leaves the dtype as it is.
-    dtype = typeof(x).dtype if type(q) in (int, float) else result_type(x, part)
-    dtype = dtypes.inexact_dtype(dtype)
+    dtype = dtypes.inexact_dtype(typeof(x).dtype)
     axes = axes_argument(name, axis, typeof(x).ndim, "axis")
     rows = _rows(convert(x, dtype, False), axes)
     heavy = None if weights is None else _weights(name, weights, x, axes, method)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,21 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
+from bindax_lax_basic.extend import convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, inexact, strong_operand
+from bindax_numpy.arithmetic import abs
+from bindax_numpy.comparison import where
 from bindax_numpy.creation import zeros
 from bindax_numpy.indexing import diagflat
 from bindax_numpy.joining import concatenate, stack
 from bindax_numpy.linalg import eigvals, inv, lstsq
+from bindax_numpy.moving import roll
 from bindax_numpy.products import convolve
-from bindax_numpy.reductions import sum
+from bindax_numpy.ranges import arange
+from bindax_numpy.reductions import cumsum, sum
 from bindax_numpy.reshaping import atleast_1d, ravel
 from bindax_numpy.searching import flatnonzero
+from bindax_numpy.sorting import argsort
 
 
 def _coefficients(name: str, *operands: Any) -> tuple[Any, ...]:
@@ -136,7 +142,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     >>> jnp.polyder(jnp.array([1.0, 2.0, 3.0]))
     Array([2., 2.], dtype=float32)
     """
-    (order,) = static_ints("polyder", "m", m)
+    order = static_int("polyder", "m", m)
     if order < 0:
         raise ValueError(f"polyder: the order m must not be negative, but it is {order}.")
     (factors,) = inexact("polyder", *_coefficients("polyder", p))
@@ -144,8 +150,9 @@ def polyder(p: Any, m: int = 1) -> Array:
     if not order:
         return factors
     powers = np.arange(n - 1, -1, -1, dtype=np.float64)
-    scale = np.prod([powers - j for j in range(order)], axis=0)[: max(n - order, 0)]
-    return factors[: max(n - order, 0)] * scale.astype(typeof(factors).dtype)
+    kept = max(n - order, 0)
+    scale = np.prod([powers[:kept] - j for j in range(min(order, n))], axis=0)
+    return factors[:kept] * scale.astype(typeof(factors).dtype)
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
@@ -159,7 +166,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     >>> jnp.polyint(jnp.array([2.0, 2.0]))
     Array([1., 2., 0.], dtype=float32)
     """
-    (order,) = static_ints("polyint", "m", m)
+    order = static_int("polyint", "m", m)
     if order < 0:
         raise ValueError(f"polyint: the order m must not be negative, but it is {order}.")
     constants = ravel(strong_operand("polyint", 0.0 if k is None else k))
@@ -172,11 +179,14 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
         typeof(factors).dtype if k is None else result_type(factors, constants)
     )
     out, constants = convert(factors, dtype, False), convert(constants, dtype, False)
-    for j in range(order):
-        powers = np.arange(typeof(out).size, 0, -1).astype(dtype)
-        one = constants[j : j + 1] if typeof(constants).size > 1 else constants
-        out = concatenate([out / powers, one])
-    return out
+    if not order:
+        return out
+    # A power is multiplied by each integer that its exponent takes on the way.
+    steps = np.arange(order, dtype=np.float64)
+    scale = np.prod(np.arange(typeof(out).size, 0, -1)[:, None] + steps, axis=1)
+    with np.errstate(over="ignore"):
+        factorials = np.cumprod(np.maximum(steps, 1))[::-1]
+    return concatenate([out / scale.astype(dtype), constants / factorials.astype(dtype)])
 
 
 def poly(seq_of_zeros: Any) -> Array:
@@ -206,7 +216,8 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     Args:
         p: its coefficients.
         strip_zeros: whether highest powers with the coefficient 0 are left out, which takes
-            coefficients that are known while tracing. Otherwise the first must not be 0.
+            coefficients that are known while tracing. Otherwise there is a nan for each, at the
+            end.
 
     Returns:
         The roots, complex.
@@ -228,10 +239,31 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     wide = dtype if dtypes.is_complex(dtype) else dtypes.complex_dtype(dtype)
     if n < 1:
         return zeros(zeros_at_end, wide)
+    if not strip_zeros:
+        return _roots_and_nans(factors)
+    found = _eigenvalues(factors)
+    return concatenate([found, zeros(zeros_at_end, wide)]) if zeros_at_end else found
+
+
+def _eigenvalues(factors: Any) -> Any:
+    """The eigenvalues of the companion matrix of a polynomial."""
+    n, dtype = typeof(factors).size - 1, typeof(factors).dtype
     top = -factors[1:] / factors[0]
     below = diagflat(lax.full((n - 1,), 1, dtype), -1) if n > 1 else lax.full((1, 1), 0, dtype)
-    found = eigvals(below.at[0].set(top))
-    return concatenate([found, zeros(zeros_at_end, wide)]) if zeros_at_end else found
+    return eigvals(below.at[0].set(top))
+
+
+def _roots_and_nans(factors: Any) -> Any:
+    """The roots of a polynomial, and a nan for each leading coefficient that is 0.
+
+    Moved to the end, the leading zeros add roots that are 0, which are the smallest.
+    """
+    known = cumsum(factors != 0) > 0
+    leading = sum(~known)
+    factors = where(known.any(), roll(factors, -leading), 1)
+    found = _eigenvalues(factors)
+    added = argsort(argsort(abs(found))) < leading
+    return where(added, complex(math.nan, math.nan), found)[argsort(added)]
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
@@ -249,13 +281,14 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     v = array_operand("vander", x)
     if typeof(v).ndim != 1:
         raise ValueError(f"vander takes a vector, but got {typeof(v).str_short()}.")
-    (count,) = static_ints("vander", "N", typeof(v).size if N is None else N)
+    count = static_int("vander", "N", typeof(v).size if N is None else N)
     if count < 0:
         raise ValueError(f"vander: N must not be negative, but it is {count}.")
-    columns = [v**i for i in range(count)]
-    if not columns:
-        return zeros((typeof(v).size, 0), typeof(v).dtype)
-    return stack(columns if increasing else columns[::-1], 1)
+    dtype = typeof(v).dtype
+    powers = convert(
+        arange(count), dtype if dtypes.is_integer(dtype) else np.dtype(np.int32), False
+    )
+    return v[:, None] ** (powers if increasing else powers[::-1])
 
 
 def polyfit(
@@ -285,7 +318,7 @@ def polyfit(
     >>> jnp.round(jnp.polyfit(jnp.arange(3.0), jnp.array([1.0, 3.0, 5.0]), 1), 3)
     Array([2., 1.], dtype=float32)
     """
-    (degree,) = static_ints("polyfit", "deg", deg)
+    degree = static_int("polyfit", "deg", deg)
     places, values = promote_dtypes(
         *(inexact("polyfit", strong_operand("polyfit", v))[0] for v in (x, y))
     )

@@ -13,7 +13,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, result_type
-from bindax_lax_basic.extend import axis_argument, convert, larger, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, larger, static_int, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, constant, placed, require_values
 from bindax_numpy.creation import array
@@ -123,7 +123,7 @@ def linspace(
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     require_values("linspace", start, stop)
-    (count,) = static_ints("linspace", "num", num)
+    count = static_int("linspace", "num", num)
     if count < 0:
         raise ValueError(f"linspace: num must not be negative, but it is {count}.")
     promoted = dtypes.inexact_dtype(result_type(start, stop))
@@ -261,7 +261,11 @@ def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: Any) -> Any:
     """Compare the column minus the row of each element of a matrix with ``k``."""
     shape = static_ints(name, "N and M", (rows, rows if columns is None else columns))
     row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (0, 1))
-    offset = np.int32(static_ints(name, "k", k)[0]) if isinstance(k, int) else _offset(name, k)
+    if isinstance(k, int | np.integer):
+        # Diagonals outside of the matrix are all the same, however far away they are.
+        offset: Any = np.int32(min(max(static_int(name, "k", k), -shape[0]), shape[1]))
+    else:
+        offset = _offset(name, k)
     return compare(column - row, offset)
 
 

@@ -19,7 +19,7 @@ from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import convert, promote_dtypes, static_ints
+from bindax_lax_basic.extend import convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take
@@ -34,8 +34,7 @@ def static_size(name: str, count: Any, size: Any, argument: str = "size") -> int
         ConcretizationTypeError: when none is asked for, and the count is traced.
     """
     if size is not None:
-        (found,) = static_ints(name, argument, size)
-        return found
+        return static_int(name, argument, size)
     try:
         return int(count)
     except ConcretizationTypeError:

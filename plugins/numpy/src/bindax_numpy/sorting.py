@@ -10,7 +10,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import axis_argument, convert, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, static_int
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.reshaping import ravel
 
@@ -129,7 +129,7 @@ def sort_complex(a: Any) -> Array:
 def _checked(name: str, a: Any, kth: int, axis: int) -> None:
     x = array_operand(name, a)
     size = typeof(x).shape[axis_argument(name, axis, typeof(x).ndim)]
-    (place,) = static_ints(name, "kth", kth)
+    place = static_int(name, "kth", kth)
     if not -size <= place < size:
         raise ValueError(
             f"{name}: kth is {place}, but axis {axis} of {typeof(x).str_short()} has {size} "

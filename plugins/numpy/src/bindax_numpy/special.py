@@ -28,7 +28,7 @@ from bindax_numpy._operands import (
 )
 from bindax_numpy.arithmetic import maximum, minimum, power
 from bindax_numpy.comparison import choice, isinf, isnan
-from bindax_numpy.functions import logaddexp
+from bindax_numpy.functions import logaddexp, weak_if_all
 from bindax_numpy.rounding import trunc
 from bindax_special import bessel_i0e
 
@@ -231,7 +231,8 @@ def logaddexp2(x1: Any, x2: Any, /) -> Array:
     """
     x, y = _floats("logaddexp2", x1, x2)
     log2 = math.log(2)
-    return logaddexp(x * log2, y * log2) / log2
+    numbers = [v for v in (x1, x2) if typeof(v).dtype != dtypes.bool_]
+    return weak_if_all(logaddexp(x * log2, y * log2) / log2, *numbers)
 
 
 def fabs(x: Any, /) -> Array:

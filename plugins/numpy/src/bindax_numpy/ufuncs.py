@@ -327,7 +327,9 @@ def _bitwise(name: str, primitive: Any, combine: Callable[..., Any]) -> Any:
             neutral = lax.bitwise_not(lax.full((), 0, typeof(x).dtype))
         chosen = selected(name, x, where, neutral)
         found = reduced(name, primitive, chosen, axes, keepdims)
-        return found if initial is None else combine(found, initial_operand(name, initial))
+        if initial is None:
+            return found
+        return combine(found, initial_operand(name, initial, typeof(found).dtype))
 
     return reduction
 

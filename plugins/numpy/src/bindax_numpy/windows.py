@@ -13,13 +13,13 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import static_ints
+from bindax_lax_basic.extend import static_int
 from bindax_numpy._operands import array_operand
 from bindax_numpy.special import i0
 
 
 def _window(name: str, M: int, values: Callable[[Any, int], Any]) -> Array:
-    (size,) = static_ints(name, "M", M)
+    size = static_int(name, "M", M)
     dtype = default_dtype("float")
     if size <= 1:
         return lax.full((max(size, 0),), 1, dtype)
@@ -74,7 +74,7 @@ def kaiser(M: int, beta: Any) -> Array:
     >>> jnp.kaiser(3, 2.0)
     Array([0.43867627, 1.        , 0.43867627], dtype=float32)
     """
-    (size,) = static_ints("kaiser", "M", M)
+    size = static_int("kaiser", "M", M)
     dtype = default_dtype("float")
     if size <= 1:
         return lax.full((max(size, 0),), 1, dtype)

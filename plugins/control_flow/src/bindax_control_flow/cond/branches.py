@@ -26,7 +26,7 @@ from bindax_core.extend import (
     tree_unflatten,
     zeros_like_aval,
 )
-from bindax_lax_basic.dtypes import promote_types
+from bindax_lax_basic.dtypes import is_integer, kind_of
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 
 Branches = Programs
@@ -111,19 +111,13 @@ def _common_type(avals: Sequence[Any]) -> Any:
         return None
     weak = [aval.dtype for aval in avals if aval.weak_type]
     dtype = strong.pop() if strong else weak[0]
-    for other in weak:
-        # A weak dtype yields only to one that can hold its kind: 0.5 does not become an integer.
-        if promote_types(dtype, other) != dtype and not _yields(other, dtype):
-            return None
+    # A weak dtype yields only to one of its kind: 1 does not become 1.0, nor 0.5 an integer.
+    if len({is_integer(other) or kind_of(other) for other in (dtype, *weak)}) > 1:
+        return None
     weak_type = all(aval.weak_type for aval in avals)
     if config.enable_x64 != "explicit" and all(aval.dtype == dtype for aval in avals):
         weak_type = first.weak_type  # as in JAX, whose modes these are
     return first.update(dtype=dtype, weak_type=weak_type)
-
-
-def _yields(weak: Any, strong: Any) -> bool:
-    order = "biufVc"
-    return order.index(strong.kind) >= order.index(weak.kind)
 
 
 def agreeing(programs: Sequence[ClosedJaxpr]) -> list[ClosedJaxpr]:

@@ -46,7 +46,7 @@ from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.powers import integer_pow_p, pow_p
 from bindax_lax_basic.elementwise.remainder import rem_p
 from bindax_lax_basic.elementwise.rounding import RoundingMethod, round_p
-from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.elementwise.selection import kept_where, select_scalars
 from bindax_lax_basic.elementwise.sign import abs_p, sign_p
 from bindax_lax_basic.rules.operands import (
     broadcast_arrays,
@@ -137,9 +137,15 @@ def subtract(x: Any, y: Any) -> Any:
 
 
 def multiply(x: Any, y: Any) -> Any:
-    """``x * y``; of booleans, whether both hold."""
-    x, y, dtype = _operands(x, y)
-    return (and_p if dtype.kind == "b" else mul_p).bind(x, y)
+    """``x * y``; of booleans, whether both hold; False times infinity is 0."""
+    left, right, dtype = _operands(x, y)
+    if dtype.kind == "b":
+        return and_p.bind(left, right)
+    if (left is not x or right is not y) and dtypes.is_inexact(dtype):
+        for mask, number in ((x, right), (y, left)):
+            if typeof(mask).dtype.kind == "b":
+                return kept_where(mask, number)
+    return mul_p.bind(left, right)
 
 
 def true_divide(x: Any, y: Any) -> Any:

@@ -29,7 +29,7 @@ from bindax_lax_basic.reductions.reductions import (
     reduce_or_p,
     reduce_prod_p,
 )
-from bindax_lax_basic.rules.operands import broadcast_shapes, promote_dtypes
+from bindax_lax_basic.rules.operands import broadcast_shapes
 from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import axes_argument, axis_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to, reduce_sum_p
@@ -54,12 +54,14 @@ def mask_operand(name: str, where: Any) -> Any:
     return where
 
 
-def initial_operand(name: str, initial: Any) -> Any:
-    """The argument ``initial`` of a reduction: a scalar."""
+def initial_operand(name: str, initial: Any, dtype: DType | None = None) -> Any:
+    """The argument ``initial`` of a reduction: a scalar, of a dtype where one is given."""
     if typeof(initial).shape:
         raise ValueError(
             f"{name}: initial must be a scalar, but it is {typeof(initial).str_short()}."
         )
+    if dtype is not None:
+        return convert(initial, dtype, False)
     return convert(initial, dtypes.settled_dtype(typeof(initial)), typeof(initial).weak_type)
 
 
@@ -106,7 +108,9 @@ def sum(
     # Booleans, where they are asked for, are joined by "or".
     primitive = reduce_or_p if typeof(x).dtype.kind == "b" else reduce_sum_p
     total = reduced("sum", primitive, x, axis, keepdims)
-    return total if initial is None else operators.add(total, initial_operand("sum", initial))
+    if initial is None:
+        return total
+    return operators.add(total, initial_operand("sum", initial, typeof(total).dtype))
 
 
 def prod(
@@ -126,7 +130,7 @@ def prod(
     product = reduced("prod", primitive, x, axis, keepdims)
     if initial is None:
         return product
-    return operators.multiply(product, initial_operand("prod", initial))
+    return operators.multiply(product, initial_operand("prod", initial, typeof(product).dtype))
 
 
 def max(
@@ -142,7 +146,7 @@ def max(
     x, dtype = _candidates("max", self, axis, initial, where, least)
     found = reduced("max", reduce_max_p, x, axis, keepdims)
     if initial is not None:
-        found = max_p.bind(*promote_dtypes(found, initial_operand("max", initial)))
+        found = max_p.bind(found, initial_operand("max", initial, dtype))
     return convert(found, dtype, False)
 
 
@@ -159,7 +163,7 @@ def min(
     x, dtype = _candidates("min", self, axis, initial, where, greatest)
     found = reduced("min", reduce_min_p, x, axis, keepdims)
     if initial is not None:
-        found = min_p.bind(*promote_dtypes(found, initial_operand("min", initial)))
+        found = min_p.bind(found, initial_operand("min", initial, dtype))
     return convert(found, dtype, False)
 
 

@@ -33,7 +33,7 @@ from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
-from bindax_lax_basic.rules.operands import adopt_dtype, adopt_type, constant
+from bindax_lax_basic.rules.operands import adopt_dtype, adopt_type, broadcast_shapes, constant
 from bindax_lax_basic.rules.types import (
     common_shape,
     describe,
@@ -209,6 +209,12 @@ def select_scalars(which: Any, on_false: Any, on_true: Any) -> Any:
     """``select_n`` between arrays of the shape of ``which`` or scalars."""
     shape = typeof(which).shape
     return select_n_p.bind(which, broadcast_to(on_false, shape), broadcast_to(on_true, shape))
+
+
+def kept_where(mask: Any, x: Any) -> Any:
+    """Numbers where a mask holds, and 0 elsewhere; they broadcast."""
+    shape = broadcast_shapes(typeof(mask).shape, typeof(x).shape)
+    return select_scalars(broadcast_to(mask, shape), constant(0, x), x)
 
 
 def extremum(name: str) -> Callable[[LoweringContext, ShapedArray, Any, Any], Any]:

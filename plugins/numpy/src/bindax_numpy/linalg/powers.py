@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.extend import promote_dtypes, static_ints
+from bindax_lax_basic.extend import promote_dtypes, static_int
 from bindax_numpy import indexing, products
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.contraction import matmul as matmul_of_arrays
@@ -34,7 +34,7 @@ def matrix_power(a: Any, n: int) -> Array:
     x = strong_operand("matrix_power", a)
     aval = typeof(x)
     require_matrix("matrix_power", aval, square=True)
-    (exponent,) = static_ints("matrix_power", "n", n)
+    exponent = static_int("matrix_power", "n", n)
     if exponent < 0:
         x, exponent = inv(x), -exponent
     out = None

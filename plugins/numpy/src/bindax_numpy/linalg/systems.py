@@ -12,7 +12,7 @@ from ml_dtypes import finfo
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.dtypes import is_complex, real_dtype
-from bindax_lax_basic.extend import axis_argument, convert, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, static_int, static_ints
 from bindax_linalg.lu import solve as solve_by_lu
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.comparison import where
@@ -208,7 +208,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     """
     (x,) = inexact_operands("tensorinv", a)
     shape = typeof(x).shape
-    (count,) = static_ints("tensorinv", "ind", ind)
+    count = static_int("tensorinv", "ind", ind)
     if count <= 0:
         raise ValueError(f"tensorinv: ind must be positive, but it is {count}.")
     first, last = shape[:count], shape[count:]

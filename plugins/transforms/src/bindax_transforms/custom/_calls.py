@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bindax_core import config
 from bindax_core.errors import CustomRuleError, UnexpectedTracerError
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -56,6 +57,7 @@ from bindax_transforms.batching.vmap import (
 from bindax_transforms.staging.trace import JaxprTrace, trace_inside
 
 FlatFunction = Callable[..., Sequence[Any]]
+_NUMBERS = (bool, int, float, complex)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +260,8 @@ def _detached(trace_type: type[Trace], data: Any, name: str) -> MainTrace:
 
 def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[Any]:
     outs = call.function(*operands) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *operands)
-    return [as_array(x) for x in outs]
+    numbers = _NUMBERS if jaxpr is None and config.conventions == "jax" else ()
+    return [x if isinstance(x, numbers) else as_array(x) for x in outs]
 
 
 def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:
