@@ -291,7 +291,7 @@ class Array(ArrayPlaces, ArrayOperators):
         copy: bool | None = None,
     ) -> Any:
         options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
-        given = {name: value for name, value in options.items() if value is not None}
+        given: dict[str, Any] = {name: v for name, v in options.items() if v is not None}
         return self._plain().copy().__dlpack__(stream=stream, **given)
 
     def _plain(self) -> NumPyArray:
