@@ -75,6 +75,23 @@ def test_unknown_plugin(name: str) -> None:
     assert f"no plugin '{name}' is installed" in ran.output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["check", PLUGIN, "--budget", "-1"], "'--budget': -1.0 is not in the range x>0"),
+        (["check", PLUGIN, "--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
+        (["check", PLUGIN, "--html", "no/such/x.html"], "there is no directory no/such"),
+        (["mutate", PLUGIN, "--count", "0"], "'--count': 0 is not in the range x>=1"),
+        (["mutate", PLUGIN, "--seconds", "-2"], "'--seconds': -2.0 is not in the range x>0"),
+    ],
+)
+def test_arguments_are_checked_before_anything_runs(arguments: list[str], text: str) -> None:
+    ran = CliRunner().invoke(main, arguments)
+
+    assert ran.exit_code == 2
+    assert text in ran.output
+
+
 def test_an_impl_that_others_contradict_is_suspected() -> None:
     pytest.importorskip("jaxlib")
 
