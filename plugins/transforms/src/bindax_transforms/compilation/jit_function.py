@@ -433,9 +433,7 @@ def jit(
             positions(donate_argnums, "donate_argnums"),
             words(donate_argnames, "donate_argnames"),
         )
-        return _jitted(
-            fun, static, donated, (bool(keep_unused), bool(inline), backend, shardings, chosen)
-        )
+        return _jitted(fun, static, donated, others)
 
     return jitted if fun is None else jitted(fun)
 
