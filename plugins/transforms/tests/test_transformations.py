@@ -368,19 +368,3 @@ def test_a_cotangent_that_passes_through_is_not_the_callers_array() -> None:
     given[:] = 5.0
     assert isinstance(found, bx.Array)
     np.testing.assert_array_equal(found, np.ones(2))
-
-
-@pytest.mark.parametrize("inside", [False, True])
-def test_arrays_that_a_program_closes_over_are_its_constants_wherever_they_are_made(
-    inside: bool,
-) -> None:
-    given = bt.jit(lambda x: x)(np.float64(3.0))
-    counts = []
-
-    def around(x: Any) -> Any:
-        array = x if inside else given
-        counts.append(len(bt.make_jaxpr(lambda y: toy.mul(toy.mul(y, array), 2.0))(4.0).consts))
-        return x
-
-    bt.jit(around)(np.float64(1.0))
-    assert counts == [1]

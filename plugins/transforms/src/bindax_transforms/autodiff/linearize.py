@@ -95,7 +95,7 @@ def linearize_flat(
     function: Callable[..., Sequence[Any]], primals: Sequence[Any], origin: Origin
 ) -> Linearized:
     """Run a function of flat values, staging out the linear part of its derivative."""
-    builder = JaxprBuilder(keep_arrays=True)
+    builder = JaxprBuilder(residuals=True)
     tangent_avals = [typeof(x).tangent_aval() for x in primals]
     nonzeros = [aval.dtype != float0 for aval in tangent_avals]
     with new_main(PartialEvalTrace, builder, origin=origin) as main:

@@ -52,7 +52,7 @@ def _staged(
     origin = Origin(name, fun)
     dynamic = with_static(fun, options, args, kwargs)
     flat_function, out_tree = flatten_function(dynamic, tree, origin)
-    jaxpr = trace_to_jaxpr(flat_function, avals, origin, keep_arrays=True)
+    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
     return jaxpr, out_tree()
 
 
@@ -70,8 +70,7 @@ def make_jaxpr(
         return_shape: whether to return also the types of the results in their structure.
 
     Returns:
-        A function from arguments, or their types, to a ``ClosedJaxpr``. Arrays that ``fun`` closes
-        over are its constants, whatever their shape; numbers of Python and NumPy are literals.
+        A function from arguments, or their types, to a ``ClosedJaxpr``.
 
     >>> from bindax_transforms import make_jaxpr
     >>> print(make_jaxpr(lambda x: 2.0 * x)(3.0))

@@ -59,23 +59,22 @@ class JaxprBuilder:
     """Collects the variables, constants and equations of a program.
 
     Args:
-        keep_arrays: whether arrays of one number among its constants are variables, too, as they
-            are for whoever reads the constants: where only numbers are literals, how many constants
-            there are does not depend on where the arrays come from.
+        residuals: whether its constants are what a derivative has computed: arrays of one number
+            are variables then, too, so that the derivative is a tree that has them as leaves.
     """
 
     __slots__ = (
         "_const_atoms",
-        "_keep_arrays",
         "_kept",
+        "_residuals",
         "constvals",
         "constvars",
         "eqns",
         "invars",
     )
 
-    def __init__(self, *, keep_arrays: bool = False) -> None:
-        self._keep_arrays = keep_arrays
+    def __init__(self, *, residuals: bool = False) -> None:
+        self._residuals = residuals
         self.invars: list[Var] = []
         self.eqns: list[JaxprEqn] = []
         self.constvars: list[Var] = []
@@ -100,7 +99,7 @@ class JaxprBuilder:
 
     def _new_const(self, value: Any) -> Atom:
         aval = typeof(value)
-        variable = isinstance(value, Tracer) or (self._keep_arrays and type(value) is Array)
+        variable = isinstance(value, Tracer) or (self._residuals and type(value) is Array)
         if not variable and is_literal(value, aval):
             return Literal(value.copy() if type(value) is np.ndarray else value, aval)
         if isinstance(value, np.ndarray):
@@ -204,7 +203,6 @@ def trace_to_jaxpr(
     origin: Origin,
     *,
     dynamic: bool = True,
-    keep_arrays: bool = False,
 ) -> ClosedJaxpr:
     """The program of a function of flat values.
 
@@ -213,12 +211,11 @@ def trace_to_jaxpr(
         in_avals: the types of the arguments.
         origin: what is traced and for what, for messages.
         dynamic: whether operations on constants alone are staged too.
-        keep_arrays: whether arrays of one number are constants, rather than literals.
 
     Returns:
         The program, closed over the constants that the function uses.
     """
-    builder = JaxprBuilder(keep_arrays=keep_arrays)
+    builder = JaxprBuilder()
     with new_main(JaxprTrace, builder, origin=origin, dynamic=dynamic) as main:
         trace = main.trace
         tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
