@@ -213,6 +213,9 @@ def test_inconsistent_batch_sizes() -> None:
         bt.vmap(lambda x, y: x)(np.ones(2), y=np.ones(3))
     with pytest.raises(ValueError, match=r"axis_size=4 was given"):
         bt.vmap(lambda x: x, axis_size=4)(np.ones(2))
+    for wrong in (2.5, "2", -1, np.array([2, 2])):
+        with pytest.raises(TypeError, match="axis_size of vmap must be an integer from 0 on, but"):
+            bt.vmap(lambda: 1.0, axis_size=wrong)()
     with pytest.raises(ValueError, match=r"map axis 1 of x, which has the type float64\["):
         bt.vmap(lambda x: x, in_axes=1)(np.ones(2))
     with pytest.raises(ValueError, match=r"needs at least one mapped argument"):
@@ -404,3 +407,19 @@ def test_new_rule_kinds() -> None:
         cost.get(toy.sin_p)
     cost.install(toy.sin_p, extension.rules[0])
     assert cost.get(toy.sin_p)(bx.ShapedArray((2, 3), np.float32)) == 6
+
+
+@pytest.mark.parametrize("position", [5, -5, (0, 7)])
+def test_static_positions_that_name_no_parameter(position: Any) -> None:
+    def f(x: Any, y: Any) -> Any:
+        return x
+
+    for transformation in (bt.make_jaxpr, bt.checkpoint, bt.jit):
+        name = transformation.__name__
+        with pytest.raises(ValueError, match=rf"static_argnums of {name} names position -?[57]"):
+            transformation(f, static_argnums=position)(1.0, 2.0)
+
+
+def test_axis_names_are_hashable() -> None:
+    with pytest.raises(TypeError, match=r"vmap: axis_name must be hashable, .* but is \['i'\]"):
+        bt.vmap(lambda x: x, axis_name=["i"])

@@ -1,4 +1,4 @@
-"""What JAX's types of arrays and primitives have and those of bindax have not."""
+"""Attributes and arguments of JAX's types of arrays, and methods of its primitives."""
 
 from __future__ import annotations
 

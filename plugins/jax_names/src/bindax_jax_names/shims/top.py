@@ -10,6 +10,7 @@ from typing import Any
 import bindax
 from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig, follow_environment
+from bindax_jax_names.shims.staging import make_jaxpr
 
 __all__ = [
     "checkpoint",
@@ -91,4 +92,3 @@ linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
 vjp = ignoring(bindax.vjp, "reduce_axes")
 checkpoint = ignoring(bindax.checkpoint, "concrete")
 remat = checkpoint
-make_jaxpr = ignoring(bindax.make_jaxpr, "axis_env")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NamedTuple
 
@@ -116,8 +116,20 @@ def _positional_count(fun: Callable[..., Any]) -> int | None:
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
 
+def check_compiler(backend: Any, options: Any) -> tuple[Any, ...]:
+    """Check the name of a backend and the options of a compiler; gives the options in order."""
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"jit: backend must be the name of a backend, but is {backend!r:.60}.")
+    if not isinstance(options, Mapping):
+        raise TypeError(f"jit: compiler_options must be a dict, but it is {options!r:.60}.")
+    return tuple(sorted(options.items()))
+
+
 def check_positions(
-    fun: Callable[..., Any], static: tuple[int, ...], donated: tuple[int, ...]
+    fun: Callable[..., Any],
+    static: tuple[int, ...],
+    donated: tuple[int, ...] = (),
+    transformation: str = "jit",
 ) -> None:
     """Raise when a position names no parameter, or one argument is both static and donated."""
     if not static and not donated:
@@ -127,8 +139,8 @@ def check_positions(
         for i in given:
             if count is not None and not -count <= i < count:
                 raise ValueError(
-                    f"{name} of jit names position {i}, but {describe_function(fun)} takes {count} "
-                    f"positional arguments."
+                    f"{name} of {transformation} names position {i}, but {describe_function(fun)} "
+                    f"takes {count} positional arguments."
                 )
     places = range(count or 0)
     both = {places[i] if count else i for i in static} & {
