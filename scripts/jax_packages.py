@@ -115,8 +115,19 @@ SAMPLES: dict[str, tuple[str, str]] = {
         + " ".join(f"test_while_loop.py::test_{name}" for name in LOOPS.split()),
     ),
     "equinox (programs)": ("ours:jax_packages", "equinox_cases"),
-    "lineax": ("ours:jax_packages", "lineax_cases"),
-    "optimistix": ("ours:jax_packages", "optimistix_cases"),
+    "lineax": (
+        "sdist:lineax/tests",
+        "test_adjoint test_invert test_misc test_lsmr test_solve test_operator",
+    ),
+    "lineax (programs)": ("ours:jax_packages", "lineax_cases"),
+    "optimistix": (
+        "sdist:optimistix/tests",
+        (
+            "test_ad test_misc test_bisection test_best_so_far test_solve test_cauchy_point "
+            "test_compat test_fixed_point"
+        ),
+    ),
+    "optimistix (programs)": ("ours:jax_packages", "optimistix_cases"),
     "diffrax": (
         "sdist:diffrax/test",
         (
@@ -139,6 +150,14 @@ REPOSITORIES: dict[str, str] = {
     "equinox": (
         "`patrick-kidger/equinox`, its main branch at the time of 0.13.8, such as "
         "`test_module` of commit 0277a30 or `test_while_loop` of 38054a1"
+    ),
+    "lineax": (
+        "`patrick-kidger/lineax`, of before 0.1.1, such as `test_adjoint` of commit 0cfecac or "
+        "`test_operator` of 03f3302"
+    ),
+    "optimistix": (
+        "`patrick-kidger/optimistix`, of about 0.1.0, such as `test_cauchy_point` of commit "
+        "c71b7f8 or `test_solve` of 23dd33e"
     ),
     "diffrax": (
         "`patrick-kidger/diffrax`, its main branch near 0.7.2, such as `test_adjoint` of commit "
