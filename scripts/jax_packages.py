@@ -132,7 +132,7 @@ SAMPLES: dict[str, tuple[str, str]] = {
         "sdist:diffrax/test",
         (
             "test_term test_typing test_misc test_citation test_local_interpolation "
-            "test_very_chord test_vmap test_progress_meter "
+            "test_very_chord test_vmap test_saveat_solution test_progress_meter "
             "test_adaptive_stepsize_controller test_adjoint.py::test_adjoint_seminorm "
             "test_adjoint.py::test_closure_errors test_adjoint.py::test_closure_fixed "
             "test_adjoint.py::test_backprop_ts test_adjoint.py::test_sde_against "
@@ -172,10 +172,6 @@ KNOWN: dict[str, str] = {
         "program takes them; two count the equations of a program, which here says what it "
         "broadcasts; two count the lowerings of a function that here is evaluated on the host; one "
         "expects the compiler's error where here the callback's own is raised."
-    ),
-    "diffrax": (
-        "The machine was under load. The test that is missing was still compiling after 120 s; "
-        "with JAX, which was given 240 s, it took 149 s."
     ),
 }
 """Reasons beyond the messages of the tests."""
