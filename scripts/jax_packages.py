@@ -2,11 +2,11 @@
 
 ``python scripts/jax_packages.py --sources FOLDER [--python PYTHON] [PACKAGE ...]`` runs, one after
 the other, the files named below: of installed packages, or of source distributions that were
-unpacked into FOLDER; that of jaxopt has no tests, so those of its repository go into its folder
-``tests``. Each run is a process of PYTHON, an environment with the packages, JAX and
-bindax in it. Results are kept in ``docs/jax_packages.json``, so that packages can be run one by
-one; ``docs/jax_packages.md`` is written from it. Reports of pytest are kept in ``--reports``; one
-of JAX that is there already is used again.
+unpacked into FOLDER. Where the distribution has no tests, those of the package's repository go into
+its folder ``tests`` (``REPOSITORIES``). Each run is a process of PYTHON, an environment with the
+packages, JAX and bindax in it. Results are kept in ``docs/jax_packages.json``, so that packages can
+be run one by one; ``docs/jax_packages.md`` is written from it. Reports of pytest are kept in
+``--reports``; one of JAX that is there already is used again.
 """
 
 from __future__ import annotations
@@ -35,11 +35,24 @@ INTRODUCTION = (
     "with JAX, this many pass on bindax; the times are of the tests that pass on both."
 )
 
-NOWHERE = (
-    "The own tests of these packages are in none of their distributions. Their rows count programs "
-    "of ours, in `tests/jax_packages`, from what their documentation offers; one passes that has "
-    "the numbers of JAX."
+ELSEWHERE = (
+    "The distributions of these packages have no tests: theirs are those of their repositories, "
+    "unchanged, put into the folder `tests` of the source distribution."
 )
+
+PROGRAMS = (
+    "These rows count programs of ours, in `tests/jax_packages`, from what the documentation of "
+    "the packages offers; one passes that has the numbers of JAX."
+)
+
+LOOPS = (
+    "notangent_forward forward backward_bounded vmap_primal_unbatched_cond "
+    "vmap_primal_batched_cond vmap_cotangent speed_while speed_buffer_while "
+    "speed_grad_checkpointed_while nested_loops zero_buffer symbolic_zero disable_jit "
+    "buffer_index nondifferentiable_body1 nondifferentiable_body2 body_fun_grads "
+    "trivial_vjp buffer_at_set unperturbed_output"
+)
+"""The tests of loops of equinox, without the 68 of one function, which compile for many minutes."""
 
 SAMPLES: dict[str, tuple[str, str]] = {
     "optax": (
@@ -89,16 +102,43 @@ SAMPLES: dict[str, tuple[str, str]] = {
         ),
     ),
     "flax.nnx": ("sdist:flax/tests/nnx", "transforms"),
-    "equinox": ("ours:jax_packages", "equinox_cases"),
+    "equinox": (
+        "sdist:equinox/tests",
+        (
+            "test_abstract test_ad test_caches test_callback test_checkpoint "
+            "test_closure_to_pytree test_debug test_enum test_errors test_eval_shape test_filters "
+            "test_finalise_jaxpr test_jit test_make_jaxpr test_misc test_module test_nn "
+            "test_noinline test_nontraceable test_pformat test_primitive test_progress_meter "
+            "test_scan test_serialisation test_shared test_stateful test_str2jax test_tree "
+            "test_update test_vmap "
+        )
+        + " ".join(f"test_while_loop.py::test_{name}" for name in LOOPS.split()),
+    ),
+    "equinox (programs)": ("ours:jax_packages", "equinox_cases"),
     "lineax": ("ours:jax_packages", "lineax_cases"),
     "optimistix": ("ours:jax_packages", "optimistix_cases"),
     "diffrax": ("ours:jax_packages", "diffrax_cases"),
 }
 """By distribution, or part of one: the folder of its tests, and the files of the sample, as in
-``NAME_test.py``. Packages whose own tests are in none of their distributions have programs of ours,
-``ours:`` in the folder of that name."""
+``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
 
-KNOWN: dict[str, str] = {}
+REPOSITORIES: dict[str, str] = {
+    "jaxopt": "`google/jaxopt`",
+    "equinox": (
+        "`patrick-kidger/equinox`, its main branch at the time of 0.13.8, such as "
+        "`test_module` of commit 0277a30 or `test_while_loop` of 38054a1"
+    ),
+}
+"""Where the tests are from of packages whose distributions have none, and their version."""
+
+KNOWN: dict[str, str] = {
+    "equinox": (
+        "Three tests compare addresses of donated arrays, which are on the host here until a "
+        "program takes them; two count the equations of a program, which here says what it "
+        "broadcasts; two count the lowerings of a function that here is evaluated on the host; one "
+        "expects the compiler's error where here the callback's own is raised."
+    ),
+}
 """Reasons beyond the messages of the tests."""
 
 
@@ -239,9 +279,15 @@ def page(rows: dict[str, Any]) -> str:
             reasons = [f"- `{reason}`" for reason in row["reasons"]]
             lines += [f"**{name}**", "", *known, *reasons, ""]
     lines += [
-        "## Own tests that are nowhere",
+        "## Tests from repositories",
         "",
-        NOWHERE,
+        ELSEWHERE,
+        "",
+        *[f"- {name}: {place}" for name, place in REPOSITORIES.items() if name in rows],
+        "",
+        "## Programs of ours",
+        "",
+        PROGRAMS,
         "",
         *[f"- {name}" for name in sorted(rows) if SAMPLES[name][0].startswith("ours:")],
         "",
@@ -250,7 +296,6 @@ def page(rows: dict[str, Any]) -> str:
     for name in sorted(rows):
         place, files = SAMPLES[name]
         lines.append(f"| {name} | `{place}` | {', '.join(files.split())} |")
-    lines += ["", "The tests of jaxopt are those of its repository: its distributions have none."]
     return "\n".join(lines) + "\n"
 
 
@@ -273,7 +318,7 @@ def main() -> None:
         mine = once(options.python, where, paths, reports / f"{package}.bindax.xml", True)
         theirs = once(options.python, where, paths, reports / f"{package}.jax.xml", False)
         row = compare(theirs, mine)
-        distribution = package.partition(".")[0]
+        distribution = re.split(r"[.\s]", package)[0]
         ask = f"from importlib.metadata import version; print(version({distribution!r}))"
         row["version"] = subprocess.check_output([options.python, "-c", ask], text=True).strip()
         rows[package] = row

@@ -10,6 +10,7 @@ same default, given in the same ways. What differs or is absent needs a reason, 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib
 import inspect
 import pkgutil
@@ -54,7 +55,6 @@ ABSENT = {
     "numpy.float6_e3m2fn": CASTS,
     "numpy.int1": CASTS,
     "numpy.uint1": CASTS,
-    "dtypes.TypePromotionError": "a `TypeError` says which dtypes are not promoted",
     "experimental.jet.*": PRIVATE,
     "experimental.ode.*": PRIVATE,
     "experimental.sparse.*_p": NO_PRIMITIVE,
@@ -163,6 +163,8 @@ def shown(value: Any) -> str:
     """Return a default as it is compared: dtypes and classes by name, functions not at all."""
     if isinstance(value, frozenset):
         return " or ".join(sorted(map(shown, value)))
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))})"
     if isinstance(value, type):
         return value.__name__
     return "function" if callable(value) else repr(value).strip("'")
@@ -170,7 +172,7 @@ def shown(value: Any) -> str:
 
 def is_left_out(theirs: inspect.Parameter, mine: inspect.Parameter) -> bool:
     """Tell whether both mean that nothing was given, as for decorators and sets of options."""
-    nothing = (None, inspect.Parameter.empty)
+    nothing = (None, inspect.Parameter.empty, dataclasses.MISSING)
     given = shown(theirs.default).lower()
     return any(mine.default is x for x in nothing) and (
         "missing" in given or given == "frozendict({})"

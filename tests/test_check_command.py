@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from bindax._cli import main
+from bindax.extend import primitive, rules
+from bindax_testing import array, check_rules, sample
 
 PLUGIN = "control_flow"
 
@@ -70,3 +73,46 @@ def test_unknown_plugin(name: str) -> None:
 
     assert ran.exit_code == 2
     assert f"no plugin '{name}' is installed" in ran.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["check", PLUGIN, "--budget", "-1"], "'--budget': -1.0 is not in the range x>0"),
+        (["check", PLUGIN, "--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
+        (["check", PLUGIN, "--html", "no/such/x.html"], "there is no directory no/such"),
+        (["mutate", PLUGIN, "--count", "0"], "'--count': 0 is not in the range x>=1"),
+        (["mutate", PLUGIN, "--seconds", "-2"], "'--seconds': -2.0 is not in the range x>0"),
+    ],
+)
+def test_arguments_are_checked_before_anything_runs(arguments: list[str], text: str) -> None:
+    ran = CliRunner().invoke(main, arguments)
+
+    assert ran.exit_code == 2
+    assert text in ran.output
+
+
+def test_an_impl_that_others_contradict_is_suspected() -> None:
+    pytest.importorskip("jaxlib")
+
+    def tripled(ctx: Any, x: Any) -> Any:
+        twice = ctx.op("stablehlo.add", [x, x])[0]
+        return ctx.op("stablehlo.add", [twice, x])[0]
+
+    def bind(x: Any) -> Any:
+        return made.bind(x)
+
+    made = primitive(
+        "check.triple",
+        rules.impl(lambda x: 3 * x[::-1] if x.ndim == 2 else 3 * x),
+        rules.abstract_eval(lambda x: x),
+        rules.jvp(lambda primals, tangents: (bind(*primals), bind(*tangents))),
+        rules.vmap(lambda size, operands, dims: (bind(*operands), dims[0])),
+        rules.transpose(lambda ct, x: [bind(ct)]),
+        rules.lowering["stablehlo"](tripled),
+    )
+    report = check_rules(made, [sample(made, array((2, 2), "float64"))], budget=20.0)
+
+    causes = [one for one in report.failures if not one.follows]
+    assert {one.kind for one in causes} == {"impl"}
+    assert "lowering.stablehlo and vmap both disagree with impl" in causes[0].reason

@@ -58,3 +58,32 @@ def test_remedies_are_written_as_they_are_typed() -> None:
         bindax.jit(lambda x: 1 if x > 0 else 2)(1.0)
     with pytest.raises(TypeError, match=r"bindax\.numpy\.where\(mask, x, otherwise\)"):
         bindax.jit(lambda x: x[x > 0])(bnp.ones(3))
+
+
+UNUSUAL: list[tuple[Any, str]] = [
+    (lambda: bnp.ones(3) * "a", r"float32\[3\] cannot stand for one integer, .* repetitions"),
+    (lambda: [1, 2] * bnp.ones(3), r"cannot stand for one integer.*bindax\.numpy\.asarray"),
+    (lambda: range(bnp.asarray(1.0)), r"float32\[\] cannot stand for one integer"),
+    (lambda: bnp.ones(3).item("a"), r"item of float32\[3\]: 'a' names no element"),
+    (lambda: bnp.ones(3).item(7), r"item of float32\[3\]: 7 names no element"),
+    (lambda: bnp.ones(3).addressable_data(-5), "among the 1 parts of the array .* but got -5"),
+    (lambda: bnp.ones(3).addressable_data(slice(None)), "among the 1 parts"),
+    (lambda: bindax.jit(len, backend=["cpu"]), r"jit: backend must be the name .* \['cpu'\]"),
+    (lambda: bindax.pmap(lambda x: x, in_axes="a")(bnp.ones(1)), "pmap: in_axes must be .* 'a'"),
+    (lambda: bindax.pmap(lambda x: x, axis_size="a")(bnp.ones(1)), "pmap: axis_size must be an"),
+    (lambda: setting(default_device=[1]), r"config\.default_device .* hashable, but got \[1\]"),
+    (lambda: setting(eager=bnp.ones(2)), r"config\.eager must be one of .* but got Array"),
+    (lambda: setting(debug_nans=["a"]), r"config\.debug_nans"),
+]
+
+
+def setting(**values: Any) -> None:
+    with bindax.config.override(**values):
+        pass
+
+
+@pytest.mark.parametrize("i", range(len(UNUSUAL)))
+def test_unusual_arguments(i: int) -> None:
+    call, text = UNUSUAL[i]
+    with pytest.raises((TypeError, ValueError, IndexError), match=text):
+        call()

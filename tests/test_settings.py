@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,24 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import lax
-from bindax.errors import NonFiniteError, TransferError, UnexpectedTracerError
+from bindax.errors import (
+    NonFiniteError,
+    TransferError,
+    TypePromotionError,
+    UnexpectedTracerError,
+)
 from bindax_core import Array
 
 HERE = Path(__file__).name
 X = np.array([-1.0, 2.0], np.float32)
+
+
+@pytest.fixture
+def small_heap() -> Iterator[None]:
+    """Keep what other tests left out of the sight of the search for leaks, which takes long."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def logarithm(x: Any) -> Any:
@@ -282,6 +297,7 @@ def test_caches_are_cleared() -> None:
     assert len(traces) == 2
 
 
+@pytest.mark.usefixtures("small_heap")
 def test_leaked_tracers_are_found() -> None:
     kept: list[Any] = []
 
@@ -301,6 +317,7 @@ def test_leaked_tracers_are_found() -> None:
         bindax.vmap(lambda x: leaky(x) * (1 / 0))(X)
 
 
+@pytest.mark.usefixtures("small_heap")
 def test_transformations_leak_nothing() -> None:
     with bindax.checking_leaks():
         f = bindax.jit(lambda x: mapped(jnp.abs(x)).sum())
@@ -378,7 +395,7 @@ def test_strict_promotion_is_that_of_jax() -> None:
                 if other in allowed:
                     assert (others[name] + value).dtype == name
                     continue
-                with pytest.raises(TypeError, match=r"numpy_dtype_promotion is 'strict'"):
+                with pytest.raises(TypePromotionError, match=r"numpy_dtype_promotion is 'strict'"):
                     jnp.add(others[name], value)
             jnp.add(others[name], value)
     with bindax.numpy_dtype_promotion("strict"):
@@ -469,14 +486,7 @@ def test_memory_of_a_device_that_the_host_does_not_read() -> None:
         assert bindax.device_get(far).tolist() == [0.0, 0.0]
 
 
-kept: list[Any] = []
-
-
-def leaking(x: Any) -> Any:
-    kept.append(x)
-    return x * 2.0
-
-
+@pytest.mark.usefixtures("small_heap")
 @pytest.mark.parametrize(
     "transform",
     [
@@ -490,12 +500,17 @@ def leaking(x: Any) -> Any:
     ],
 )
 def test_leaks_are_found_when_a_trace_ends(transform: Any) -> None:
+    kept: list[Any] = []
+
+    def leaking(x: Any) -> Any:
+        kept.append(x)
+        return x * 2.0
+
     x = np.ones(2, np.float32) if transform is bindax.vmap else np.float32(1.0)
     with bindax.check_tracer_leaks():
         transform(lambda x: x * 2.0)(x)
         with pytest.raises(UnexpectedTracerError, match=r"a traced value outlived .*test_settings"):
             transform(leaking)(x)
-    kept.clear()
 
 
 def test_traced_values_stay_where_they_are() -> None:

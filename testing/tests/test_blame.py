@@ -114,3 +114,13 @@ def test_a_flatten_that_drops_a_field() -> None:
 
     assert not report.ok
     assert "attribute 'name' is lost" in str(report)
+
+
+def test_an_impl_that_reads_memory_in_its_order_is_blamed() -> None:
+    def by_memory(x: Any) -> Any:
+        return (3 * x.ravel(order="K").reshape(x.shape)).astype(x.dtype)
+
+    report = check(declare(impl=impl(by_memory)))
+
+    assert causes(report) == {"impl"}
+    assert any("lie by columns in memory" in one.reason for one in report.failures)

@@ -88,7 +88,7 @@ WRONG: dict[str, tuple[str, Any, Any, str]] = {
         "impl",
         lambda bind: impl(in_place),
         lambda made: made.bind(X.copy()),
-        "changed its operand 0 in place",
+        "writes to one of its operands, which are read-only",
     ),
     "no abstract value": (
         "abstract_eval",

@@ -47,8 +47,8 @@ from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._primitive import Primitive as Primitive
-from bindax_core.kernel._rule_results import code_of as code_of
 from bindax_core.kernel._rule_results import describe_rule as describe_rule
+from bindax_core.kernel._rule_results import explain_failure as explain_failure
 from bindax_core.kernel._rule_results import result_aval as result_aval
 from bindax_core.kernel._rule_results import rule_output_error as rule_output_error
 from bindax_core.kernel._rule_results import shown_result as shown_result
@@ -58,7 +58,6 @@ from bindax_core.kernel._rule_tables import RuleKind as RuleKind
 from bindax_core.kernel._rule_tables import rule_kinds as rule_kinds
 from bindax_core.kernel._source_info import SourceInfo as SourceInfo
 from bindax_core.kernel._source_info import api_boundary as api_boundary
-from bindax_core.kernel._source_info import describe_function as describe_function
 from bindax_core.kernel._source_info import hide_internal_frames as hide_internal_frames
 from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
@@ -104,6 +103,8 @@ from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
+from bindax_core.runtime._functions import code_of as code_of
+from bindax_core.runtime._functions import describe_function as describe_function
 from bindax_core.runtime._guards import note_transfer as note_transfer
 from bindax_core.runtime._kernels import kernel_sources as kernel_sources
 from bindax_core.runtime._memories import DeviceMemories as DeviceMemories
@@ -128,6 +129,7 @@ from bindax_core.runtime._placement import place_on as place_on
 from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
+from bindax_core.runtime._rule_calls import call_rule as call_rule
 from bindax_core.runtime._wrapped import unknown_type_message as unknown_type_message
 from bindax_core.runtime._wrapped import unwrapped as unwrapped
 from bindax_core.text._forms import register_text_form as register_text_form

@@ -15,6 +15,7 @@ import bindax_numpy as jnp
 import bindax_special as special
 from bindax_control_flow import cond, fori_loop, map, scan, while_loop
 from bindax_core import find_primitive
+from bindax_core.errors import RuleOutputError
 from bindax_core.extend import extend
 from bindax_experimental.jet import Taylor, jet, taylor
 from bindax_transforms import checkpoint, custom_jvp, custom_vjp, grad, jit, jvp, make_jaxpr, vmap
@@ -232,6 +233,25 @@ def test_a_package_brings_a_rule_of_its_own() -> None:
     (made,) = extend(cos_p, taylor(rule)).rules
     with taylor.scoped(cos_p, made):
         assert [float(t) for t in jet(lax.cbrt, (1.0,), ([2.0],))[1]] == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (lambda x, **params: None, "the result cannot be NoneType None"),
+        (lambda x, **params: (x,), "the result cannot be a tuple of 1"),
+        (lambda x, **params: x.value, r"the result cannot be one value, float64\[\]"),
+        (lambda **params: None, "cannot be called with the one argument"),
+    ],
+)
+def test_wrong_rules_are_named(rule: Any, text: str) -> None:
+    cbrt_p = find_primitive("cbrt")
+    (made,) = extend(cbrt_p, taylor(rule)).rules
+    with (
+        taylor.scoped(cbrt_p, made),
+        pytest.raises(RuleOutputError, match=rf"the jet rule of cbrt, from .*test_jet.*{text}"),
+    ):
+        jet(lax.cbrt, (1.0,), ([2.0],))
 
 
 def test_beside_jax() -> None:

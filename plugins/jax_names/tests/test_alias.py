@@ -133,6 +133,9 @@ def test_arguments_for_several_devices():
         "assert jax.ShapeDtypeStruct((2,), jnp.float32, sharding=None).shape == (2,)\n"
         "assert isinstance(jax.eval_shape(jnp.sin, x), jax.ShapeDtypeStruct)\n"
         "assert jax.typeof(x).sharding.is_fully_replicated\n"
+        "spec = jax.ShapeDtypeStruct((2,), jnp.float32)\n"
+        "assert spec == jax.ShapeDtypeStruct(spec.shape, spec.dtype, sharding=spec.sharding)\n"
+        "assert jax.typeof(spec).str_short() == 'float32[2]' == jax.core.get_aval(x).str_short()\n"
         "import typing\n"
         "kinds = typing.get_args(jax.typing.ArrayLike)\n"
         "assert jax.jit(lambda x: x if isinstance(x, kinds[0]) else None)(x) is not None\n"
@@ -162,9 +165,54 @@ def test_jax_decides_where_bindax_decides_otherwise():
         "for f in (jnp.abs, jax.jit(jnp.abs)):\n"
         "    assert jax.grad(f)(0.0) == 1 and jax.grad(f)(-2.0) == -1\n"
         "    assert jax.vmap(jax.grad(f))(x).tolist() == [1, 1, 1]\n"
+        "twice = jax.custom_jvp(lambda x: 2 * x)\n"
+        "twice.defjvp(lambda primals, tangents: (twice(*primals), twice(*tangents)))\n"
+        "assert type(twice(3)) is int and jax.jit(twice)(3).shape == ()\n"
+        "try:\n"
+        "    jax.jvp(jnp.sin, (1.0,), (1,))\n"
+        "except TypeError as error:\n"
+        "    assert 'must have the type float32[]' in str(error)\n"
         "import bindax\n"
         "with bindax.config.override(conventions='bindax'):\n"
         "    assert jax.grad(jnp.abs)(0.0) == 0\n"
+    )
+
+
+def test_types_of_arrays_are_of_one_class():
+    run(
+        "import jax, jax.numpy as jnp\n"
+        "given = jax.ShapeDtypeStruct([2], 'float32', sharding=None, is_ref=False)\n"
+        "assert type(given) is jax.ShapeDtypeStruct is jax.core.ShapedArray\n"
+        "assert type(jax.eval_shape(jnp.sin, given)) is type(jax.typeof(jnp.ones(2)))\n"
+        "assert jax.eval_shape(jnp.sin, given) == given\n"
+        "assert type(jax.dtypes.bfloat16(1)) is jax.dtypes.bfloat16\n"
+        "assert jnp.ones(2, jax.dtypes.bfloat16).dtype == jnp.bfloat16\n"
+        "assert not jnp.issubdtype(jax.dtypes.float0, jnp.inexact)\n"
+        "try:\n"
+        "    jax.ShapeDtypeStruct((2,), None)\n"
+        "except ValueError as error:\n"
+        "    assert 'dtype must not be None' in str(error)\n"
+        "assert jax.lib.__version__ == jax.__version__\n"
+        "import io\n"
+        "file = io.BytesIO()\n"
+        "jnp.save(file, 0.1)\n"
+        "file.seek(0)\n"
+        "import numpy as np\n"
+        "assert np.load(file) == 0.1\n"
+    )
+
+
+def test_equations_are_applied_again():
+    run(
+        "import jax, jax.numpy as jnp\n"
+        "program = jax.make_jaxpr(lambda x: jax.nn.relu(jnp.sin(x)))(1.0)\n"
+        "values = {program.jaxpr.invars[0]: 1.0}\n"
+        "for eqn in program.eqns:\n"
+        "    operands = [values[v] for v in eqn.invars]\n"
+        "    params = eqn.primitive.get_bind_params(eqn.params)\n"
+        "    outs = eqn.primitive.bind(*operands, **params)\n"
+        "    values.update(zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs]))\n"
+        "assert values[program.jaxpr.outvars[0]] == jnp.sin(1.0)\n"
     )
 
 
@@ -219,3 +267,34 @@ def test_the_real_jax_is_not_replaced():
 @pytest.mark.parametrize("name", ["jax.export", "jax.ffi"])
 def test_modules_without_contents_exist(name: str):
     run(f"import {name}")
+
+
+def test_programs_for_several_devices():
+    out = run(
+        "import os\n"
+        "os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=8'\n"
+        "import jax, jax.numpy as jnp, numpy as np\n"
+        "from jax.sharding import AxisType, PartitionSpec as P\n"
+        "mesh = jax.make_mesh((4, 2), ('x', 'y'), axis_types=(AxisType.Explicit,) * 2)\n"
+        "jax.set_mesh(mesh)\n"
+        "table = np.arange(64, dtype=np.float32).reshape(8, 8)\n"
+        "x = jax.reshard(table, P('x', None))\n"
+        "y = jnp.einsum('ij,jk->ik', x, x, out_sharding=P('x', 'y'))\n"
+        "assert np.allclose(y, table @ table)\n"
+        "assert np.allclose(x.at[jnp.array([1, 2])].get(out_sharding=P()), table[1:3])\n"
+        "f = jax.sharding.auto_axes(jnp.sin, out_sharding=P('x'))\n"
+        "assert np.allclose(jax.jit(f)(x), np.sin(table), atol=1e-6)\n"
+        "def part(x):\n"
+        "    start = jax.lax.pcast(jnp.zeros(8), ('x',), to='varying')\n"
+        "    return jax.lax.psum(jax.lax.fori_loop(0, 2, lambda i, c: c + x[i], start), 'x')\n"
+        "total = jax.shard_map(part, in_specs=P('x'), out_specs=P())(x)\n"
+        "assert np.allclose(total, table.sum(0))\n"
+        "init = jax.nn.initializers.normal()\n"
+        "w = init(jax.random.key(0), (8, 8), jnp.float32, P('x'))\n"
+        "host = jax.jit(lambda w: jax.device_put(w + 1, jax.memory.Space.Host))(w)\n"
+        "print(mesh.explicit_axes, host.sharding.memory_kind)\n"
+        "with jax.sharding.use_abstract_mesh(jax.sharding.get_abstract_mesh()):\n"
+        "    jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((3,), ('z',)))\n",
+        ok=False,
+    )
+    assert "use_abstract_mesh: AbstractMesh('z': 3, axis_types=(Auto,)) is not the mesh at" in out

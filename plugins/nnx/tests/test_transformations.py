@@ -62,6 +62,13 @@ def test_forward_and_reverse_mode_agree():
     assert int(scale.calls) == 2
     value, pullback, aux = nnx.vjp(lambda s: (s.factor * 1.0, "aux"), scale, has_aux=True)
     assert aux == "aux"
+    tangents = nnx.State({"factor": np.float32(1)}), np.ones(3, "f4")
+    apart = nnx.jvp(
+        lambda s, x: (square(s, x), {"x": x, "by": 2}), (scale, X), tangents, has_aux=True
+    )
+    assert float(apart[0]) == 20
+    np.testing.assert_allclose(apart[1], dot)
+    np.testing.assert_array_equal(apart[2]["x"], X)
     with pytest.raises(ValueError, match="the tangent of argument 0 has unknown"):
         nnx.jvp(square, (scale, X), (nnx.State({"unknown": 1.0}), X))
 
@@ -109,6 +116,8 @@ def test_loops_carry_objects():
     assert module is scale
     assert float(x) == 8
     assert int(scale.calls) == 3
+    assert float(nnx.fori_loop(0, 3, body, (scale, np.float32(1)), unroll=3)[1]) == 8
+    scale = Scale()
     scale = nnx.while_loop(lambda s: s.calls < 5, lambda s: (s(1.0), s)[1], scale)
     assert int(scale.calls) == 5
 

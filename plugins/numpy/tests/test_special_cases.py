@@ -325,6 +325,19 @@ def test_raw_decompositions_are_those_of_lapack(shape, dtype):
         assert_close(a, b)
 
 
+def test_programs_of_raw_decompositions_do_not_grow_with_the_columns():
+    def raw(x):
+        return tuple(jnp.linalg.qr(x, mode="raw"))
+
+    rng = np.random.default_rng(0)
+    x, t, small = rng.normal(size=(5, 4)), rng.normal(size=(5, 4)), 1e-6
+    lengths = {len(bt.make_jaxpr(raw)(y).jaxpr.eqns) for y in (x, x[:, :2], x[:3])}
+    assert len(lengths) == 1
+    _, tangents = bt.jvp(raw, (x,), (t,))
+    for found, after, before in zip(tangents, raw(x + small * t), raw(x - small * t), strict=True):
+        np.testing.assert_allclose(found, (after - before) / (2 * small), rtol=1e-4, atol=1e-6)
+
+
 def test_copies_have_bytes_of_their_own():
     for copied in (
         jnp.array,

@@ -63,3 +63,17 @@ def test_errors_while_tracing():
         bindax.jit(lambda x: random.normal(x))(1.0)
     with pytest.raises(ValueError, match="single key"):
         bindax.jit(random.normal)(random.split(KEY))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda key: random.beta(key, 1j, 2.0),
+        lambda key: random.gamma(key, np.complex64(1j)),
+        lambda key: random.uniform(key, (2,), minval=1j),
+        lambda key: random.pareto(key, 1j),
+    ],
+)
+def test_parameters_are_real(draw):
+    with pytest.raises(TypeError, match=r"no real number|does not fit into the dtype"):
+        draw(random.key(0))

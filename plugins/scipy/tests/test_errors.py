@@ -13,6 +13,12 @@ from bindax.scipy.spatial.transform import Rotation
 V, A = np.ones(3, np.float32), np.ones((2, 3), np.float32)
 Z, I = np.ones(3, np.complex64), np.array([1, 2, 3])
 VALUES = {
+    "axis twice": (
+        lambda: fft.dctn(np.ones((3, 3)), axes=(0, -2)),
+        r"dctn: axes \(0, -2\) name an axis twice",
+    ),
+    "axis of nothing": (lambda: signal.fftconvolve(V, V, axes=5), r"fftconvolve: axes 5"),
+    "no kind": (lambda: linalg.pascal(3, kind=""), r"pascal: kind must be"),
     "beta of complex": (lambda: special.beta(Z, 1.0), r"beta is not defined for complex"),
     "polygamma": (lambda: special.polygamma(1.5, V), r"polygamma: n must be integers"),
     "factorial": (lambda: special.factorial(V, exact=True), r"factorial: exact must be False"),

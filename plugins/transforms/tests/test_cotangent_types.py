@@ -10,7 +10,7 @@ import pytest
 import toy
 
 import bindax_transforms as bt
-from bindax_core import float0
+from bindax_core import Array, config, float0
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 
@@ -49,3 +49,31 @@ def test_weak_primals_take_tangents_of_any_float(dtype: Any) -> None:
     assert float(bt.vjp(lambda x: toy.sin(x), 0.0)[1](np.ones((), dtype))[0]) == 1
     with pytest.raises(TypeError, match="must have the type float64"):
         bt.jvp(lambda x: toy.sin(x), (0.0,), (np.complex64(1),))
+
+
+def test_tangents_have_exactly_the_dtype_where_jax_decides() -> None:
+    with config.override(conventions="jax"):
+        for tangent in (1, np.float32(1)):
+            with pytest.raises(
+                TypeError, match=r"the tangent for x must have the type float64\[\]"
+            ):
+                bt.jvp(lambda x: toy.sin(x), (0.0,), (tangent,))
+        assert float(bt.jvp(lambda x: toy.sin(x), (0.0,), (1.0,))[1]) == 1
+
+
+def test_tangents_of_arrays_are_arrays() -> None:
+    out, tangent = bt.jvp(lambda x: toy.add(x, 1.0), (1.0,), (2.0,))
+    assert type(out) is type(tangent) is Array
+
+
+@pytest.mark.parametrize("decorator", [bt.custom_jvp, bt.custom_vjp])
+def test_numbers_pass_functions_with_own_rules_where_jax_decides(decorator: Any) -> None:
+    f = decorator(lambda x: x * 2)
+    if decorator is bt.custom_jvp:
+        f.defjvp(lambda primals, tangents: (primals[0] * 2, tangents[0]))
+    else:
+        f.defvjp(lambda x: (x * 2, None), lambda _, ct: (ct,))
+    assert type(f(3)) is Array
+    with config.override(conventions="jax"):
+        assert type(f(3)) is int
+        assert type(f(np.ones(2))) is Array

@@ -142,8 +142,8 @@ def test_exchanged_rule_is_used_at_once() -> None:
 
 def test_rules_are_checked_after_the_mode_is_switched_on() -> None:
     def in_place(x: Any) -> Any:
-        if x.flags.writeable:
-            x += 1
+        if x.base is not None:  # the caller's memory, past the protection of operands
+            x.base[...] += 1
         return x.copy()
 
     p = declare("in.place", impl(in_place), abstract_eval(same_type))
@@ -214,6 +214,34 @@ def test_results_share_no_memory_with_the_callers_arrays() -> None:
             out = p.bind(given).numpy()
             assert not np.shares_memory(out, mine)
             assert type(out) is np.ndarray
+
+
+doubled = declare("doubled", impl(lambda x: 2 * x), abstract_eval(same_type))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.arange(3.0),
+        lambda: np.arange(9.0)[::3],
+        lambda: np.arange(3.0).view(np.recarray),
+        lambda: Array.from_numpy(np.arange(3.0)),
+        lambda: doubled.bind(np.arange(3.0)),
+    ],
+)
+def test_rules_cannot_write_to_their_operands(make: Any) -> None:
+    def in_place(x: Any) -> Any:
+        x += 1
+        return x
+
+    given = make()
+    before = np.array(given)
+    p = declare("writing", impl(in_place), abstract_eval(same_type))
+    with pytest.raises(RuleOutputError, match=r"impl rule of evaluation\.writing.*on a copy"):
+        p.bind(given)
+    np.testing.assert_array_equal(np.asarray(given), before)
+    if isinstance(given, np.ndarray):
+        given += 1  # it is the caller's as before
 
 
 def test_results_in_memory_of_their_own_are_not_copied() -> None:

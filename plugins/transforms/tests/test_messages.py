@@ -407,3 +407,19 @@ def test_new_rule_kinds() -> None:
         cost.get(toy.sin_p)
     cost.install(toy.sin_p, extension.rules[0])
     assert cost.get(toy.sin_p)(bx.ShapedArray((2, 3), np.float32)) == 6
+
+
+@pytest.mark.parametrize("position", [5, -5, (0, 7)])
+def test_static_positions_that_name_no_parameter(position: Any) -> None:
+    def f(x: Any, y: Any) -> Any:
+        return x
+
+    for transformation in (bt.make_jaxpr, bt.checkpoint, bt.jit):
+        name = transformation.__name__
+        with pytest.raises(ValueError, match=rf"static_argnums of {name} names position -?[57]"):
+            transformation(f, static_argnums=position)(1.0, 2.0)
+
+
+def test_axis_names_are_hashable() -> None:
+    with pytest.raises(TypeError, match=r"vmap: axis_name must be hashable, .* but is \['i'\]"):
+        bt.vmap(lambda x: x, axis_name=["i"])

@@ -10,6 +10,8 @@ from bindax_core.extend import ShapedArray, primitive, rules
 from bindax_transforms import jit, jvp, vjp, vmap
 
 X = np.arange(3.0)
+ESCAPED = []
+jit(lambda x: ESCAPED.append(x))(X)
 
 
 def scaled(name: str, multiple_results: bool = False, **changed):
@@ -59,6 +61,13 @@ def complaint(kind: str, name: str, *texts: str) -> str:
         (lambda p, t: ([p[0]], t[0]), ["primal result should be one array", "list of 1"]),
         (lambda p, t: (p[0], None), ["tangent should be one array", "NoneType"]),
         (lambda p, t: (p[0], 1.0), [r"tangent of shape \(\)", r"result of shape \(3,\)"]),
+        (lambda p, t: (p[0], np.ones(3, np.float32)), [r"float32\[3\] for a result of", "float64"]),
+        (lambda p, t: (p[0], np.ones(3, int)), [r"int64\[3\] for a result of", "float64"]),
+        (
+            lambda p, t: (p[0], ESCAPED[0]),
+            ["the tangent is a traced value that was", "jit of"],
+        ),
+        (lambda p, t: (ESCAPED[0], t[0]), ["the primal result is a traced value that was made"]),
     ],
 )
 def test_jvp_rules(rule, texts):
@@ -82,6 +91,10 @@ def test_an_array_of_two_is_no_pair():
         (lambda size, xs, dims: (xs[0], 1), ["1 as the batch dimension", "no such axis"]),
         (lambda size, xs, dims: (xs[0], -1), ["-1 as the batch dimension", "no such axis"]),
         (lambda size, xs, dims: (xs[0], "0"), ["'0' as the batch dimension"]),
+        (lambda size, xs, dims: (xs[0], 0.0), ["0.0 as the batch dimension", "must be an integer"]),
+        (lambda size, xs, dims: (xs[0], np.array([0])), [r"array\(\[0\]\) as the batch dim"]),
+        (lambda size, xs, dims: (xs[0], None), [r"\(3,\) without a batch", r"the shape \(\)"]),
+        (lambda size, xs, dims: (ESCAPED[0], 0), ["the result is a traced value that was made"]),
         (lambda size, xs, dims: (np.ones(4), 0), ["has the size 4", "batch has the size 3"]),
         (lambda size, xs, dims: ([xs[0]], [0]), ["result should be one array", "list of 1"]),
         (lambda size, xs, dims: (xs[0], 0, 0), ["tuple of 3", "pair"]),
@@ -102,6 +115,12 @@ def test_vmap_rules(rule, texts, traced):
         (lambda ct, x: [ct, ct], ["one entry for each of its 1 operands", "list of 2"]),
         (lambda ct, x: [1.0], [r"cotangent of shape \(\) for operand 0", r"\(3,\)"]),
         (lambda ct, x: [[ct]], ["cotangent of operand 0 should be one array", "list of 1"]),
+        (
+            lambda ct, x: [np.ones(3, np.float32)],
+            [r"type float32\[3\] for operand 0, .*float64"],
+        ),
+        (lambda ct, x: [np.ones(3, int)], [r"of type int64\[3\] for operand 0, .*float64"]),
+        (lambda ct, x: [ESCAPED[0]], ["cotangent of operand 0 is a traced value that was made"]),
     ],
 )
 def test_transpose_rules(rule, texts):
@@ -155,3 +174,54 @@ def test_parameters_that_are_operands(value):
 
 def test_types_are_types():
     assert scaled("right").out_avals((ShapedArray((3,), np.float32),), {})[0].shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        ("impl", lambda f: f(X)),
+        ("abstract_eval", lambda f: f(X)),
+        ("jvp", lambda f: jvp(f, (X,), (X,))),
+        ("vmap", lambda f: vmap(f)(X)),
+        ("transpose", lambda f: vjp(f, X)[1](X)),
+    ],
+)
+@pytest.mark.parametrize("rule", [lambda: None, lambda x, *, other: None])
+def test_rules_that_take_something_else(kind, call, rule):
+    made = scaled("of_another_form", **{kind: rule})
+    texts = ["cannot be called with the (one argument|. arguments) that it is given: ", "signature"]
+    with pytest.raises(RuleOutputError, match=complaint(kind, "of_another_form", *texts)):
+        call(made.bind)
+
+
+def test_parameters_that_a_rule_does_not_take():
+    made = scaled("without_k", abstract_eval=lambda x, k: x)
+    with pytest.raises(RuleOutputError, match="one argument and the parameters k that it is given"):
+        made.bind(X, k=2)
+
+
+def test_errors_in_the_body_of_a_rule_are_its_own():
+    def rule(x):
+        return len(3)
+
+    made = scaled("failing", impl=rule)
+    with pytest.raises(TypeError, match=r"^object of type 'int' has no len\(\)$"):
+        made.bind(X)
+
+
+def test_a_rule_that_writes_to_its_operand_is_named():
+    def rule(x):
+        x *= 2.0
+        return x
+
+    made = scaled("writing", impl=rule)
+    with pytest.raises(RuleOutputError, match=complaint("impl", "writing", "work on a copy")):
+        made.bind(X)
+
+
+def test_shapes_of_types_are_sizes():
+    assert ShapedArray([3], np.float32) is ShapedArray((3,), np.float32)
+    with pytest.raises(ValueError, match=r"sizes are not negative, but the shape is \(-3,\)"):
+        ShapedArray((-3,), np.float32)
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        ShapedArray((3.5,), np.float32)

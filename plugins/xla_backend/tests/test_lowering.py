@@ -151,7 +151,9 @@ def test_slow_callbacks_do_not_block_for_ever(ops, no_notices):
 
 def test_wrong_operation(ops):
     bad = ops.declare("bad_operation", np.sin, ops.op("stablehlo.dot_general"))
-    with pytest.raises(LoweringError, match=r"(?s)is not a valid program.*expected 2 operands"):
+    with pytest.raises(
+        LoweringError, match=r"(?s)operation that is not valid.*expected 2 operands"
+    ):
         jit(lambda x: bad.bind(x))(np.ones(3))
 
 
@@ -218,3 +220,65 @@ def test_program_that_xla_rejects(ops):
     )
     with pytest.raises((CompilationError, ExecutionError), match="no_such_target"):
         np.asarray(jit(lambda x: bad.bind(x))(np.ones(3)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (lambda ctx, x: None, "should return one value, but returned a NoneType"),
+        (lambda ctx, x: 3, "should return one value, but returned a int"),
+        (lambda ctx, x: np.ones(3), "should return one value, but returned a ndarray"),
+        (lambda ctx, x: x.owner, "should return one value, but returned a Block"),
+        (lambda ctx, x: (y for y in [x]), "should return one value, but returned a generator"),
+        (
+            lambda ctx, x: ctx.constant(np.ones(3, bool)),
+            r"type tensor<3xf64>, but .*xi1>",
+        ),
+        (
+            lambda ctx, x: ctx.constant(1.0),
+            "the type tensor<3xf64>, but has tensor<f64>",
+        ),
+        (lambda ctx, x: ctx.op("add", [x, x])[0], "built an operation that is not valid"),
+        (lambda ctx, x: ctx.op("stablehlo.add", [x])[0], "(?s)not valid.*expected 2 operands"),
+    ],
+)
+def test_wrong_results(ops, rule, text):
+    bad = ops.declare("bad_results", np.sin, rule)
+    for call in (bad.bind, lambda x: bad.bind(x) + 1):
+        with pytest.raises(LoweringError, match=text) as caught:
+            jit(call)(np.ones(3))
+        message = str(caught.value)
+        assert message.startswith("the lowering.stablehlo rule of xla_test.bad_results, from")
+        assert f"{__file__}:{rule.__code__.co_firstlineno}" in message
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (lambda ctx, x: ctx.op("stablehlo.sine", x), r"operands are a \w+, where a list is due"),
+        (
+            lambda ctx, x: ctx.op("stablehlo.add", [x, 2.0]),
+            r"operand 1 is a float, .*constant",
+        ),
+        (
+            lambda ctx, x: ctx.op("stablehlo.sine", [x], ctx.avals_out[0]),
+            "result_avals must be",
+        ),
+        (lambda ctx, x: ctx.op("stablehlo.sine", [x], ["f32"]), r"not \['f32'\]"),
+        (
+            lambda ctx, x: ctx.op("stablehlo.reverse", [x], None, {"dimensions": 0}),
+            "as text",
+        ),
+    ],
+)
+def test_wrong_arguments_of_operations(ops, rule, text):
+    bad = ops.declare("bad_arguments", np.sin, rule)
+    with pytest.raises(LoweringError, match=rf"^the operation stablehlo\.\w+: .*{text}") as caught:
+        jit(lambda x: bad.bind(x))(np.ones(3))
+    assert "while xla_test.bad_arguments was lowered" in caught.value.__notes__[0]
+
+
+def test_rule_that_takes_something_else(ops):
+    bad = ops.declare("bad_form", np.sin, lambda x: x)
+    with pytest.raises(errors.RuleOutputError, match=r"rule of xla_test\.bad_form.*2 arguments"):
+        jit(lambda x: bad.bind(x))(np.ones(3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import click
@@ -31,6 +32,24 @@ STYLES = {
     "quarantined": "red",
     "problem": "red",
 }
+
+
+SECONDS = click.FloatRange(min=0.0, min_open=True)
+"""A time that something may take."""
+
+
+class NewFile(click.Path):
+    """A file to write, in a directory that is there: it is written when all else is done."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Check the path before anything is computed."""
+        path = super().convert(value, param, ctx)
+        if not path.parent.is_dir():
+            self.fail(f"{path}: there is no directory {path.parent}.", param, ctx)
+        return path
 
 
 def json_option(command: Callable[P, Any]) -> Callable[P, Any]:

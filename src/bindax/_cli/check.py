@@ -8,19 +8,35 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bindax._cli._output import STYLES, console, json_option, print_json, reports_errors
+from bindax._cli._output import (
+    SECONDS,
+    STYLES,
+    NewFile,
+    console,
+    json_option,
+    print_json,
+    reports_errors,
+)
 
 if TYPE_CHECKING:
     from bindax_testing import RuleReport
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
+_FILE = NewFile()
 
 
 @click.command()
 @click.argument("plugin")
-@click.option("--budget", default=60.0, show_default=True, help="Seconds that it may take.")
+@click.option(
+    "--budget", type=SECONDS, default=60.0, show_default=True, help="Seconds that it may take."
+)
 @click.option("--seed", default=0, show_default=True, help="Seed of samples and of their choice.")
-@click.option("--time-limit", default=10.0, show_default=True, help="Seconds for a single check.")
+@click.option(
+    "--time-limit",
+    type=SECONDS,
+    default=10.0,
+    show_default=True,
+    help="Seconds for a single check.",
+)
 @click.option("--html", type=_FILE, help="Write a page with a matrix to look at.")
 @click.option("--junit", type=_FILE, help="Write JUnit XML.")
 @json_option

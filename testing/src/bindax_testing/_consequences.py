@@ -20,8 +20,16 @@ _ASIDE = ("weak types", "parameters", "threads")
 """Checks of evaluation whose failure leaves the numbers right."""
 _REVERSE = ("reverse", "second order")
 _COMPOSITIONS = 4
-_AGAINST_IMPL = {"jvp": "jvp", "compiled": "lowering.stablehlo"}
+_AGAINST_IMPL = {
+    "jvp": "jvp",
+    "compiled": "lowering.stablehlo",
+    "compiled special values": "lowering.stablehlo",
+    "vmap": "vmap",
+    "transpose": "transpose",
+}
 """The checks that compare another rule with the numbers of ``impl``."""
+_TOGETHER = ({"jvp", "lowering.stablehlo"}, {"vmap", "lowering.stablehlo"})
+"""Rules of which it is unlikely that all are wrong."""
 
 
 def mark_consequences(plan: Any, groups: Iterable[Any]) -> None:
@@ -64,7 +72,7 @@ def _explains(cause: Any, group: Any) -> bool:
 
 
 def suspect_evaluation(groups: Iterable[Any]) -> None:
-    """Blame the ``impl`` rule where the derivative and the compiled program both contradict it."""
+    """Blame the ``impl`` rule where the compiled program and further rules contradict it."""
     found: dict[Primitive, list[Any]] = {}
     for group in groups:
         result = group.result
@@ -72,12 +80,13 @@ def suspect_evaluation(groups: Iterable[Any]) -> None:
             found.setdefault(group.primitive, []).append(group)
     for primitive, against in found.items():
         kinds = {group.result.kind for group in against}
-        if not kinds.issuperset(_AGAINST_IMPL.values()) or kinds & set(_EVALUATION):
+        if not any(kinds >= one for one in _TOGETHER) or kinds & set(_EVALUATION):
             continue
-        names = " and ".join(sorted(kinds))
+        *others, last = sorted(kinds)
+        names, all_ = f"{', '.join(others)} and {last}", "both" if len(kinds) == 2 else "all"
         for group in against:
             group.result.reason += (
-                f" The rules {names} both disagree with impl, which is therefore suspected."
+                f" The rules {names} {all_} disagree with impl, which is therefore suspected."
             )
             group.result.kind, group.result.rule = "impl", describe_rule(primitive, "impl")
 

@@ -81,6 +81,8 @@ class ShapedArray(AbstractValue):
             return interned
         self = object.__new__(cls)
         sizes = [size if isinstance(size, Dimension) else index(size) for size in shape]
+        if any(type(size) is int and size < 0 for size in sizes):
+            raise ValueError(f"ShapedArray: sizes are not negative, but the shape is {shape}.")
         object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))

@@ -15,6 +15,7 @@ import numpy as np
 from bindax_core.errors import RuleOutputError
 from bindax_core.kernel import rules
 from bindax_core.kernel._aval import value_types
+from bindax_core.kernel._rule_results import explain_failure
 from bindax_core.kernel._trace import Trace
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import compiling_backend, run_operation
@@ -81,6 +82,9 @@ class EvalTrace(Trace):
         token = floating_errors.set(IGNORED)  # a compiled program would not warn either
         try:
             outs = function(*arrays, **params)
+        except (TypeError, ValueError) as error:
+            explain_failure(primitive, "impl", error, arrays, params)
+            raise
         finally:
             floating_errors.reset(token)
         if not primitive.multiple_results:

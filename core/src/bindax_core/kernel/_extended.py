@@ -115,7 +115,9 @@ def extended_dtype(
 
 def is_extended(dtype: Any) -> bool:
     """Tell whether a dtype is extended."""
-    return dtype.names is not None and len(dtype.names) == 1 and dtype.itemsize > 0
+    if isinstance(dtype, ExtendedDType):
+        return True
+    return dtype.names is not None and len(dtype.names) == 1 and dtype[0].shape not in ((), (0,))
 
 
 def as_extended(dtype: Any) -> Any:

@@ -12,12 +12,12 @@ from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel import rules
 from bindax_core.kernel._aval import AbstractValue
 from bindax_core.kernel._primitives_by_name import declare
-from bindax_core.kernel._rule_results import rule_output_error, shown_result
+from bindax_core.kernel._rule_results import explain_failure, rule_output_error, shown_result
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel._stack import find_top_trace, full_lower
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
-from bindax_core.runtime._operands import is_reusable
+from bindax_core.runtime._operands import is_reusable, wrong_parameter
 from bindax_core.runtime._wrapped import unwrapped
 
 _MEMORY_LIMIT = 4096
@@ -110,8 +110,12 @@ class Primitive:
     def _abstract_eval(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
         for name, value in params.items():
             if isinstance(value, _OPERANDS):
-                raise TypeError(_wrong_parameter(self, name, value))
-        outs = rules.abstract_eval.get(self)(*avals, **params)
+                raise TypeError(wrong_parameter(self.name, name, value))
+        try:
+            outs = rules.abstract_eval.get(self)(*avals, **params)
+        except TypeError as error:
+            explain_failure(self, "abstract_eval", error, avals, params)
+            raise
         if not isinstance(outs, list | tuple):
             problem = f"should return a sequence of types, but returned {shown_result(outs)}"
             raise rule_output_error(self, "abstract_eval", problem)
@@ -125,13 +129,3 @@ class Primitive:
     def forget_types(self) -> None:
         """Forget the remembered result types (after a rule was exchanged)."""
         self._out_avals.clear()
-
-
-def _wrong_parameter(primitive: Primitive, name: str, value: Any) -> str:
-    what = f"the parameter {name!r} of {primitive.name} is a {type(value).__name__}"
-    if type(value) is list:
-        return f"{what}: parameters are static and hashable; give a tuple, {tuple(value)!r:.80}."
-    return (
-        f"{what}: parameters are static and hashable, which transformations cannot look into; "
-        f"give the value as an operand, {primitive.name}_p.bind(..., {name})."
-    )

@@ -7,32 +7,18 @@ of all types and of linearity, is the debug mode ``config.check_rules``.
 
 from __future__ import annotations
 
-import functools
-from types import CodeType
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import AbstractionError, RuleOutputError
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
+from bindax_core.runtime._functions import code_of, misfit
 from bindax_core.runtime._operations import Zero
 from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
-
-
-def code_of(function: Any) -> CodeType | None:
-    """The code of a rule's function, or None when it is not written in Python."""
-    while True:
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            break
-    function = getattr(function, "__func__", function)
-    code = getattr(function, "__code__", None)
-    return code if isinstance(code, CodeType) else None
 
 
 def rule_of(primitive: Primitive, kind: str) -> Rule | None:
@@ -108,3 +94,24 @@ def pair_of(primitive: Primitive, kind: str, result: Any) -> tuple[Any, Any]:
         problem = f"returned {shown_result(result)}, where a pair is due"
         raise rule_output_error(primitive, kind, problem)
     return result[0], result[1]
+
+
+def explain_failure(
+    primitive: Primitive, kind: str, error: Exception, args: Sequence[Any], params: dict[str, Any]
+) -> None:
+    """Raise an error that names the rule, when it failed because of its form.
+
+    Its function does not take what it is given, or it writes to an operand. Nothing happens for
+    what a rule raises in its body, whose line is in the traceback.
+    """
+    rule = rule_of(primitive, kind)
+    if rule is None or rule.function is None or isinstance(error, RuleOutputError):
+        return
+    problem = None
+    if kind == "impl" and "read-only" in str(error):
+        problem = "writes to one of its operands, which are read-only: it must work on a copy"
+    elif isinstance(error, TypeError):
+        first = (primitive,) if rule.options.get("takes_primitive") else ()
+        problem = misfit(rule.function, (*first, *args), params)
+    if problem is not None:
+        raise rule_output_error(primitive, kind, problem) from error

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from functools import wraps
 from types import CodeType, FrameType, TracebackType
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from bindax_core.errors import name_function
 from bindax_core.runtime._config import config
@@ -87,19 +87,6 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
             return SourceInfo(code, frame.f_lasti, scopes.path)
         frame = frame.f_back
     return None
-
-
-def describe_function(function: Callable[..., Any]) -> str:
-    """A function's name and the place of its definition, for messages."""
-    inner = function
-    while (wrapped := getattr(inner, "__wrapped__", None)) is not None:
-        inner = wrapped
-    inner = getattr(inner, "func", inner)
-    name = str(getattr(function, "__name__", None) or getattr(inner, "__name__", function))
-    code = getattr(inner, "__code__", None)
-    if code is None:
-        return name
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})"
 
 
 def _filtered(traceback: TracebackType | None) -> TracebackType | None:

@@ -19,7 +19,7 @@ from bindax_core.errors import (
 )
 from bindax_core.kernel._aval import ValueType, find_value_type, register_value_type, value_types
 from bindax_core.kernel._extended import as_extended
-from bindax_core.kernel._source_info import describe_function
+from bindax_core.runtime._functions import describe_function
 from bindax_core.runtime._operators import ArrayOperators
 from bindax_core.runtime._wrapped import content
 

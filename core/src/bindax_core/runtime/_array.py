@@ -258,7 +258,12 @@ class Array(ArrayPlaces, ArrayOperators):
 
     def item(self, *index: int) -> Any:
         """One element as a Python scalar."""
-        return self._plain().item(*index)
+        try:
+            return self._plain().item(*index)
+        except (TypeError, IndexError, ValueError) as error:
+            given = index[0] if len(index) == 1 else index
+            text = f"item of {self.aval.str_short()}: {given!r:.60} names no element: {error}"
+            raise type(error)(f"{text}.") from None
 
     def tolist(self) -> Any:
         """The elements as nested Python lists."""
@@ -282,8 +287,17 @@ class Array(ArrayPlaces, ArrayOperators):
             return host.astype(dtype)
         return host.copy() if copy else host
 
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._plain().copy().__dlpack__(**options)
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        options: dict[str, Any] = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+        given = {name: value for name, value in options.items() if value is not None}
+        return self._plain().copy().__dlpack__(stream=stream, **given)
 
     def _plain(self) -> NumPyArray:
         """The bytes, of an array of numbers."""
@@ -310,6 +324,12 @@ class Array(ArrayPlaces, ArrayOperators):
         return complex(self._plain())
 
     def __index__(self) -> int:
+        if self.aval.shape or self.aval.dtype.kind not in "iu":
+            raise TypeError(
+                f"an array of type {self.aval.str_short()} cannot stand for one integer, such as "
+                f"an index or a number of repetitions: only a scalar of an integer dtype can. A "
+                f"list becomes an array with bindax.numpy.asarray."
+            )
         return self._plain().__index__()
 
     def __len__(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,14 @@ class ArrayPlaces:
 
     def addressable_data(self, index: int) -> Array:
         """The part of the array on one device of this process, by its position among those."""
-        return self.addressable_shards[index].data  # type: ignore[return-value]
+        shards = self.addressable_shards
+        try:
+            return shards[operator.index(index)].data  # type: ignore[return-value]
+        except (TypeError, IndexError):
+            raise IndexError(
+                f"addressable_data takes a position among the {len(shards)} parts of the array on "
+                f"devices of this process, but got {index!r:.60}."
+            ) from None
 
     def copy_to_host_async(self) -> None:
         """Start to bring the bytes to the host, where that takes time; a later look at them waits.

@@ -7,7 +7,7 @@ Public as ``bindax.config``. A setting is changed by assignment, or for a while 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -42,6 +42,11 @@ def _devices_of_xla_flags() -> int:
 
 _interned_keys: dict[Any, Any] = {}
 """One tuple for equal ones, so that comparing them is comparing identities."""
+
+
+def _is_one_of(value: Any, choices: Sequence[Any]) -> bool:
+    """Tell whether a value is a legal one; the equality of arrays is an array."""
+    return isinstance(value, Hashable) and value in choices
 
 
 class Config:
@@ -117,8 +122,9 @@ class Config:
             key and place alone; False for the older form, in which they depend on the array's size
             too, as in programs for JAX before 0.5 (``BINDAX_THREEFRY_PARTITIONABLE``).
         conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
-            index out of bounds is taken to the nearest end, and the derivative of the absolute
-            value at zero is 1 (``BINDAX_CONVENTIONS``).
+            index out of bounds is taken to the nearest end, the derivative of the absolute value
+            at zero is 1, tangents have the dtype of their primals, and functions with rules of
+            their own return Python numbers as they are (``BINDAX_CONVENTIONS``).
         num_cpu_devices: how many devices the CPU is divided into, to try programs for several
             devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
         default_device: the device of programs whose operands are on none in particular; None for
@@ -281,7 +287,7 @@ class Config:
 
     def __setattr__(self, name: str, value: Any) -> None:
         choices = self._CHOICES.get(name)
-        if choices is not None and value not in choices:
+        if choices is not None and not _is_one_of(value, choices):
             expected = ", ".join(repr(choice) for choice in choices)
             raise ValueError(
                 f"config.{name} must be one of {expected}, but got {value!r}; it is set by "
@@ -303,6 +309,11 @@ class Config:
             raise ValueError(
                 f"config.platforms must be names of platforms in one string, such as 'cuda,cpu', "
                 f"or None, but got {value!r}."
+            )
+        if name in self.TRACED and not isinstance(value, Hashable):
+            raise TypeError(
+                f"config.{name} is part of the keys of compiled programs and must be hashable, but "
+                f"got {value!r:.60} of type {type(value).__name__}."
             )
         object.__setattr__(self, name, value)
         if name in self.TRACED:

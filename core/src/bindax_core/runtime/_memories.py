@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import Any
 
 from bindax_core.runtime._runtime import runtime
+
+
+class Space(enum.Enum):
+    """A memory for arrays wherever they lie: a target of ``device_put``, also inside of programs.
+
+    The value is the kind of the memory, None for the devices' own.
+    """
+
+    Device = None
+    Host = "pinned_host"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,11 @@ def host_operand(x: Any) -> tuple[Any, Any]:
     if value_type is None:
         return host_operand(content(x))
     aval = value_type.typeof(x)
-    return aval, x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
+    host: Any = x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
+    if isinstance(x, np.ndarray):
+        host = host.view()  # the caller may write to it, a rule never
+        host.setflags(write=False)
+    return aval, host
 
 
 def as_array(x: Any) -> Any:
@@ -48,3 +52,14 @@ def is_reusable(value: Any) -> bool:
         return all(map(is_reusable, value))
     by_identity: Any = object.__hash__
     return value is None or type(value).__hash__ is not by_identity
+
+
+def wrong_parameter(primitive_name: str, name: str, value: Any) -> str:
+    """The text of the error for a parameter that must be an operand, or hashable."""
+    what = f"the parameter {name!r} of {primitive_name} is a {type(value).__name__}"
+    if type(value) is list:
+        return f"{what}: parameters are static and hashable; give a tuple, {tuple(value)!r:.80}."
+    return (
+        f"{what}: parameters are static and hashable, which transformations cannot look into; "
+        f"give the value as an operand, {primitive_name}_p.bind(..., {name})."
+    )

@@ -18,10 +18,10 @@ from bindax_core.kernel._extended import ExtendedDType, is_extended
 from bindax_core.kernel._jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._site import Site
-from bindax_core.kernel._source_info import describe_function
 from bindax_core.registry._manifest import Distribution
 from bindax_core.registry._provenance import distribution_of, provenance_of
 from bindax_core.runtime._array import Array
+from bindax_core.runtime._functions import describe_function
 from bindax_core.text._forms import form_of
 from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, shortest
 from bindax_core.text._tokens import QUALIFIED

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import bindax_lax_basic as lax
 from bindax_control_flow import cond
+from bindax_core.errors import RuleOutputError
 from bindax_core.extend import MissingRuleError, primitive, rules
 from bindax_transforms import custom_jvp, grad, jit, make_jaxpr, vmap
 
@@ -137,6 +138,20 @@ def test_a_primitive_without_rule_is_an_error_or_unbounded() -> None:
     low, high = bounds(made.bind, fallback="unbounded")(Interval(0.0, 1.0))
     assert (float(low), float(high)) == (-np.inf, np.inf)
     assert interval.rule_of(made) is None
+
+
+def test_wrong_rules_are_named() -> None:
+    for rule, text in (
+        (lambda x: (0.0, 1.0), "the result cannot be a tuple of 2"),
+        (lambda x: None, "the result cannot be NoneType"),
+        (lambda: None, "cannot be called with the one argument"),
+    ):
+        made = unknown()
+        with (
+            interval.scoped(made, interval(rule)),
+            pytest.raises(RuleOutputError, match=rf"interval rule of example\.unknown.*{text}"),
+        ):
+            bounds(made.bind)(Interval(0.0, 1.0))
 
 
 def test_bad_arguments_are_errors_that_say_what_to_do() -> None:

@@ -27,6 +27,7 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.interpreters.mlir": (f"{_SHIMS}.mlir",),
     "jax.interpreters.partial_eval": (f"{_SHIMS}.partial_eval",),
     "jax.interpreters.xla": (f"{_SHIMS}.xla",),
+    "jax.lib": (f"{_SHIMS}.version",),
     "jax.lib.xla_bridge": (f"{_SHIMS}.extend_backend",),
     "jax.monitoring": (f"{_SHIMS}.monitoring",),
     "jax.sharding": ("bindax.sharding", f"{_SHIMS}.sharding"),

@@ -287,9 +287,9 @@ def to_pure_dict(state: State) -> dict[Any, Any]:
     return _state("to_pure_dict", state).to_pure_dict()
 
 
-def replace_by_pure_dict(state: State, values: Mapping[Any, Any]) -> None:
+def replace_by_pure_dict(state: State, pure_dict: Mapping[Any, Any]) -> None:
     """Put values of nested dictionaries in the variables of a state."""
-    _state("replace_by_pure_dict", state).replace_by_pure_dict(values)
+    _state("replace_by_pure_dict", state).replace_by_pure_dict(pure_dict)
 
 
 def _state(function: str, given: Any) -> State:
@@ -298,20 +298,20 @@ def _state(function: str, given: Any) -> State:
     return given
 
 
-def cached_partial(function: Callable[..., T], *given: Any) -> Callable[..., T]:
+def cached_partial(f: Callable[..., T], *cached_args: Any) -> Callable[..., T]:
     """A function with its first arguments given.
 
     A compiled function keeps what it knows of an object with the object, so this is
     ``functools.partial``, under the name that programs written for Flax have for it.
 
     Args:
-        function: most often a compiled one.
-        given: objects and arrays, the first arguments.
+        f: most often a compiled function.
+        cached_args: objects and arrays, the first arguments.
 
     >>> cached_partial(divmod, 7)(2)
     (3, 1)
     """
-    return partial(function, *given)
+    return partial(f, *cached_args)
 
 
 def data(value: Any = dataclasses.MISSING, /, **options: Any) -> Any:

@@ -176,13 +176,13 @@ def to_flat_state(state: State) -> tuple[tuple[Path, Any], ...]:
     return tuple(_required("to_flat_state", state).flat_state().items())
 
 
-def from_flat_state(flat: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> State:
+def from_flat_state(flat_state: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> State:
     """The state with these paths.
 
     >>> from_flat_state({("a", "c"): 2}).to_pure_dict()
     {'a': {'c': 2}}
     """
-    return State.from_flat_path(flat)
+    return State.from_flat_path(flat_state)
 
 
 def split_state(state: State, first: Filter, /, *filters: Filter) -> Any:

@@ -143,8 +143,14 @@ def _positions(name: str, obj: Any, size: int) -> np.ndarray[Any, Any]:
         return np.arange(size)[obj]
     places = known(name, "obj", obj, _REMEDIES[name])
     if places.dtype.kind == "b":
+        if name == "delete" and places.shape != (size,):
+            raise ValueError(
+                f"delete: booleans in obj must be one for each of the {size} slices, but have the "
+                f"shape {places.shape}."
+            )
         places = np.flatnonzero(places)
-    if places.dtype.kind not in "iu" and places.size:
+    is_empty_list = not places.size and not hasattr(obj, "dtype")
+    if places.dtype.kind not in "iu" and not is_empty_list:
         raise TypeError(f"{name} takes integers, booleans or a slice, but obj is {obj!r:.60}.")
     places = places.astype(np.int64)
     limit = size + (name == "insert")

@@ -55,6 +55,8 @@ def cov(
     if y is not None:
         x = concatenate(promote_dtypes(x, _variables("cov", y, rowvar)))
     wanted = dtypes.inexact_dtype(typeof(x).dtype) if dtype is None else canonical_dtype(dtype)
+    if not dtypes.is_inexact(wanted):
+        raise ValueError(f"dtype of covariances must be float or complex, but is {wanted.name}.")
     x = convert(x, wanted, False)
     n = typeof(x).shape[1]
     less = (0 if bias else 1) if ddof is None else ddof
@@ -94,6 +96,10 @@ def _weights(given: Any, n: int, dtype: Any, argument: str) -> Any:
         raise ValueError(
             f"cov: {argument} must be a vector of {n} weights, but they are "
             f"{typeof(weights).str_short()}."
+        )
+    if argument == "fweights" and not dtypes.is_integer(typeof(weights).dtype):
+        raise TypeError(
+            f"cov: fweights must be integers, but they are {typeof(weights).str_short()}."
         )
     return convert(weights, dtype, False)
 

@@ -28,6 +28,9 @@ from bindax_numpy._operands import (
 _SEQUENCES = (list, tuple, range)
 
 
+_ORDERS = ("K", "A", "C", "F", None)
+
+
 def array(
     object: Any,
     dtype: Any = None,
@@ -61,6 +64,8 @@ def array(
     Array([[1, 2],
            [3, 4]], dtype=int64)
     """
+    if order not in _ORDERS:
+        raise ValueError(f"order must be 'K', 'A', 'C', 'F' or None, but is {order!r:.60}.")
     made = _from_object(object, None if dtype is None else canonical_dtype(dtype))
     if copy and made is object:
         made = lax.copy(made)
@@ -95,7 +100,7 @@ def asarray(
     >>> jnp.asarray(np.arange(3))
     Array([0, 1, 2], dtype=int64)
     """
-    made = placed("asarray", array(a, dtype, bool(copy)), device)
+    made = placed("asarray", array(a, dtype, bool(copy), order), device)
     if copy is False and made is not a:
         raise ValueError(
             f"asarray: an array of {a!r:.60} needs a copy, as others may write to it, or as its "
@@ -156,6 +161,11 @@ def _from_numpy(host: np.ndarray[Any, Any], dtype: DType | None) -> Any:
 def _from_scalar(value: Any, dtype: DType | None) -> Any:
     family = next(t for t in PYTHON_SCALARS if isinstance(value, t))
     plain = family(value)
+    if family is complex and dtype is not None and not dtypes.is_complex(dtype):
+        raise TypeError(
+            f"{value!r} cannot have the dtype {dtype.name}, which has no imaginary part; "
+            f"take the real part first."
+        )
     if dtype is None:  # an array of its own, which may be donated or deleted
         return from_scalar(plain, default_dtype(family.__name__)).copy()
     try:
@@ -253,6 +263,11 @@ def _in_dtype(name: str, value: Any, dtype: DType, weak_type: bool) -> Any:
     """A fill value in a dtype; an integer fills all parts of an element of an extended dtype."""
     if type(value) is int and is_extended(dtype):
         return scalar_of_dtype(value, dtype, False)
+    if type(value) is complex and not dtypes.is_complex(dtype):
+        raise TypeError(
+            f"{name}: {value!r} cannot have the dtype {dtype.name}, which has no imaginary part; "
+            f"take the real part first."
+        )
     return convert(array_operand(name, value), dtype, weak_type)
 
 

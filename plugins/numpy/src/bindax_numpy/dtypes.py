@@ -198,7 +198,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     found = named_dtype(arg1)
     if is_extended(found):
         return issubclass(as_extended(found).type, arg2)
-    return issubclass(_ABSTRACT[lax_dtypes.kind_of(found)], arg2)
+    return issubclass(_ABSTRACT.get(lax_dtypes.kind_of(found), found.type), arg2)
 
 
 def _is_abstract(x: Any) -> bool:

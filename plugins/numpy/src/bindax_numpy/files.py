@@ -30,7 +30,7 @@ def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     >>> jnp.load(file)
     Array([0, 1, 2], dtype=int32)
     """
-    np.save(file, np.asarray(asarray(arr)), allow_pickle=allow_pickle)
+    np.save(file, np.asarray(arr), allow_pickle=allow_pickle)
 
 
 def savez(file: Any, *args: Any, **kwds: Any) -> None:
@@ -48,8 +48,8 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
     >>> jnp.load(file)["x"]
     array([0, 1, 2], dtype=int32)
     """
-    named = {name: np.asarray(asarray(x)) for name, x in kwds.items()}
-    np.savez(file, *[np.asarray(asarray(x)) for x in args], **named)  # type: ignore[arg-type]
+    named = {name: np.asarray(x) for name, x in kwds.items()}
+    np.savez(file, *[np.asarray(x) for x in args], **named)  # type: ignore[arg-type]
 
 
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:

@@ -265,8 +265,9 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     >>> jnp.hypot(3.0, jnp.array([4.0, 0.0]))
     Array([5., 3.], dtype=float32)
     """
-    x, y = (abs(v) for v in inexact("hypot", x1, x2))
-    require_real("hypot", x, y)
+    given = inexact("hypot", x1, x2)
+    require_real("hypot", *given)
+    x, y = (abs(v) for v in given)
     long, short = lax.max(x, y), lax.min(x, y)
     zero, one = constant(0.0, long), constant(1.0, long)
     is_zero = lax.eq(long, zero)

@@ -116,6 +116,11 @@ def histogram(
     (Array([2., 1.], dtype=float32), Array([0., 2., 4.], dtype=float32))
     """
     x = strong_operand("histogram", a)
+    if weights is not None and typeof(strong_operand("histogram", weights)).shape != x.shape:
+        raise ValueError(
+            f"histogram: weights must have the shape of the array, {x.shape}, but have "
+            f"{typeof(strong_operand('histogram', weights)).shape}."
+        )
     counts, edges = histogramdd(
         reshape(x, (typeof(x).size, 1)),
         [bins],
@@ -191,6 +196,11 @@ def histogramdd(
     if typeof(points).ndim != 2:
         raise ValueError(f"histogramdd takes points, [n, d], but got {typeof(points).str_short()}.")
     n, d = typeof(points).shape
+    if weights is not None and typeof(strong_operand("histogramdd", weights)).shape != (n,):
+        raise ValueError(
+            f"histogramdd: weights must be a vector with one entry for each of the {n} points, "
+            f"but are {typeof(strong_operand('histogramdd', weights)).str_short()}."
+        )
     each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * d
     ranges = [None] * d if range is None else list(range)
     if len(each) != d or len(ranges) != d:

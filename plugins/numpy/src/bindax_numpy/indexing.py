@@ -15,7 +15,7 @@ from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import axis_argument, convert, static_int, static_ints
+from bindax_lax_basic.extend import axis_argument, convert, shape_argument, static_int
 from bindax_numpy._operands import array_operand, known
 from bindax_numpy.reductions import sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
@@ -295,7 +295,7 @@ def _zero_like(x: Any) -> Any:
 
 
 def trace(
-    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
+    a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
 ) -> Array:
     """The sums of diagonals; arguments as for ``diagonal``, but the offset may be traced.
 
@@ -359,7 +359,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     >>> jnp.diag_indices(2)
     (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
     """
-    (size, count) = static_ints("diag_indices", "n and ndim", (n, ndim))
+    (size, count) = shape_argument("diag_indices", (n, ndim), "n and ndim")
     return (host_indices(np.arange(size)),) * count
 
 
@@ -388,13 +388,8 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> jnp.tril_indices(2)
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
-    rows, columns = np.tril_indices(*_counts("tril_indices", n, k, m))
+    rows, columns = np.tril_indices(*_triangle("tril_indices", n, k, m))
     return host_indices(rows), host_indices(columns)
-
-
-def _counts(name: str, n: Any, k: Any, m: Any) -> tuple[int, int, int]:
-    rows = static_int(name, "n", n)
-    return rows, static_int(name, "k", k), rows if m is None else static_int(name, "m", m)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
@@ -403,8 +398,13 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> jnp.triu_indices(2)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
-    rows, columns = np.triu_indices(*_counts("triu_indices", n, k, m))
+    rows, columns = np.triu_indices(*_triangle("triu_indices", n, k, m))
     return host_indices(rows), host_indices(columns)
+
+
+def _triangle(name: str, n: int, k: int, m: int | None) -> tuple[int, int, int]:
+    rows, diagonal = static_int(name, "n", n), static_int(name, "k", k)
+    return rows, diagonal, rows if m is None else static_int(name, "m", m)
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:

@@ -265,6 +265,12 @@ def repeat(
         )
     index = np.repeat(np.arange(size), counts if len(counts) == size else counts[0])
     if total_repeat_length is not None:
+        total_repeat_length = static_int("repeat", "total_repeat_length", total_repeat_length)
+        if total_repeat_length < 0:
+            raise ValueError(
+                f"repeat: total_repeat_length must not be negative, but it is "
+                f"{total_repeat_length}."
+            )
         missing = max(0, total_repeat_length - len(index)) if size else 0
         index = np.pad(index, (0, missing), constant_values=size - 1)[:total_repeat_length]
     if not len(index):

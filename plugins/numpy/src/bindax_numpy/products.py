@@ -11,7 +11,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes
+from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, inexact_operand
 from bindax_numpy.arithmetic import multiply
 from bindax_numpy.contraction import matmul
@@ -70,6 +70,7 @@ def vecdot(
     >>> jnp.vecdot(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
+    axis = static_int("vecdot", "axis", axis)
     x, y = (moveaxis(v, axis, -1) for v in _operands("vecdot", x1, x2))
     if typeof(x).shape[-1] != typeof(y).shape[-1]:
         raise ValueError(
@@ -81,6 +82,14 @@ def vecdot(
     return out[..., 0, 0]
 
 
+def _require_matrices(name: str, argument: str, x: Any) -> None:
+    if typeof(x).ndim < 2:
+        raise ValueError(
+            f"{name}: {argument} must be a matrix or a stack of them, but is "
+            f"{typeof(x).str_short()}."
+        )
+
+
 def matvec(x1: Any, x2: Any, /) -> Array:
     """Matrices times vectors; the leading axes broadcast.
 
@@ -88,6 +97,7 @@ def matvec(x1: Any, x2: Any, /) -> Array:
     Array([3, 7], dtype=int32)
     """
     x, y = _operands("matvec", x1, x2)
+    _require_matrices("matvec", "x1", x)
     return matmul(x, expand_dims(y, -1))[..., 0]
 
 
@@ -98,6 +108,7 @@ def vecmat(x1: Any, x2: Any, /) -> Array:
     Array([4, 6], dtype=int32)
     """
     x, y = _operands("vecmat", x1, x2)
+    _require_matrices("vecmat", "x2", y)
     return matmul(conj(expand_dims(x, -2)), y)[..., 0, :]
 
 

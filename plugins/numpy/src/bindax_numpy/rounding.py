@@ -10,7 +10,7 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import RoundingMethod, dtypes
-from bindax_lax_basic.extend import operators
+from bindax_lax_basic.extend import operators, static_int
 from bindax_numpy._operands import (
     array_operand,
     as_operand,
@@ -78,7 +78,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     """
     if out is not None:
         raise TypeError("round: arrays are immutable, so out must be None; use the result.")
-    return operators.rounded(array_operand("round", a), decimals)
+    return operators.rounded(array_operand("round", a), static_int("round", "decimals", decimals))
 
 
 def real(val: Any, /) -> Array:

@@ -193,6 +193,9 @@ def _two(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     return ravel(x), ravel(y)
 
 
+_ISIN_METHODS = ("auto", "compare_all", "binary_search", "sort")
+
+
 def isin(
     element: Any,
     test_elements: Any,
@@ -213,6 +216,8 @@ def isin(
     >>> jnp.isin(jnp.array([1, 2, 3]), jnp.array([3, 1]))
     Array([ True, False,  True], dtype=bool)
     """
+    if method not in _ISIN_METHODS:
+        raise ValueError(f"isin: method must be one of {_ISIN_METHODS}, but it is {method!r:.60}.")
     shape = typeof(strong_operand("isin", element)).shape
     x, y = _two("isin", element, test_elements)
     if not typeof(y).size:

@@ -85,8 +85,14 @@ def var(
     """
     refuse_out("var", out)
     x, wanted = averaged("var", checked("var", a), dtype)
+    shape = typeof(x).shape
     x = selected("var", x, where, 0)
     center = _center("var", x, axis, where) if mean is None else mean
+    if typeof(x).shape != shape or (mean is not None and typeof(x - center).shape != shape):
+        raise ValueError(
+            f"where and mean must broadcast to the shape of the array, {shape}, without "
+            f"making it larger."
+        )
     # Elements that do not count must not reach the derivative either.
     distance = selected("var", x - center, where, 0)
     if dtypes.is_complex(typeof(distance).dtype):

@@ -103,6 +103,8 @@ def _with_axes(args: Any, kwargs: Any, in_axes: Any, static: set[int]) -> tuple[
 
 def _mesh(size: int, devices: Sequence[Any] | None, name: Hashable) -> Mesh:
     found = list(all_devices() if devices is None else devices)
+    if size == 0:
+        raise ValueError("pmap: the mapped axis has size 0, which is for no device; use vmap.")
     if size > len(found):
         raise ValueError(
             f"pmap: the mapped axis has size {size}, but there are {len(found)} devices; use vmap, "
@@ -115,6 +117,8 @@ def _axis_size(
     leaves: Sequence[Any], axes: Sequence[int | None], given: int | None
 ) -> tuple[int, list[int | None]]:
     """The number of elements along the mapped axis, and the axes counted from the front."""
+    if given is not None and not isinstance(given, (int, np.integer)):
+        raise TypeError(f"pmap: axis_size must be an integer, but is {given!r:.60}.")
     sizes: dict[int, str] = {} if given is None else {given: "axis_size"}
     places: list[int | None] = []
     for i, (x, axis) in enumerate(zip(leaves, axes, strict=True)):
@@ -122,6 +126,8 @@ def _axis_size(
         if axis is None:
             places.append(None)
             continue
+        if not isinstance(axis, (int, np.integer)):
+            raise TypeError(f"pmap: in_axes must be integers or None, but has {axis!r:.60}.")
         if not -len(shape) <= axis < len(shape):
             raise ValueError(
                 f"pmap: argument leaf {i} has the type {typeof(x).str_short()}, and so no axis "

@@ -84,6 +84,11 @@ def in_dtype(x: Any, dtype: DType) -> Any:
     """A parameter in a dtype; that of a Python number is kept, with its bytes on the device."""
     if type(x) is int or (type(x) is float and x):  # zeros have signs, which equality ignores
         return _number(x, dtype)
+    if kind_of(typeof(x).dtype) == "complex" and kind_of(dtype) != "complex":
+        raise TypeError(
+            f"a parameter of type {typeof(x).str_short()} is no real number, as {dtype.name} has "
+            f"them; take its real part."
+        )
     return convert_element_type(x, dtype)
 
 
@@ -113,7 +118,8 @@ def float_parameters(name: str, dtype: DType, **parameters: Any) -> list[Any]:
     converted = []
     for argument, x in parameters.items():
         aval = typeof(x)
-        if not aval.weak_type and promote_types(aval.dtype, dtype) != dtype:
+        is_wrong = kind_of(aval.dtype) == "complex" and kind_of(dtype) != "complex"
+        if is_wrong or (not aval.weak_type and promote_types(aval.dtype, dtype) != dtype):
             raise TypeError(
                 f"{name}: {argument} is {aval.str_short()}, which does not fit into the dtype "
                 f"{dtype.name} of the result; convert it, or ask for a wider dtype."

@@ -43,6 +43,7 @@ from bindax_random._compiled import compiled
 from bindax_random._operands import (
     Shape,
     float_dtype,
+    in_dtype,
     integer_dtype,
     promoted_floats,
     result_shape,
@@ -79,7 +80,7 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
     """
     typed, found = single_key("poisson", key), integer_dtype("poisson", dtype)
     sizes = result_shape("poisson", shape, lam=lam)
-    return _poisson(typed, convert_element_type(lam, _FLOAT32), shape=sizes, dtype=found)
+    return _poisson(typed, in_dtype(lam, _FLOAT32), shape=sizes, dtype=found)
 
 
 @compiled
@@ -176,7 +177,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     sizes = result_shape("binomial", shape, n=n, p=p)
     aval = typeof(p)
     drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
-    n, p = [convert_element_type(x, drawn) for x in (n, p)]
+    n, p = [in_dtype(x, drawn) for x in (n, p)]
     return _binomial(typed, n, p, shape=sizes, dtype=found)
 
 

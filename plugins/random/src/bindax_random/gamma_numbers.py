@@ -31,7 +31,6 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import (
     bitwise_and,
-    convert_element_type,
     div,
     eq,
     exp,
@@ -59,6 +58,7 @@ from bindax_random._operands import (
     Shape,
     float_dtype,
     float_parameters,
+    in_dtype,
     result_shape,
     shape_of,
 )
@@ -243,7 +243,7 @@ def _gamma(key: Any, a: Any, *, shape: Shape, dtype: DType, log_space: bool) -> 
 
 def gamma_floats(key: Any, a: Any, shape: Shape, dtype: DType, log_space: bool = False) -> Any:
     """Gamma floats, or their logarithms, of one typed key."""
-    alpha = broadcast_to(convert_element_type(a, dtype), shape)
+    alpha = broadcast_to(in_dtype(a, dtype), shape)
     return random_gamma_p.bind(key, alpha, log_space=log_space)
 
 

@@ -34,6 +34,7 @@ from bindax_random._operands import (
     Shape,
     float_dtype,
     float_parameters,
+    in_dtype,
     integer_dtype,
     result_shape,
 )
@@ -272,7 +273,7 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
     found = integer_dtype("geometric", dtype)
     aval = typeof(p)
     drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
-    chance = convert_element_type(p, drawn)
+    chance = in_dtype(p, drawn)
     return _geometric(typed, chance, shape=result_shape("geometric", shape, p=p), dtype=found)
 
 

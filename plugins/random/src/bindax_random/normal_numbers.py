@@ -11,7 +11,6 @@ import numpy as np
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import complex as complex_number
 from bindax_lax_basic import (
-    convert_element_type,
     erf,
     exp,
     integer_pow,
@@ -33,6 +32,7 @@ from bindax_random._operands import (
     Shape,
     float_dtype,
     float_parameters,
+    in_dtype,
     promoted_floats,
     result_shape,
     shape_of,
@@ -111,7 +111,7 @@ def truncated_normal(
 @compiled
 def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: DType) -> Any:
     root = np.sqrt(2.0).astype(dtype)
-    low, high = [convert_element_type(x, dtype) for x in (lower, upper)]
+    low, high = [in_dtype(x, dtype) for x in (lower, upper)]
     drawn = uniform_floats(key, shape, dtype, erf(low / root), erf(high / root))
     out = mul(root, quantile(drawn))
     # Rounding must not give the bounds themselves.

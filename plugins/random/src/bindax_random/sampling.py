@@ -36,7 +36,7 @@ from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype, is_inte
 from bindax_lax_basic.extend import axis_argument, shape_argument
 from bindax_numpy import argmax, cumsum, moveaxis, searchsorted, take, where
 from bindax_random._compiled import compiled
-from bindax_random._operands import Shape, float_dtype, result_shape, shape_of
+from bindax_random._operands import Shape, float_dtype, in_dtype, result_shape, shape_of
 from bindax_random.keys import single_key
 from bindax_random.uniform_numbers import drawn_bits, integers_below, split_in, uniform_floats
 
@@ -166,7 +166,7 @@ def _drawn_places(
             f"choice: p must be a vector with a probability for each of {count} elements, but its "
             f"shape is {aval.shape}."
         )
-    chances = convert_element_type(p, dtype)
+    chances = in_dtype(p, dtype)
     if replace:
         sums = cumsum(chances)
         drawn = uniform_floats(typed, shape, dtype)
@@ -288,7 +288,7 @@ def categorical(
     lead = sizes[: len(sizes) - len(batch)]
     aval = typeof(logits)
     dtype = default_dtype("float") if aval.weak_type else aval.dtype
-    weights = convert_element_type(logits, dtype)
+    weights = in_dtype(logits, dtype)
     if replace:
         full_batch = list(sizes[len(lead) :])
         full_batch.insert(axis, own[axis])

@@ -126,6 +126,8 @@ def _along_all(
         chosen = [
             axis_argument(name, operator.index(i), x.ndim, "axes") for i in np.atleast_1d(axes)
         ]
+        if len(set(chosen)) < len(chosen):
+            raise ValueError(f"{name}: axes {axes!r:.60} name an axis twice.")
     for i, axis in enumerate(chosen):
         x = transform(_resized(x, None if sizes is None else sizes[i], axis), axis, ortho)
     return x

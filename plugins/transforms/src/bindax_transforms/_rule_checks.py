@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bindax_core.extend import (
     Array,
     Primitive,
@@ -23,13 +25,24 @@ from bindax_core.extend import (
 _SEQUENCES = (list, tuple)
 
 
-def _shape(primitive: Primitive, kind: str, what: str, x: Any) -> Any:
-    """The shape of one result; None for a value whose type has none."""
-    aval = x.aval if isinstance(x, (Array, Tracer)) else result_aval(x)
+def _aval(primitive: Primitive, kind: str, what: str, x: Any) -> Any:
+    """The type of one result, which must be a value that the interpreter can use."""
+    if isinstance(x, Tracer):
+        owner = x._trace.main
+        if not owner.alive:
+            problem = f"{what} is a traced value that was made in {owner.origin} and has escaped"
+            raise rule_output_error(primitive, kind, f"{problem} from it; a rule keeps none")
+        return x.aval
+    aval = x.aval if isinstance(x, Array) else result_aval(x)
     if aval is None:
         raise rule_output_error(
             primitive, kind, f"{what} should be one array, but is {shown_result(x)}"
         )
+    return aval
+
+
+def _shape(aval: Any) -> Any:
+    """The shape of a type; None for one that has none."""
     return getattr(aval, "shape", None)
 
 
@@ -70,23 +83,57 @@ def check_counts(
 
 
 def check_tangent_result(primitive: Primitive, primal: Any, tangent: Any) -> None:
-    """Check that a ``jvp`` rule gave a value and a tangent of its shape."""
-    shape = _shape(primitive, "jvp", "the primal result", primal)
-    found = _shape(primitive, "jvp", "the tangent", tangent)
-    if found != shape:
-        raise rule_output_error(
-            primitive,
-            "jvp",
-            f"gave a tangent of shape {found} for a result of shape {shape}; they must be the same",
+    """Check that a ``jvp`` rule gave a value and a tangent of its type."""
+    aval = _aval(primitive, "jvp", "the primal result", primal)
+    found = _aval(primitive, "jvp", "the tangent", tangent)
+    if _shape(found) != _shape(aval):
+        problem = f"gave a tangent of shape {_shape(found)} for a result of shape {_shape(aval)}"
+    elif not _is_of_dtype(found, aval):
+        problem = (
+            f"gave a tangent of type {found.str_short()} for a result of type {aval.str_short()}, "
+            f"whose tangents have the type {aval.tangent_aval().str_short()}"
         )
-
-
-def check_batch_result(primitive: Primitive, size: int, x: Any, d: Any) -> None:
-    """Check that a ``vmap`` rule gave a value that has the batch where the rule says."""
-    shape = _shape(primitive, "vmap", "the result", x)
-    if d is None:
+    else:
         return
-    if isinstance(d, bool) or not hasattr(d, "__index__"):
+    raise rule_output_error(primitive, "jvp", problem)
+
+
+def _is_of_dtype(found: Any, aval: Any) -> bool:
+    """Tell whether a type has the dtype of tangents of another one."""
+    dtype = getattr(found, "dtype", None)
+    if dtype is getattr(aval, "dtype", None):
+        return True
+    return bool(dtype == getattr(aval.tangent_aval(), "dtype", None))
+
+
+def check_batch_result(
+    primitive: Primitive, size: int, result: int, x: Any, d: Any, tracers: Any, params: Any
+) -> None:
+    """Check that a ``vmap`` rule gave a value that has the batch where the rule says.
+
+    Args:
+        primitive: the primitive.
+        size: the size of the batch.
+        result: which result it is.
+        x: the result.
+        d: its batch dimension, as the rule says.
+        tracers: the operands.
+        params: the parameters.
+    """
+    aval = _aval(primitive, "vmap", "the result", x)
+    shape = _shape(aval)
+    if d is None:
+        avals = tuple([t.aval for t in tracers])
+        if primitive.count_results(avals, params) is None:
+            return
+        wanted = _shape(primitive.out_avals(avals, params)[result])
+        if shape == wanted:
+            return
+        problem = (
+            f"gave a result of shape {shape} without a batch dimension, where each element has "
+            f"the shape {wanted}"
+        )
+    elif not _is_axis(d):
         problem = f"gave {d!r} as the batch dimension of a result; it must be an integer or None"
     elif not 0 <= d < len(shape):
         problem = (
@@ -102,8 +149,13 @@ def check_batch_result(primitive: Primitive, size: int, x: Any, d: Any) -> None:
     raise rule_output_error(primitive, "vmap", problem)
 
 
+def _is_axis(d: Any) -> bool:
+    """Tell whether something is an integer, of Python or NumPy."""
+    return isinstance(d, (int, np.integer)) and not isinstance(d, bool)
+
+
 def check_cotangents(primitive: Primitive, operands: Sequence[Any], result: Any) -> None:
-    """Check that a ``transpose`` rule gave a cotangent for each operand, of the operand's shape."""
+    """Check that a ``transpose`` rule gave a cotangent for each operand, of the operand's type."""
     if not isinstance(result, _SEQUENCES) or len(result) != len(operands):
         raise rule_output_error(
             primitive,
@@ -114,11 +166,17 @@ def check_cotangents(primitive: Primitive, operands: Sequence[Any], result: Any)
     for i, (x, ct) in enumerate(zip(operands, result, strict=True)):
         if ct is None or type(x) is not UndefPrimal or type(ct) is Zero:
             continue
-        found = _shape(primitive, "transpose", f"the cotangent of operand {i}", ct)
-        shape = getattr(x.aval, "shape", None)
-        if found != shape:
-            raise rule_output_error(
-                primitive,
-                "transpose",
-                f"gave a cotangent of shape {found} for operand {i}, which has the shape {shape}",
+        found = _aval(primitive, "transpose", f"the cotangent of operand {i}", ct)
+        if _shape(found) != _shape(x.aval):
+            problem = (
+                f"gave a cotangent of shape {_shape(found)} for operand {i}, which has the shape "
+                f"{_shape(x.aval)}"
             )
+        elif not _is_of_dtype(found, x.aval):
+            problem = (
+                f"gave a cotangent of type {found.str_short()} for operand {i}, which has the type "
+                f"{x.aval.str_short()}"
+            )
+        else:
+            continue
+        raise rule_output_error(primitive, "transpose", problem)

@@ -331,7 +331,7 @@ class XlaBackend:
         try:
             _jaxlib.block_until_ready(buffers)
         except _jaxlib.RuntimeFailure as error:
-            if any(map(_jaxlib.is_deleted, buffers)):
+            if any(map(self.is_deleted, buffers)):
                 message = "an array was waited for that was deleted or donated before."
                 raise DeletedArrayError(message) from error
             raise _failed(error) from error
@@ -351,9 +351,9 @@ class XlaBackend:
 
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was deleted or donated."""
-        from bindax_xla_backend import _jaxlib
+        from bindax_xla_backend import _parts
 
-        return _jaxlib.is_deleted(buffer)
+        return _parts.is_deleted(buffer)
 
     def devices(self) -> list[Device]:
         """The devices that programs can run on."""
@@ -427,9 +427,10 @@ class XlaBackend:
         ]
         if unused:
             warnings.warn(
-                f"{program.name}: the memory of the donated operands {', '.join(unused)} cannot be "
-                f"reused, because no result that is left has the same shape and dtype; they stay "
-                f"usable. Donate only operands that a result can replace.",
+                f"Some donated buffers were not usable: the memory of the operands "
+                f"{', '.join(unused)} of {program.name} cannot be reused, because no result that "
+                f"is left has the same shape and dtype. They stay as they are. Donate only "
+                f"operands that a result can replace.",
                 stacklevel=2,
             )
 

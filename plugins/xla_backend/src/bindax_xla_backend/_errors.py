@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import BackendError, JaxprEqn, describe_rule
+from bindax_core.extend import BackendError
 
 FORKED = (
     "this process was forked after XLA had started its threads, which it lacks, so it can compile "
@@ -95,26 +95,3 @@ def excerpt(text: str, count: int = 6) -> str:
         return "\n".join(lines)
     left_out = f"... ({len(lines) - 2 * count} more lines)"
     return "\n".join([*lines[:count], left_out, *lines[-count:]])
-
-
-def note_equation(error: Exception, eqn: JaxprEqn) -> None:
-    """Say on an error which equation was being lowered."""
-    if not getattr(error, "__notes__", None):
-        where = "" if eqn.source_info is None else f", which is applied at {eqn.source_info}"
-        error.add_note(f"This happened while {eqn.primitive.name} was lowered{where}.")
-
-
-def wrong_results(eqn: JaxprEqn, results: Any) -> str:
-    """The text of the error for a lowering rule that returned something of the wrong structure."""
-    primitive, where = eqn.primitive, "" if eqn.source_info is None else f" at {eqn.source_info}"
-    wanted = f"a sequence of {len(eqn.outvars)} values, one for each result"
-    if not primitive.multiple_results:
-        wanted, results = "one value", results[0]
-    got = f"a {type(results).__name__}"
-    if isinstance(results, (list, tuple)):
-        got += f" of {len(results)}"
-    return (
-        f"{describe_rule(primitive, 'lowering.stablehlo')}: should return {wanted}, but returned "
-        f"{got}, while {primitive.name}{where} was lowered. The rule is wrong; to have all that "
-        f"rules return checked set config.check_rules to True."
-    )

@@ -24,9 +24,10 @@ from bindax_core.extend import (
 )
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback, callback_attributes, callback_lowering
-from bindax_xla_backend._errors import LoweringError, excerpt, note_equation, wrong_results
+from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._meshes import DeviceOperations, Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
+from bindax_xla_backend._rule_results import check_results, explain_operation, explain_rule
 from bindax_xla_backend._texts import host_constant, int_array, symbol_name
 from bindax_xla_backend._types import element_type
 
@@ -37,6 +38,7 @@ Value = Any
 """A value of the program that is being built; opaque outside of ``_jaxlib``."""
 
 _stablehlo = lowering["stablehlo"]
+_Value = _mlir.Value
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 EMBEDDED_CONSTANT_SIZE = 16
 """Constants with more elements become hidden arguments, and are not part of the program."""
@@ -57,6 +59,8 @@ class ModuleBuilder:
         self.inspectors: list[Any] = []
         self.callbacks: list[HostCallback] = []
         self.rules: dict[Primitive, Callable[..., Any]] = {}
+        # What the types of results are compared with, once a program has turned out to be wrong.
+        self.expected_type: Callable[[ShapedArray], Any] | None = None
         self._symbols: dict[str, int] = {"main": 1}
         # The jaxpr is part of the value so that its id stays taken while the module is built.
         self._functions: dict[tuple[int, str], tuple[Any, str]] = {}
@@ -182,13 +186,17 @@ class LoweringContext(DeviceOperations):
         Raises:
             LoweringError: when an attribute's text does not parse.
         """
-        known, make = self._types.get, self._builder.type
-        avals = self.avals_out if result_avals is None else result_avals
-        types = [known(aval) or make(aval) for aval in avals]
-        parsed = self._parsed(name, attributes) if attributes else None
-        if self._is_ordered and name in THREADED:
-            return self._threaded_op(name, list(operands), types, parsed, regions)
-        operation = self._create(name, list(operands), types, parsed, len(regions))
+        try:
+            known, make = self._types.get, self._builder.type
+            avals = self.avals_out if result_avals is None else result_avals
+            types = [known(aval) or make(aval) for aval in avals]
+            parsed = self._parsed(name, attributes) if attributes else None
+            if self._is_ordered and name in THREADED:
+                return self._threaded_op(name, list(operands), types, parsed, regions)
+            operation = self._create(name, list(operands), types, parsed, len(regions))
+        except (TypeError, AttributeError, ValueError):
+            explain_operation(name, operands, result_avals, attributes)
+            raise
         for region, body in zip(regions, operation.regions, strict=True):
             self._build_region(region, body, name)
         return list(operation.results)
@@ -291,7 +299,7 @@ class LoweringContext(DeviceOperations):
         env.update(zip(jaxpr.invars, values, strict=True))
         builder = self._builder
         rules, location = builder.rules, builder.context.location
-        any_ordered = is_ordered(jaxpr.effects)
+        any_ordered, type_of = is_ordered(jaxpr.effects), builder.expected_type
         for eqn in jaxpr.eqns:
             invars, outvars, primitive = eqn.invars, eqn.outvars, eqn.primitive
             self.avals_in = tuple([atom.aval for atom in invars])
@@ -305,11 +313,11 @@ class LoweringContext(DeviceOperations):
             try:
                 results = rule(self, *operands, **eqn.params)
             except Exception as error:
-                note_equation(error, eqn)
+                explain_rule(error, eqn, (self, *operands))
                 raise
             fits = type(results) in (list, tuple) and len(results) == len(outvars)
-            if not fits or any(type(x) in (list, tuple) for x in results):
-                raise LoweringError(wrong_results(eqn, results))
+            if type_of or not fits or not all(isinstance(x, _Value) for x in results):
+                check_results(eqn, results, type_of)
             if len(outvars) == 1:
                 env[outvars[0]] = results[0]
             else:

@@ -19,6 +19,7 @@ from bindax_xla_backend._jaxlib import InvalidIR, ir
 __all__ = [
     "Context",
     "InvalidIR",
+    "Value",
     "begin_of",
     "create_operation",
     "end_of",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 create_operation: Callable[..., Any] = ir.Operation.create
+Value: type = ir.Value
 """``(name, result types, operands, attributes, successors, regions, location, point)``."""
 
 _ANY_SIZE = ir.ShapedType.get_dynamic_size()
@@ -176,6 +178,17 @@ def quoted(text: str) -> str:
 def quoted_bytes(data: bytes) -> str:
     """Bytes as the text of an MLIR string."""
     return '"' + "".join(f"\\{byte:02X}" for byte in data) + '"'
+
+
+def fault_behind(value: Any) -> str | None:
+    """The fault of the operation that a value is a result of; None if it is valid."""
+    if isinstance(value.owner, ir.Block):
+        return None
+    try:
+        value.owner.verify()
+    except InvalidIR as error:
+        return str(error)
+    return None
 
 
 def verify(module: Any) -> None:

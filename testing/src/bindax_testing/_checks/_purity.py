@@ -72,6 +72,28 @@ def _pure(case: Case, setting: Setting) -> None:
                 f"is not deterministic: result {i} is {x.tolist()!r:.60}, and "
                 f"{host(y).tolist()!r:.60} when it is called again with the same operands."
             )
+    _require_any_layout(case, operands, first)
+
+
+def _require_any_layout(case: Case, operands: Sequence[Any], wanted: Sequence[Any]) -> None:
+    """Raise unless a rule computes the same however the elements of its operands lie in memory."""
+    for how, moved in (("by columns", _by_columns), ("backwards", _backwards)):
+        for i, (x, y) in enumerate(
+            zip(run_impl(case, [moved(x) for x in operands]), wanted, strict=True)
+        ):
+            # Sums may be rounded in another order.
+            what = f"result {i} of operands whose elements lie {how} in memory"
+            require_same(what, x, y, types=False)
+
+
+def _by_columns(x: Any) -> Any:
+    return x.copy(order="F") if isinstance(x, np.ndarray) else x
+
+
+def _backwards(x: Any) -> Any:
+    if not isinstance(x, np.ndarray) or not x.ndim:
+        return x
+    return x[..., ::-1].copy()[..., ::-1]
 
 
 def _threads(case: Case, setting: Setting) -> None:

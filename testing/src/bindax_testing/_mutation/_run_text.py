@@ -159,10 +159,10 @@ def _tried(
     suspected: set[Primitive] = set()
     suspects: list[tuple[Primitive, Step]] = []
     _forget(plan, near)
-    deadline = time.perf_counter() + seconds
+    deadline = time.process_time() + seconds
     with in_force(codes), watched(edit, codes) as runs:
         for primitive, step in _in_turn(plan, near):
-            if time.perf_counter() > deadline or len(suspects) == _SUSPECTS:
+            if time.process_time() > deadline or len(suspects) == _SUSPECTS:
                 break
             if primitive not in suspected and sound.get(step, True) and fails(plan, *step):
                 suspected.add(primitive)

@@ -16,6 +16,7 @@ from bindax_core.extend import (
     Trace,
     Tracer,
     api_boundary,
+    call_rule,
     full_lower,
     full_raise,
     new_main,
@@ -34,8 +35,7 @@ def _adapt(primitive: Primitive, function: Callable[..., Any], options: dict[str
     def rule(trace: IntervalTrace, operands: Sequence[Interval], params: dict[str, Any]) -> Any:
         if options.get("with_trace"):
             return function(trace, *operands, **params)
-        out = function(*operands, **params)
-        return list(out) if primitive.multiple_results else [out]
+        return call_rule(primitive, "interval", function, operands, params, _is_interval)
 
     return rule
 

@@ -65,6 +65,8 @@ def cond(
     operands = _all_operands("cond", operands, operand)
     _check_scalar("cond", "pred", pred)
     dtype = typeof(pred).dtype
+    if dtype.kind == "c":
+        raise TypeError(f"cond: pred must be a boolean or a real number, but is {dtype.name}.")
     index = pred if dtype == np.bool_ else ne(pred, np.zeros((), dtype))
     if not isinstance(index, Tracer):
         if config.disable_jit:

@@ -22,7 +22,9 @@ from bindax_core.extend import (
     Trace,
     Tracer,
     api_boundary,
+    call_rule,
     full_raise,
+    is_value,
     new_main,
     trace_state,
     tree_flatten,
@@ -115,8 +117,7 @@ class Checks:
 
 def _adapt(primitive: Primitive, function: Callable[..., Any], options: dict[str, Any]) -> Any:
     def rule(checks: Checks, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        out = function(checks, *operands, **params)
-        return list(out) if primitive.multiple_results else [out]
+        return call_rule(primitive, "checkify", function, (checks, *operands), params, is_value)
 
     return rule
 

@@ -15,6 +15,7 @@ from bindax_core.extend import (
     Tracer,
     api_boundary,
     as_array,
+    call_rule,
     full_lower,
     full_raise,
     is_differentiable,
@@ -34,10 +35,13 @@ __all__ = ["jet", "jet_flat", "taylor"]
 
 def _adapt(primitive: Primitive, function: Callable[..., Any], options: dict[str, Any]) -> Any:
     def rule(operands: Sequence[Taylor], params: dict[str, Any]) -> list[Taylor]:
-        out = function(*operands, **params)
-        return list(out) if primitive.multiple_results else [out]
+        return call_rule(primitive, "jet", function, operands, params, _is_taylor)
 
     return rule
+
+
+def _is_taylor(x: Any) -> bool:
+    return isinstance(x, Taylor)
 
 
 taylor = RuleKind("jet", adapt=_adapt, signature="(*taylors, **params) -> Taylor")

@@ -21,6 +21,7 @@ from bindax_core.extend import (
     Trace,
     Tracer,
     api_boundary,
+    call_rule,
     extend,
     full_lower,
     full_raise,
@@ -46,10 +47,13 @@ __all__ = ["SparseTracer", "sparse", "sparsify"]
 
 def _adapt(primitive: Primitive, function: Callable[..., Any], options: dict[str, Any]) -> Any:
     def rule(operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        out = function(*operands, **params)
-        return list(out) if primitive.multiple_results else [out]
+        return call_rule(primitive, "sparse", function, operands, params, _is_sparse_or_not)
 
     return rule
+
+
+def _is_sparse_or_not(x: Any) -> bool:
+    return isinstance(x, BCOO) or is_value(x)
 
 
 sparse = RuleKind("sparse", adapt=_adapt, signature="(*arrays_or_BCOO, **params) -> array or BCOO")

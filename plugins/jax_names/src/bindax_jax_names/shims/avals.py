@@ -1,20 +1,42 @@
-"""Attributes that JAX's types of arrays have and those of bindax have not."""
+"""Attributes and arguments of JAX's types of arrays, and methods of its primitives."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from bindax_core.extend import ShapedArray
+from bindax_core.extend import Primitive, ShapedArray
 from bindax_jax_names._alias import alias_module
+
+_plain_new: Any = ShapedArray.__new__
+
+
+def _new(
+    cls: Any, shape: Any, dtype: Any, weak_type: bool = False, *, sharding: Any = None, **more: Any
+) -> Any:
+    """A type with the arguments that JAX knows; those that say nothing here are taken."""
+    if dtype is None:
+        raise ValueError("ShapeDtypeStruct: dtype must not be None.")
+    if sharding is not None and sharding == _nowhere(len(shape)):
+        sharding = None  # what a type without one answered
+    return _plain_new(cls, tuple(shape), dtype, weak_type, sharding=sharding)
 
 
 def _sharding(aval: ShapedArray) -> Any:
     """The sharding of a type; one that says nothing of it is over no axis of any mesh."""
-    if aval.placement is not None:
-        return aval.placement
+    return _nowhere(aval.ndim) if aval.placement is None else aval.placement
+
+
+@cache
+def _nowhere(ndim: int) -> Any:
     sharding = alias_module("jax.sharding")
-    spec = sharding.PartitionSpec(*[None] * aval.ndim)
+    spec = sharding.PartitionSpec(*[None] * ndim)
     return sharding.NamedSharding(sharding.AbstractMesh((), ()), spec)
+
+
+def _get_bind_params(primitive: Primitive, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters with which an equation is applied again: all that it has."""
+    return dict(params)
 
 
 _ATTRIBUTES: dict[str, Any] = {
@@ -31,7 +53,9 @@ _ATTRIBUTES: dict[str, Any] = {
 
 
 def add_attributes() -> None:
-    """Give types of arrays the attributes: ``sharding``, and others that they have not."""
+    """Give types of arrays JAX's attributes and arguments, and primitives JAX's methods."""
     for name, value in _ATTRIBUTES.items():
         if name == "sharding" or not hasattr(ShapedArray, name):
             setattr(ShapedArray, name, value)
+    ShapedArray.__new__ = _new  # type: ignore[method-assign]
+    Primitive.get_bind_params = _get_bind_params  # type: ignore[attr-defined]

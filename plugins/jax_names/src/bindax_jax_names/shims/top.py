@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
 import bindax
-from bindax_core import ShapeDtypeStruct as _ShapedArray
 from bindax_jax_names.shims._arguments import ignoring
-from bindax_jax_names.shims.config import JaxConfig
+from bindax_jax_names.shims.config import JaxConfig, follow_environment
+from bindax_jax_names.shims.staging import make_jaxpr
 
 __all__ = [
-    "ShapeDtypeStruct",
     "checkpoint",
     "config",
     "default_backend",
@@ -25,11 +24,13 @@ __all__ = [
     "make_jaxpr",
     "pmap",
     "remat",
+    "typeof",
     "value_and_grad",
     "vjp",
     "vmap",
 ]
 
+follow_environment()
 config = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
@@ -39,29 +40,9 @@ def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
     return config.override("jax_enable_custom_prng", new_val)
 
 
-class _TypeOfArrays(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, _ShapedArray)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, _ShapedArray)
-
-    def __call__(
-        cls,
-        shape: Sequence[int],
-        dtype: Any,
-        *,
-        sharding: Any = None,
-        weak_type: bool = False,
-        **more: Any,
-    ) -> Any:
-        if dtype is None:
-            raise ValueError("ShapeDtypeStruct: dtype must not be None.")
-        return _ShapedArray(tuple(shape), dtype, weak_type, sharding=sharding)
-
-
-class ShapeDtypeStruct(metaclass=_TypeOfArrays):
-    """The type of an array, with JAX's arguments; made as ``bindax.ShapeDtypeStruct``."""
+def typeof(x: Any) -> Any:
+    """The type of an operand; a ``ShapeDtypeStruct`` is one itself."""
+    return x if isinstance(x, bindax.ShapeDtypeStruct) else bindax.typeof(x)
 
 
 def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -111,4 +92,3 @@ linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
 vjp = ignoring(bindax.vjp, "reduce_axes")
 checkpoint = ignoring(bindax.checkpoint, "concrete")
 remat = checkpoint
-make_jaxpr = ignoring(bindax.make_jaxpr, "axis_env")

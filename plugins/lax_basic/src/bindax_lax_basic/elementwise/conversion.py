@@ -67,7 +67,13 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Array:
     >>> convert_element_type(np.array([1.7, -1e9, np.nan]), "int8")
     Array([   1, -128,    0], dtype=int8)
     """
-    return convert(operand, dtypes.canonical_dtype(new_dtype), False)
+    wanted = dtypes.canonical_dtype(new_dtype)
+    if type(operand) is complex and not dtypes.is_complex(wanted):
+        raise TypeError(
+            f"convert_element_type: {operand!r} cannot become {dtype_name(wanted)}, which has no "
+            f"imaginary part; take the real part first."
+        )
+    return convert(operand, wanted, False)
 
 
 def convert(operand: Any, dtype: DType, weak_type: bool) -> Any:

@@ -147,6 +147,8 @@ def smaller(a: Any, b: Any) -> Any:
 
 def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
     """A tuple of Python integers for an argument such as a shape; one integer means one entry."""
+    if isinstance(values, (set, frozenset)):
+        raise TypeError(f"{name}: {argument} must be integers in order, but it is {values!r:.60}.")
     if not np.iterable(values):
         return (static_int(name, argument, values),)
     if type(values) is Array:
@@ -172,7 +174,8 @@ def axis_argument(name: str, axis: Any, ndim: int, argument: str = "axis") -> in
     """One axis, counted from the end when negative, within the bounds of ``ndim`` axes."""
     i = axis if type(axis) is int else static_int(name, argument, axis)
     if not -ndim <= i < ndim:
-        raise ValueError(
+        # A ValueError, as in JAX, and an IndexError, as the array API standard asks.
+        raise np.exceptions.AxisError(
             f"{name}: {argument} {i} is out of bounds for an operand with {ndim} axes; "
             f"legal are {-ndim} to {ndim - 1}."
             if ndim

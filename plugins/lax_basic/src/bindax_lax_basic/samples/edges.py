@@ -52,6 +52,10 @@ def edges() -> Iterator[Sample]:
         if name != "scatter_mul":  # of one element alone, it is linear in updates by accident
             operands = one, Operand((1, 1), "int32", 0, 0), one
             yield Sample(name, operands, {"dimension_numbers": numbers})
+        # Updates like the operand, at other places, may not change places with it.
+        three = Operand((3,), "float32")
+        operands = three, Operand((3, 1), "int32", 1, 2), three
+        yield Sample(name, operands, {"dimension_numbers": numbers})
     empty: tuple[tuple[str, Shape, str], ...] = (
         ("FFT", (2, 0, 4), "complex64"),
         ("RFFT", (0, 4), "float32"),

@@ -152,6 +152,11 @@ def scalar(value: Any, dtype: DType, weak_type: bool) -> Any:
     """A scalar of a dtype and weak type from any scalar."""
     if is_extended(dtype) and type(value) is int:
         return _strong_scalar(value, dtype)
+    if type(value) is complex and not dtypes.is_complex(dtype):
+        raise TypeError(
+            f"{value!r} cannot have the dtype {dtype.name}, which has no imaginary part; take the "
+            f"real part first."
+        )
     if type(value) in NUMBERS:
         value = value.item() if isinstance(value, np.generic) else value
         fits = not dtypes.is_integer(dtype) or type(value) is not float

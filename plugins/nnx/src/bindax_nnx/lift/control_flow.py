@@ -230,7 +230,14 @@ def while_loop(
 
 
 @api_boundary
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any:
     """Apply a function to a state for each number of a range.
 
     Args:
@@ -239,6 +246,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
         body_fun: from the number and the state to the next state: the same objects, and arrays of
             the same types.
         init_val: the first state: objects, arrays and trees of these.
+        unroll: how many steps a compiled program does at once; for this the bounds are numbers.
 
     Returns:
         The last state, with the original objects in it.
@@ -259,7 +267,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
         return _step("fori_loop", call, types)(leaves)
 
     try:
-        outs = bindax_control_flow.fori_loop(lower, upper, named_after(body, body_fun), call.leaves)
+        outs = bindax_control_flow.fori_loop(
+            lower, upper, named_after(body, body_fun), call.leaves, unroll=unroll
+        )
     except TypeError:
         _check_carry("fori_loop", call, types)
         raise

@@ -76,7 +76,13 @@ def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what
 
 
 @api_boundary
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
     """The value of a function and its derivative along a tangent (forward mode).
 
     Args:
@@ -84,9 +90,11 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         primals: the arguments, a tuple or list.
         tangents: a tangent for each argument; for an object a ``State`` with tangents of the
             variables that have any.
+        has_aux: whether ``f`` returns a pair whose second part is passed through.
 
     Returns:
-        The value and the tangent of it, which has None in the place of objects.
+        The value and the tangent of it, which has None in the place of objects; then the second
+        part, with ``has_aux``.
 
     Raises:
         ValueError: a state has variables that the object does not have.
@@ -105,7 +113,11 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     call = Call(f, primals)
     given = leaves_like(call, primals, tangents, "the tangent")
     outs, dots = bindax_transforms.jvp(call.flat, (call.leaves,), (given,))
-    return call.finish(outs), _arrays_only(call, dots)
+    result, tangent = call.finish(outs), _arrays_only(call, dots)
+    if not has_aux:
+        return result, tangent
+    value, aux = result
+    return value, tangent[0], aux
 
 
 def _arrays_only(call: Call, outs: Sequence[Any]) -> Any:

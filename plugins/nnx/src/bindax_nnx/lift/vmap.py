@@ -23,6 +23,7 @@ def vmap(
     out_axes: Any = 0,
     axis_name: Any = None,
     axis_size: int | None = None,
+    spmd_axis_name: Any = None,
     transform_metadata: Mapping[str, Any] | None = None,
 ) -> Callable[..., Any]:
     """A function that applies ``f`` along an axis of its arguments, all elements at once.
@@ -38,6 +39,7 @@ def vmap(
         out_axes: where the mapped axis goes in the result: likewise.
         axis_name: a name for the axis, for operations across it.
         axis_size: the size of the axis, needed only when no argument is mapped.
+        spmd_axis_name: the axes of a mesh along which the elements are spread out.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis in the sharding
             metadata of the variables.
 
@@ -48,8 +50,7 @@ def vmap(
     >>> import numpy as np
     >>> from bindax_nnx import Module, Param
     >>> class Scale(Module):
-    ...     def __init__(self, factor):
-    ...         self.factor = Param(factor)
+    ...     def __init__(self, factor): self.factor = Param(factor)
     >>> stack = vmap(Scale)(np.arange(3.0))
     >>> stack.factor.shape
     (3,)
@@ -69,9 +70,8 @@ def vmap(
         _check_sizes(call, entry, axis_size)
         flat, exits = _on_flat_lists(call, entry, out_axes, metadata)
         dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
-        mapped = bindax_transforms.vmap(
-            flat, in_axes=(dims,), out_axes=exits, axis_name=axis_name, axis_size=axis_size
-        )
+        names = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
+        mapped = bindax_transforms.vmap(flat, (dims,), exits, axis_size=axis_size, **names)
         return call.finish(_run(call, mapped))
 
     return batched

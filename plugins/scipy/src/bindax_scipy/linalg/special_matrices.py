@@ -308,8 +308,12 @@ def pascal(n: int, kind: str | None = None) -> Array:
            [1., 2., 3.],
            [1., 3., 6.]], dtype=float32)
     """
-    require_one_of("pascal", "kind", kind or "symmetric", _KINDS)
-    return _pascal(_not_too_large("pascal", n), kind or "symmetric", 1)
+    require_one_of("pascal", "kind", _or_symmetric(kind), _KINDS)
+    return _pascal(_not_too_large("pascal", n), _or_symmetric(kind), 1)
+
+
+def _or_symmetric(kind: str | None) -> str:
+    return "symmetric" if kind is None else kind
 
 
 def _pascal(n: int, kind: str, sign: int) -> Array:
@@ -336,8 +340,8 @@ def invpascal(n: int, kind: str | None = None) -> Array:
     Array([[ 2., -1.],
            [-1.,  1.]], dtype=float32)
     """
-    require_one_of("invpascal", "kind", kind or "symmetric", _KINDS)
-    return _pascal(_not_too_large("invpascal", n), kind or "symmetric", -1)
+    require_one_of("invpascal", "kind", _or_symmetric(kind), _KINDS)
+    return _pascal(_not_too_large("invpascal", n), _or_symmetric(kind), -1)
 
 
 def helmert(n: int, full: bool = False) -> Array:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_lax_basic.extend import axis_argument
+from bindax_lax_basic.extend import axes_argument, axis_argument
 from bindax_scipy._operands import one_dtype, promoted
 
 _MODES = ("full", "same", "valid")
@@ -93,8 +92,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Arr
     if axes is None:
         chosen = tuple(range(a.ndim))
     else:
-        listed = [axes] if np.ndim(axes) == 0 else axes
-        chosen = tuple(operator.index(i) % a.ndim for i in listed)
+        chosen = axes_argument("fftconvolve", axes, a.ndim, "axes")
     others = [i for i in range(a.ndim) if i not in chosen]
     if any(a.shape[i] != b.shape[i] for i in others):
         raise ValueError(

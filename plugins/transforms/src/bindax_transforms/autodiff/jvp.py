@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from bindax_core import config
 from bindax_core.errors import AbstractionError
 from bindax_core.extend import (
     Array,
@@ -16,6 +17,8 @@ from bindax_core.extend import (
     Tracer,
     Zero,
     api_boundary,
+    as_array,
+    explain_failure,
     float0,
     full_lower,
     full_raise,
@@ -78,7 +81,11 @@ class JVPTrace(Trace):
         primals = [t.primal for t in tracers]
         tangents = [t.tangent for t in tracers]
         rule = _rules.get(primitive) or rules.jvp.get(primitive)
-        primals_out, tangents_out = rule(primals, tangents, **params)
+        try:
+            primals_out, tangents_out = rule(primals, tangents, **params)
+        except TypeError as error:
+            explain_failure(primitive, "jvp", error, (primals, tangents), params)
+            raise
         if primitive.multiple_results:
             parts = (("the primal results", primals_out), ("the tangents", tangents_out))
             check_counts(primitive, "jvp", parts, [t.aval for t in tracers], params)
@@ -158,7 +165,11 @@ def jvp(
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
     primals_out = [own_value(x) for x in primals_out]
-    tangents_out = [own_value(instantiate_zeros(t)) for t in tangents_out]
+    tangents_out = [instantiate_zeros(t) for t in tangents_out]
+    pairs = zip(primals_out, tangents_out, strict=True)
+    tangents_out = [
+        as_array(t) if isinstance(x, (Array, Tracer)) else own_value(t) for x, t in pairs
+    ]
     results = tree_unflatten(out_tree(), primals_out), tree_unflatten(out_tree(), tangents_out)
     return (*results, lower_aux(aux[-1])) if has_aux else results
 
@@ -170,7 +181,8 @@ def check_tangent(
 
     Args:
         aval: the type of the primal, or for a cotangent of the output.
-        tangent: what the user gave; a Python scalar takes the dtype that is needed.
+        tangent: what the user gave; a Python scalar takes the dtype that is needed, unless JAX
+            decides.
         index: which leaf of the primals, or of the output, it belongs to.
         names: gives their paths, for the message.
         what: ``"tangent"`` or ``"cotangent"``.
@@ -191,7 +203,8 @@ def check_tangent(
     if given.strip_weak_type() == expected.strip_weak_type():
         return tangent
     either_weak = given.weak_type or (aval.weak_type and is_differentiable(given.dtype))
-    yields = either_weak and (given.dtype.kind != "c" or expected.dtype.kind == "c")
+    converts = either_weak and config.conventions != "jax"
+    yields = converts and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
     raise TypeError(

@@ -15,6 +15,7 @@ from bindax_core.extend import (
     Var,
     Zero,
     add_tangents,
+    explain_failure,
     rules,
 )
 from bindax_transforms._flat import partition
@@ -94,7 +95,11 @@ def _transpose_eqn(
         for v, ct in zip(eqn.outvars, cotangents, strict=True)
     ]
     rule = rules.transpose.functions.get(primitive) or _missing_rule(eqn)
-    result = rule(cts, *operands, **eqn.params)
+    try:
+        result = rule(cts, *operands, **eqn.params)
+    except TypeError as error:
+        explain_failure(primitive, "transpose", error, (cts, *operands), eqn.params)
+        raise
     check_cotangents(primitive, operands, result)
     return result  # type: ignore[no-any-return]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial, wraps
 from typing import Any
 
@@ -22,6 +22,7 @@ from bindax_core.extend import (
     api_boundary,
     as_array,
     config,
+    explain_failure,
     flatten_prefix,
     full_lower,
     full_raise,
@@ -117,16 +118,19 @@ class BatchTrace(Trace):
     ) -> list[Any]:
         rule = _rules.get(primitive) or rules.vmap.get(primitive)
         size = self.axis_size
-        outs, out_dims = rule(
-            size, [t.val for t in tracers], [t.batch_dim for t in tracers], **params
-        )
+        given = (size, [t.val for t in tracers], [t.batch_dim for t in tracers])
+        try:
+            outs, out_dims = rule(*given, **params)
+        except TypeError as error:
+            explain_failure(primitive, "vmap", error, given, params)
+            raise
         if primitive.multiple_results:
             parts = (("the results", outs), ("the batch dimensions", out_dims))
             check_counts(primitive, "vmap", parts, [t.aval for t in tracers], params)
         tracers_out = []
-        for x, d in zip(outs, out_dims, strict=True):
-            if d != 0 or type(x) is not Array or x.aval.shape[:1] != (size,):
-                check_batch_result(primitive, size, x, d)
+        for i, (x, d) in enumerate(zip(outs, out_dims, strict=True)):
+            if type(d) is not int or d or type(x) is not Array or x.aval.shape[:1] != (size,):
+                check_batch_result(primitive, size, i, x, d, tracers, params)
             tracers_out.append(BatchTracer(self, x, d))
         return tracers_out
 
@@ -207,9 +211,10 @@ def vmap(
     Array([0., 2., 4.], dtype=float64)
     """
     check_function("vmap", "fun", fun)
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)
+    in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     mesh_axes = mesh_axes_tuple(spmd_axis_name)
+    if not isinstance(axis_name, Hashable):
+        raise TypeError(f"vmap: axis_name must be hashable, such as a text, but is {axis_name!r}.")
 
     @wraps(fun)
     @api_boundary
@@ -227,13 +232,12 @@ def vmap(
         origin, axis = Origin("vmap", fun), AxisData(size, axis_name, mesh_axes)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
         outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
-        tree = out_tree()
-        wanted = _flat_axes(out_axes, tree, "out_axes")
+        wanted = _flat_axes(out_axes, out_tree(), "out_axes")
         moved = [
             as_array(_placed(size, d, w, x, i))
             for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True))
         ]
-        return tree_unflatten(tree, moved)
+        return tree_unflatten(out_tree(), moved)
 
     return batched
 

@@ -444,6 +444,10 @@ def _chosen_options(given: Any) -> tuple[Any, ...]:
 
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
+    keep_unused, inline, backend, *others = others
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"jit: backend must be the name of a backend, but is {backend!r:.60}.")
+    others = (bool(keep_unused), bool(inline), backend, *others)
     # As in JAX, who gives both positions and names has said it all.
     statics, donates = (x if all(x) else complete(fun, *x) for x in (static, donated))
     check_positions(fun, statics[0], donates[0])

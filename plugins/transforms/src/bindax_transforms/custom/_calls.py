@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bindax_core.errors import UnexpectedTracerError
+from bindax_core import config
+from bindax_core.errors import CustomRuleError, UnexpectedTracerError
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -56,6 +57,7 @@ from bindax_transforms.batching.vmap import (
 from bindax_transforms.staging.trace import JaxprTrace, trace_inside
 
 FlatFunction = Callable[..., Sequence[Any]]
+_NUMBERS = (bool, int, float, complex)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +115,9 @@ class CustomCall:
         return tangents[self.num_consts :]
 
 
-def closed_over_error(name: str) -> TypeError:
+def closed_over_error(name: str) -> CustomRuleError:
     """The error for a derivative along a value that no rule speaks of."""
-    return TypeError(
+    return CustomRuleError(
         f"differentiation with respect to a value that the {name} closes over: its rules say "
         f"how it depends on its arguments only. Pass the value as an argument."
     )
@@ -193,7 +195,7 @@ def without_tangents(call: CustomCall, main: MainTrace | None, result: Any) -> A
     """Check that a result of a function or rule depends on no value that it closes over.
 
     Raises:
-        TypeError: when it does, and ``main`` differentiates that value.
+        CustomRuleError: when it does, and ``main`` differentiates that value.
     """
     if type(result) in (list, tuple):
         return type(result)(without_tangents(call, main, x) for x in result)
@@ -258,7 +260,8 @@ def _detached(trace_type: type[Trace], data: Any, name: str) -> MainTrace:
 
 def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[Any]:
     outs = call.function(*operands) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *operands)
-    return [as_array(x) for x in outs]
+    numbers = _NUMBERS if jaxpr is None and config.conventions == "jax" else ()
+    return [x if isinstance(x, numbers) else as_array(x) for x in outs]
 
 
 def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:

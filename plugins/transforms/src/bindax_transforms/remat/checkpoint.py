@@ -28,6 +28,7 @@ from bindax_transforms.staging.remembered import traced_once
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
     argument_paths,
+    check_positions,
     complete,
     positions,
     split_static,
@@ -184,7 +185,9 @@ def checkpoint(
         )
     check_function("checkpoint", "fun", fun)
     _check_policy(policy)
-    argnums, argnames = complete(fun, positions(static_argnums), ())
+    static = positions(static_argnums)
+    check_positions(fun, static, transformation="checkpoint")
+    argnums, argnames = complete(fun, static, ())
     options = JitOptions(static_argnums=argnums, static_argnames=argnames)
     checkpointed = _Checkpointed(fun, bool(prevent_cse), policy, options)
 

@@ -24,6 +24,7 @@ from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
+    check_positions,
     positions,
     split_static,
     with_static,
@@ -79,11 +80,13 @@ def make_jaxpr(
       in ( b ) }
     """
     check_function("make_jaxpr", "fun", fun)
+    static = positions(static_argnums)
+    check_positions(fun, static, transformation="make_jaxpr")
 
     @wraps(fun)
     @api_boundary
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
-        jaxpr, out_tree = _staged("make_jaxpr", fun, positions(static_argnums), args, kwargs)
+        jaxpr, out_tree = _staged("make_jaxpr", fun, static, args, kwargs)
         if return_shape:
             return jaxpr, tree_unflatten(out_tree, jaxpr.out_avals)
         return jaxpr

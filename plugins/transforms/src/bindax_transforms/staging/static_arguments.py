@@ -117,7 +117,10 @@ def _positional_count(fun: Callable[..., Any]) -> int | None:
 
 
 def check_positions(
-    fun: Callable[..., Any], static: tuple[int, ...], donated: tuple[int, ...]
+    fun: Callable[..., Any],
+    static: tuple[int, ...],
+    donated: tuple[int, ...] = (),
+    transformation: str = "jit",
 ) -> None:
     """Raise when a position names no parameter, or one argument is both static and donated."""
     if not static and not donated:
@@ -127,8 +130,8 @@ def check_positions(
         for i in given:
             if count is not None and not -count <= i < count:
                 raise ValueError(
-                    f"{name} of jit names position {i}, but {describe_function(fun)} takes {count} "
-                    f"positional arguments."
+                    f"{name} of {transformation} names position {i}, but {describe_function(fun)} "
+                    f"takes {count} positional arguments."
                 )
     places = range(count or 0)
     both = {places[i] if count else i for i in static} & {

@@ -1,0 +1,54 @@
+"""Functions that others wrote: where their code is, and what they can be called with."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The code of a rule's function, or None when it is not written in Python."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            break
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def describe_function(function: Callable[..., Any]) -> str:
+    """A function's name and the place of its definition, for messages."""
+    inner = function
+    while (wrapped := getattr(inner, "__wrapped__", None)) is not None:
+        inner = wrapped
+    inner = getattr(inner, "func", inner)
+    name = str(getattr(function, "__name__", None) or getattr(inner, "__name__", function))
+    code = getattr(inner, "__code__", None)
+    if code is None:
+        return name
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+
+
+def misfit(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
+    """Why a function cannot be called with some arguments; None if it can, or nobody knows.
+
+    >>> misfit(lambda x: x, (1, 2), {})
+    'cannot be called with the 2 arguments that it is given: too many positional arguments'
+    """
+    import inspect  # slow, and seldom needed
+
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as why:
+        named = f" and the parameters {', '.join(kwargs)}" if kwargs else ""
+        count = f"{len(args)} arguments" if len(args) > 1 else "one argument"
+        return f"cannot be called with the {count}{named} that it is given: {why}"
+    except ValueError:  # what is written in C may have no signature
+        return None
+    return None
