@@ -195,6 +195,7 @@ def test_traced_numbers_where_shapes_do_not_depend_on_them():
         (lambda k: jnp.tri(2, 3, k), -1, np.tri(2, 3, -1)),
         (lambda k: jnp.tril(x, k), 1, np.tril(x, 1)),
         (lambda k: jnp.trace(x, k), 1, np.trace(x, 1)),
+        (lambda k: jnp.trace(np.array([[1.0, np.inf], [2.0, 3.0]]), k), 0, 4.0),
         (lambda k: jnp.linalg.lstsq(x, A[:2], k)[2], np.float32(0.5), 1),
         (lambda k: jnp.linalg.lstsq(x, A[:2], k)[2], -1, 2),
         (lambda i: jnp.insert(A, i, 5), 1, np.insert(A, 1, 5)),

@@ -307,7 +307,7 @@ def trace(
         x = moveaxis(array_operand("trace", a), (axis1, axis2), (-2, -1))
         rows, columns = (np.arange(n, dtype=np.int32) for n in typeof(x).shape[-2:])
         chosen = lax.eq(convert(offset, np.dtype(np.int32), False), columns - rows[:, None])
-        return sum(x * chosen, (-2, -1), dtype)
+        return sum(x, (-2, -1), dtype, where=chosen)
     return sum(diagonal(a, static_int("trace", "offset", offset), axis1, axis2), -1, dtype)
 
 
