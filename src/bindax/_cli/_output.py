@@ -46,7 +46,7 @@ class NewFile(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Check the path before anything is computed."""
-        path = super().convert(value, param, ctx)
+        path = Path(str(super().convert(value, param, ctx)))
         if not path.parent.is_dir():
             self.fail(f"{path}: there is no directory {path.parent}.", param, ctx)
         return path
