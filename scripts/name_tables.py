@@ -55,7 +55,6 @@ ABSENT = {
     "numpy.float6_e3m2fn": CASTS,
     "numpy.int1": CASTS,
     "numpy.uint1": CASTS,
-    "dtypes.TypePromotionError": "a `TypeError` says which dtypes are not promoted",
     "experimental.jet.*": PRIVATE,
     "experimental.ode.*": PRIVATE,
     "experimental.sparse.*_p": NO_PRIMITIVE,

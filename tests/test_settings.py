@@ -18,7 +18,12 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import lax
-from bindax.errors import NonFiniteError, TransferError, UnexpectedTracerError
+from bindax.errors import (
+    NonFiniteError,
+    TransferError,
+    TypePromotionError,
+    UnexpectedTracerError,
+)
 from bindax_core import Array
 
 HERE = Path(__file__).name
@@ -390,7 +395,7 @@ def test_strict_promotion_is_that_of_jax() -> None:
                 if other in allowed:
                     assert (others[name] + value).dtype == name
                     continue
-                with pytest.raises(TypeError, match=r"numpy_dtype_promotion is 'strict'"):
+                with pytest.raises(TypePromotionError, match=r"numpy_dtype_promotion is 'strict'"):
                     jnp.add(others[name], value)
             jnp.add(others[name], value)
     with bindax.numpy_dtype_promotion("strict"):

@@ -8,6 +8,7 @@ True
 from ml_dtypes import bfloat16 as bfloat16
 
 from bindax_core import float0 as float0
+from bindax_core.errors import TypePromotionError as TypePromotionError
 from bindax_core.extend import extended as extended
 from bindax_lax_basic.dtypes import canonical_dtype as canonicalize_dtype
 from bindax_numpy import finfo as finfo
@@ -20,6 +21,7 @@ from bindax_numpy.dtypes import scalar_type_of as scalar_type_of
 from bindax_random import prng_key as prng_key
 
 __all__ = [
+    "TypePromotionError",
     "bfloat16",
     "canonicalize_dtype",
     "extended",

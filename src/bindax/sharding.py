@@ -18,6 +18,9 @@ from bindax_core.sharding import SingleDeviceSharding as SingleDeviceSharding
 from bindax_core.sharding import get_mesh as get_mesh
 from bindax_core.sharding import set_mesh as set_mesh
 from bindax_core.sharding import use_mesh as use_mesh
+from bindax_transforms.compilation.explicit_shardings import auto_axes as auto_axes
+from bindax_transforms.compilation.explicit_shardings import explicit_axes as explicit_axes
+from bindax_transforms.compilation.explicit_shardings import reshard as reshard
 
 __all__ = [
     "AbstractMesh",
@@ -27,7 +30,10 @@ __all__ = [
     "PartitionSpec",
     "Sharding",
     "SingleDeviceSharding",
+    "auto_axes",
+    "explicit_axes",
     "get_mesh",
+    "reshard",
     "set_mesh",
     "use_mesh",
 ]

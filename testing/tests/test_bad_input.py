@@ -40,9 +40,9 @@ BAD = {
         "abstract_eval says that result 0 is",
     ),
     "abstract_eval takes too little": ("abstract_eval", lambda bind: lambda: None, "0 positional"),
-    "jvp takes too little": ("jvp", lambda bind: lambda primals: primals, "takes 1 positional"),
+    "jvp takes too little": ("jvp", lambda bind: lambda primals: primals, "too many positional"),
     "jvp returns too little": ("jvp", lambda bind: lambda p, t: (bind(*p),), "a tuple of 1"),
-    "vmap takes too little": ("vmap", lambda bind: lambda size, xs: xs, "takes 2 positional"),
+    "vmap takes too little": ("vmap", lambda bind: lambda size, xs: xs, "too many positional"),
     "transpose takes too little": ("transpose", lambda bind: lambda ct: [ct], "takes 1 positional"),
     "transpose returns too much": (
         "transpose",

@@ -123,6 +123,68 @@ def test_platforms_both_ways(jax: Any) -> None:
         np.testing.assert_array_equal(call(x), x + 1)
 
 
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg", "unsafe_rbg"])
+def test_keys_both_ways(impl: str, jax: Any) -> None:
+    x = np.arange(3, dtype=np.float32)
+
+    def program(lib: Any) -> Any:
+        def f(keys: Any, x: Any) -> Any:
+            first, second = keys
+            return lib.random.split(first), lib.random.normal(second, (3,)) * x
+
+        return f
+
+    def results(lib: Any, call: Any) -> Any:
+        keys = lib.random.split(lib.random.key(1, impl=impl))
+        drawn, product = call(keys, x)
+        slope = lib.grad(lambda x: call(keys, x)[1].sum())(x)
+        return [np.asarray(y) for y in (lib.random.key_data(drawn), product, slope)]
+
+    wanted = results(jax.root, jax.root.jit(program(jax.root)))
+    ours = export.export(bindax.jit(program(bindax)))(bindax.random.split(_key(impl)), x)
+    keys = jax.root.random.split(jax.root.random.key(0, impl=impl))
+    theirs = jax.export.export(jax.root.jit(program(jax.root)))(keys, x)
+    blobs = [one.serialize(vjp_order=1) for one in (ours, theirs)]
+    for lib, call in (
+        (bindax, export.deserialize(blobs[1]).call),
+        (bindax, bindax.jit(export.deserialize(blobs[0]).call)),
+        (jax.root, jax.export.deserialize(blobs[0]).call),
+    ):
+        for y, expected in zip(results(lib, call), wanted, strict=True):
+            np.testing.assert_allclose(y, expected, rtol=1e-5)
+
+
+def _key(impl: str) -> Any:
+    return bindax.random.key(0, impl=impl)
+
+
+def test_keys_of_all_sizes_and_wrong_ones() -> None:
+    (b,) = export.symbolic_shape("b")
+    draw = bindax.jit(bindax.vmap(lambda key: bindax.random.normal(key, (2,))))
+    fry = _key("threefry2x32")
+    written = export.export(draw)(bindax.ShapeDtypeStruct((b,), fry.dtype))
+    read = export.deserialize(written.serialize())
+    assert repr(read).startswith("Exported(<lambda>: (key<fry>[b]) -> (float32[b,2]),")
+    keys = bindax.random.split(fry, 5)
+    np.testing.assert_array_equal(read.call(keys), draw(keys))
+    words = bindax.random.key_data(keys)
+    for wrong in (words, fry, bindax.random.split(_key("rbg"))):
+        with pytest.raises(export.ExportError, match=r"of type key<fry>\[b\], but was called"):
+            read.call(wrong)
+    of_words = export.export(bindax.jit(lambda words: words[0]))(words)
+    np.testing.assert_array_equal(of_words.call(keys), words[0])
+
+
+def test_donated_arguments_both_ways(jax: Any) -> None:
+    x = np.ones(3, np.float32)
+    ours = export.export(bindax.jit(lambda x: x + 1, donate_argnums=0))(x)
+    theirs = jax.export.export(jax.root.jit(lambda x: x + 1, donate_argnums=0))(x)
+    given = bindax.device_put(x)
+    np.testing.assert_array_equal(export.deserialize(theirs.serialize()).call(given), x + 1)
+    assert not given.is_deleted()  # the call decides, as in JAX: jit(read.call, donate_argnums=0)
+    np.testing.assert_array_equal(jax.export.deserialize(ours.serialize()).call(x), x + 1)
+
+
 def test_constraints_of_a_program_that_jax_wrote(jax: Any) -> None:
     (n,) = jax.export.symbolic_shape("n", constraints=["n >= 3"])
     theirs = jax.export.export(jax.root.jit(lambda x: x * 2))(

@@ -9,6 +9,7 @@ import pytest
 
 import bindax
 from bindax import NamedSharding, P, lax
+from bindax.memory import Space
 from bindax.sharding import SingleDeviceSharding
 
 EIGHT = np.arange(8.0, dtype=np.float32)
@@ -49,9 +50,50 @@ def test_wrong_memories(on: Any) -> None:
         ValueError, match=r"NamedSharding: memory_kind: .* no memory of the kind 'd'"
     ):
         NamedSharding(on().mesh, P(), memory_kind="d")
-    host = on("x").with_memory_kind("pinned_host")
-    with pytest.raises(ValueError, match="asked for inside of a program"):
-        bindax.jit(lambda x: x, out_shardings=host)(EIGHT)
+    with (
+        bindax.config.override(backend="numpy"),
+        pytest.raises(ValueError, match="no memory of the kind 'pinned_host'"),
+    ):
+        bindax.device_put(EIGHT, Space.Host)
+
+
+@pytest.mark.parametrize("kind", ["pinned_host", "unpinned_host"])
+@pytest.mark.parametrize("place", ["mesh", 1])
+def test_results_are_left_in_another_memory(kind: str, place: Any, on: Any) -> None:
+    own = on("x") if place == "mesh" else SingleDeviceSharding(bindax.devices()[place])
+    other = own.with_memory_kind(kind)
+
+    def moved(x: Any) -> Any:
+        there = bindax.device_put(2 * x, other)
+        return there, bindax.device_put(there, own), there + x
+
+    results = bindax.jit(moved)(EIGHT)
+    assert [x.sharding.memory_kind for x in results] == [kind, "device", "device"]
+    for factor, x in zip((2, 2, 3), results, strict=True):
+        np.testing.assert_array_equal(x, factor * EIGHT)
+    asked = bindax.jit(lambda x: x + 1, in_shardings=other, out_shardings=other)
+    assert asked(EIGHT).sharding == other == asked(bindax.device_put(EIGHT, other)).sharding
+    assert asked.lower(EIGHT).compile().output_shardings == other
+    assert bindax.jit(bindax.vmap(moved))(EIGHT.reshape(2, 4))[0].sharding.memory_kind == kind
+    slope = bindax.jit(bindax.grad(lambda x: moved(x)[1].sum()))(EIGHT)
+    np.testing.assert_array_equal(slope, np.full(8, 2.0))
+
+
+def test_another_memory_of_the_same_devices(on: Any) -> None:
+    x = bindax.device_put(EIGHT, on("x"))
+    kept = bindax.device_put(x, Space.Host)
+    assert kept.sharding == on("x").with_memory_kind("pinned_host")
+    assert bindax.device_put(kept, Space.Device).sharding == on("x")
+    halves = bindax.jit(lambda x: [bindax.device_put(x / 2, space) for space in Space])(kept)
+    assert [half.sharding.memory_kind for half in halves] == ["device", "pinned_host"]
+    with pytest.warns(UserWarning, match="cannot be reused"):
+        bindax.jit(lambda x: bindax.device_put(x + 1, Space.Host), donate_argnums=0)(x)
+
+
+def test_memories_of_results_in_the_text_of_a_program() -> None:
+    closed = bindax.make_jaxpr(lambda x: bindax.device_put(x, Space.Host))(EIGHT)
+    text = bindax.jaxpr_to_text(closed)
+    assert bindax.jaxpr_to_text(bindax.jaxpr_from_text(text)) == text
 
 
 def test_types_with_shardings(on: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import NamedSharding, P, lax
-from bindax.sharding import AbstractMesh, AxisType, Mesh, SingleDeviceSharding, get_mesh
+from bindax.sharding import AbstractMesh, Mesh, SingleDeviceSharding, get_mesh
 from bindax_core import config
 
 
@@ -171,8 +171,6 @@ def test_meshes() -> None:
         Mesh(np.array([devices[0], devices[0]]), ("x",))
     with pytest.raises(ValueError, match=r"axis_shapes=\(9,\) takes 9 devices, but there are 8"):
         bindax.make_mesh((9,), ("x",))
-    with pytest.raises(ValueError, match=r"shardings in the types of arrays.*use AxisType.Auto"):
-        bindax.make_mesh((8,), ("x",), axis_types=(AxisType.Explicit,))
     with pytest.raises(TypeError, match="set_mesh: mesh must be a Mesh or None"):
         bindax.set_mesh("x")
 

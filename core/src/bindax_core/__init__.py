@@ -19,6 +19,7 @@ from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._source_info import register_internal as _register_internal
+from bindax_core.registry import _copies as _copies  # primitives are copied as it says
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
 from bindax_core.registry._api import container_types as container_types

@@ -42,6 +42,10 @@ class AbstractionError(BindaxError, TypeError):
     """A value is of a type that no installed plugin makes a legal operand."""
 
 
+class TypePromotionError(BindaxError, TypeError, ValueError):
+    """Arrays have different dtypes that are not promoted to a common one."""
+
+
 class JaxprTypeError(BindaxError, TypeError):
     """A jaxpr is not well formed, or an equation's types do not agree."""
 
@@ -127,6 +131,10 @@ class TreeError(BindaxError, ValueError):
 
 class BackendError(BindaxError, RuntimeError):
     """A backend could not be found, or could not compile or run a program."""
+
+
+class CustomRuleError(BindaxError, TypeError):
+    """A derivative was asked for along what a function with rules of its own closes over."""
 
 
 class TransferError(BindaxError, RuntimeError):

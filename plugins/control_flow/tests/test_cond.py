@@ -166,6 +166,27 @@ def test_numbers_of_branches_are_of_one_kind(one: Any, other: Any) -> None:
             call()
 
 
+def test_weak_types_of_branches_in_the_modes_of_jax() -> None:
+    jax = pytest.importorskip("jax")
+
+    def found(cond: Any, switch: Any, ones: Any, jit: Any) -> list[bool]:
+        strong, weak = (lambda: ones), (lambda: 2.0)
+        calls: list[Callable[[Any], Any]] = [
+            lambda p: cond(p, strong, weak),
+            lambda p: cond(p, weak, strong),
+            lambda p: switch(p.astype("int32"), [strong, weak, weak]),
+        ]
+        outs = [f(ones > 0) for call in calls for f in (call, jit(call))]
+        return [out.weak_type for out in outs]
+
+    for on, dtype in ((True, "float64"), (False, "float32")):
+        with jax.enable_x64(on), bx.enable_x64(on):
+            ones = np.ones((), dtype)
+            theirs = found(jax.lax.cond, jax.lax.switch, jax.numpy.asarray(ones), jax.jit)
+            assert found(cond, switch, bx.device_put(ones), bt.jit) == theirs
+    assert not any(found(cond, switch, bx.device_put(np.ones((), "float64")), bt.jit))
+
+
 def test_switch() -> None:
     branches = [sin, cos, lambda x: x * x]
     for i, expected in [(-3, np.sin), (0, np.sin), (1, np.cos), (2, np.square), (9, np.square)]:

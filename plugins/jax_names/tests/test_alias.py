@@ -133,6 +133,9 @@ def test_arguments_for_several_devices():
         "assert jax.ShapeDtypeStruct((2,), jnp.float32, sharding=None).shape == (2,)\n"
         "assert isinstance(jax.eval_shape(jnp.sin, x), jax.ShapeDtypeStruct)\n"
         "assert jax.typeof(x).sharding.is_fully_replicated\n"
+        "spec = jax.ShapeDtypeStruct((2,), jnp.float32)\n"
+        "assert spec == jax.ShapeDtypeStruct(spec.shape, spec.dtype, sharding=spec.sharding)\n"
+        "assert jax.typeof(spec).str_short() == 'float32[2]' == jax.core.get_aval(x).str_short()\n"
         "import typing\n"
         "kinds = typing.get_args(jax.typing.ArrayLike)\n"
         "assert jax.jit(lambda x: x if isinstance(x, kinds[0]) else None)(x) is not None\n"
@@ -264,3 +267,34 @@ def test_the_real_jax_is_not_replaced():
 @pytest.mark.parametrize("name", ["jax.export", "jax.ffi"])
 def test_modules_without_contents_exist(name: str):
     run(f"import {name}")
+
+
+def test_programs_for_several_devices():
+    out = run(
+        "import os\n"
+        "os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=8'\n"
+        "import jax, jax.numpy as jnp, numpy as np\n"
+        "from jax.sharding import AxisType, PartitionSpec as P\n"
+        "mesh = jax.make_mesh((4, 2), ('x', 'y'), axis_types=(AxisType.Explicit,) * 2)\n"
+        "jax.set_mesh(mesh)\n"
+        "table = np.arange(64, dtype=np.float32).reshape(8, 8)\n"
+        "x = jax.reshard(table, P('x', None))\n"
+        "y = jnp.einsum('ij,jk->ik', x, x, out_sharding=P('x', 'y'))\n"
+        "assert np.allclose(y, table @ table)\n"
+        "assert np.allclose(x.at[jnp.array([1, 2])].get(out_sharding=P()), table[1:3])\n"
+        "f = jax.sharding.auto_axes(jnp.sin, out_sharding=P('x'))\n"
+        "assert np.allclose(jax.jit(f)(x), np.sin(table), atol=1e-6)\n"
+        "def part(x):\n"
+        "    start = jax.lax.pcast(jnp.zeros(8), ('x',), to='varying')\n"
+        "    return jax.lax.psum(jax.lax.fori_loop(0, 2, lambda i, c: c + x[i], start), 'x')\n"
+        "total = jax.shard_map(part, in_specs=P('x'), out_specs=P())(x)\n"
+        "assert np.allclose(total, table.sum(0))\n"
+        "init = jax.nn.initializers.normal()\n"
+        "w = init(jax.random.key(0), (8, 8), jnp.float32, P('x'))\n"
+        "host = jax.jit(lambda w: jax.device_put(w + 1, jax.memory.Space.Host))(w)\n"
+        "print(mesh.explicit_axes, host.sharding.memory_kind)\n"
+        "with jax.sharding.use_abstract_mesh(jax.sharding.get_abstract_mesh()):\n"
+        "    jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((3,), ('z',)))\n",
+        ok=False,
+    )
+    assert "use_abstract_mesh: AbstractMesh('z': 3, axis_types=(Auto,)) is not the mesh at" in out

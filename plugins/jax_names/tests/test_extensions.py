@@ -205,6 +205,7 @@ def test_methods_of_the_type_of_arrays_are_functions_of_an_array():
         ("jax.experimental.colocated_python.serialization", "DeviceList"),
         ("jax.extend.ifrt_programs", "ifrt_programs"),
         ("jax._src.core", "Primitive"),
+        ("jax._src.interpreters.ad", "CustomVJPException"),
         ("jax._src.literals", "TypedFloat"),
         ("jax._src.pjit", "jit_p"),
     ],
@@ -250,3 +251,32 @@ def test_a_mesh_of_devices_has_the_shape_that_is_asked_for():
     assert create_device_mesh((1, 1), bindax.devices()[:1]).shape == (1, 1)
     with pytest.raises(ValueError, match=r"mesh_shape=\(3,\) takes 3 devices, but there are 1"):
         create_device_mesh((3,), bindax.devices()[:1])
+
+
+def test_scalar_arrays_that_a_function_closes_over_are_constants_of_its_program():
+    jax, jnp = alias_module("jax"), alias_module("jax.numpy")
+    scale, shift, rows = (jnp.asarray(x, "float32") for x in (2.0, 3.0, [1.0, 1.0, 1.0]))
+
+    def f(x):
+        return scale * (x + rows) + shift, shift
+
+    program = jax.make_jaxpr(f)(jnp.ones(3))
+    assert [c.shape for c in program.consts] == [(3,), (), ()]
+    assert program.consts[1] is scale
+    assert program.consts[2] is shift
+    for got, wanted in zip(
+        jax.core.jaxpr_as_fun(program)(jnp.ones(3)), f(jnp.ones(3)), strict=True
+    ):
+        np.testing.assert_array_equal(got, wanted)
+
+    shapes = []
+
+    def outer(scale):
+        program, types = jax.make_jaxpr(lambda x: scale * x + rows, return_shape=True)(jnp.ones(3))
+        shapes.append([c.shape for c in program.consts])
+        assert types.shape == (3,)
+        return scale
+
+    outer(scale)
+    jax.jit(outer)(scale)
+    assert shapes == [[(), (3,)]] * 2

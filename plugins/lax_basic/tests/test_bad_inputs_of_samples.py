@@ -51,7 +51,7 @@ KNOWN = {
 """For each function where it differs, patterns of what was changed, and the reason."""
 
 
-ERRORS = ("TypeError", "ValueError", "AbstractionError")
+ERRORS = ("TypeError", "ValueError", "AxisError", "AbstractionError")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Variables, states, filters, and graphs as structure and state."""
 
 import copy
+import gc
 import pickle
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import bindax
 import bindax_numpy as jnp
 from bindax import nnx
+from bindax_nnx import _tokens, graph
 
 
 class Block(nnx.Module):
@@ -281,3 +283,18 @@ def test_decoding_with_a_cache_gives_what_a_causal_mask_gives():
     np.testing.assert_allclose(jnp.concatenate(rows, axis=1), expected, rtol=1e-4, atol=1e-6)
     with pytest.raises(ValueError, match="decodes one query at a time"):
         layer(x, decode=True)
+
+
+def test_structures_that_nobody_uses_any_more_are_forgotten():
+    alive = nnx.split(nnx.Linear(1, 1, rngs=nnx.Rngs(0)))[0]
+    gc.collect()
+    known = len(_tokens._tokens)
+    for i in range(50):
+        once = type("Once", (nnx.Module,), {})()
+        once.param = nnx.Param(jnp.zeros(1), step=i)
+        nnx.split(once)
+    del once
+    graph._forget_roles()
+    gc.collect()
+    assert len(_tokens._tokens) <= known + 3
+    assert nnx.split(nnx.Linear(1, 1, rngs=nnx.Rngs(0)))[0] == alive

@@ -1,6 +1,7 @@
 """Checkpoints and safetensors: round trips, and what is refused."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -142,6 +143,14 @@ def test_files_are_those_of_the_reference_implementation(tmp_path):
     for name, x in nnx.load_safetensors(tmp_path / "theirs").items():
         np.testing.assert_array_equal(x, arrays[name])
     assert set(nnx.load(tmp_path / "theirs")) == {"a", "b"}
+
+
+def test_pipes_are_refused(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for read in (nnx.load, nnx.load_safetensors):
+        with pytest.raises(nnx.CheckpointError, match="pipe is no regular file"):
+            read(pipe)
 
 
 def test_a_failed_write_leaves_the_former_file(tmp_path, monkeypatch):

@@ -230,3 +230,10 @@ def test_calls(call, dtype):
                 raise
     if "dtype" not in call and not hasattr(results[1], "names"):
         assert_same(results[1], results[0])
+
+
+@pytest.mark.parametrize("name", ["expand_dims", "sum", "squeeze", "flip", "argmax", "unstack"])
+def test_an_axis_out_of_bounds_is_an_index_error(name):
+    with pytest.raises(IndexError) as caught:
+        getattr(jnp, name)(jnp.zeros((2, 1)), axis=5)
+    assert isinstance(caught.value, ValueError)  # as in JAX

@@ -1,5 +1,7 @@
 """Families of functions beside NumPy: sizes that depend on values, edges, errors, what is there."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -125,6 +127,23 @@ def test_arrays_of_other_libraries():
     made = jnp.from_dlpack(host)
     host[:] = 0
     assert_equal(made, V)
+
+
+def test_an_array_of_bindax_is_exchanged_without_a_copy():
+    ours = jnp.asarray(V)
+    assert jnp.from_dlpack(ours, copy=False) is ours
+    wanted = ("stream", "max_version", "dl_device", "copy")
+    assert tuple(inspect.signature(ours.__dlpack__).parameters) == wanted
+    ours.__dlpack__(stream=None, max_version=(1, 0), dl_device=(1, 0), copy=None)
+
+
+@pytest.mark.parametrize("k", [2**31, -(2**31) - 1, 2**70, -(2**70)])
+def test_diagonals_far_outside_of_a_matrix(k):
+    for made, theirs in [(jnp.eye, np.eye), (jnp.tri, np.tri)]:
+        assert_equal(made(2, 3, k), theirs(2, 3, 3 if k > 0 else -3).astype(np.float32))
+    x = np.ones((2, 3), np.float32)
+    assert_equal(jnp.tril(x, k), np.tril(x, 3 if k > 0 else -3))
+    assert_equal(jnp.triu(x, k), np.triu(x, 3 if k > 0 else -3))
 
 
 def test_questions_about_dtypes():

@@ -70,6 +70,20 @@ def ring(lib: Any) -> Any:
     return lib.shard_map(part, (8,), ("x",), (lib.P("x"),), lib.P("x")), (numbers(16, 3),)
 
 
+def moved_along_a_grid(lib: Any) -> Any:
+    """Parts moved on along two axes at once, by all devices and by some."""
+    around, some = [(i, (i + 1) % 8) for i in range(8)], [(0, 5), (5, 1), (2, 3)]
+    names = ("x", "y")
+
+    def part(x: Any) -> Any:
+        def row(x: Any) -> Any:
+            return lib.lax.ppermute(x, names, some) + lib.lax.ppermute(x * x, names, around)
+
+        return lib.jnp.sin(x) * lib.vmap(row)(x)
+
+    return lib.shard_map(part, (4, 2), names, (lib.P(names),), lib.P(names)), (numbers(16, 3),)
+
+
 def gathered(lib: Any) -> Any:
     """Parts gathered and scattered again, in whole and in place."""
 
@@ -211,6 +225,7 @@ PROGRAMS: dict[str, Program] = {
         network,
         transposed,
         ring,
+        moved_along_a_grid,
         gathered,
         places,
         groups,

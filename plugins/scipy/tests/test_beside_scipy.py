@@ -74,6 +74,7 @@ def test_generalized_eigenvalues():
 
 def test_complex_schur_form_and_square_root():
     a = RANDOM.normal(size=(5, 5))
+    assert linalg.rsf2csf(a[:1, :1], a[:1, :1])[0] == a[0, 0]
     t, z = linalg.rsf2csf(*scipy.linalg.schur(a))
     np.testing.assert_allclose(np.asarray(z) @ t @ np.asarray(z).conj().T, a, atol=1e-10)
     assert abs(np.tril(t, -1)).max() < 1e-12

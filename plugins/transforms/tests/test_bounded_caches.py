@@ -10,6 +10,8 @@ from toy import sin
 
 from bindax_core import config
 from bindax_core.extend import Kept, recent_programs
+from bindax_core.kernel import _source_info
+from bindax_core.kernel._source_info import is_internal
 from bindax_core.runtime._programs import Recent
 from bindax_transforms import jit, vmap
 
@@ -86,3 +88,9 @@ def test_large_programs_count_more(limit):
 def test_a_bound_that_is_none(value):
     with pytest.raises(ValueError, match=r"compiled_programs must be a positive integer.*got"):
         config.compiled_programs = value
+
+
+def test_the_code_of_functions_made_anew_is_not_kept():
+    for i in range(5000):
+        is_internal(compile(f"{i}", "cell", "eval"))
+    assert len(_source_info._is_internal) <= 4096

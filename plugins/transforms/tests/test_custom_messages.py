@@ -221,7 +221,7 @@ def test_values_that_are_closed_over() -> None:
             lambda c, make=make: bt.vmap(lambda x: make(c)(x))(ONES)[0],
         ):
             raises(
-                TypeError,
+                bx.errors.CustomRuleError,
                 "closes over: its rules say how it depends on its arguments only. Pass the value "
                 "as an argument.",
                 lambda transformed=transformed: bt.grad(transformed)(3.0),

@@ -213,6 +213,9 @@ def test_inconsistent_batch_sizes() -> None:
         bt.vmap(lambda x, y: x)(np.ones(2), y=np.ones(3))
     with pytest.raises(ValueError, match=r"axis_size=4 was given"):
         bt.vmap(lambda x: x, axis_size=4)(np.ones(2))
+    for wrong in (2.5, "2", -1, np.array([2, 2])):
+        with pytest.raises(TypeError, match="axis_size of vmap must be an integer from 0 on, but"):
+            bt.vmap(lambda: 1.0, axis_size=wrong)()
     with pytest.raises(ValueError, match=r"map axis 1 of x, which has the type float64\["):
         bt.vmap(lambda x: x, in_axes=1)(np.ones(2))
     with pytest.raises(ValueError, match=r"needs at least one mapped argument"):

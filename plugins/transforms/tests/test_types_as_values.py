@@ -36,3 +36,18 @@ def test_result_types() -> None:
     numpy = pytest.importorskip("bindax.numpy")
     assert numpy.result_type(STRUCT, np.int32) == np.float32
     assert numpy.result_type(STRUCT.update(weak_type=True), np.float16) == np.float16
+
+
+def test_what_asks_for_the_type_alone_takes_one() -> None:
+    numpy, lax = pytest.importorskip("bindax.numpy"), pytest.importorskip("bindax.lax")
+    assert numpy.can_cast(STRUCT, "float64")
+    assert not numpy.can_cast(STRUCT, "float16")
+    assert lax.dtype(STRUCT) == np.float32
+    assert lax.full_like(STRUCT, 1.0).shape == (4, 1)
+    assert bt.closure_convert(numpy.sin, STRUCT)[1] == []
+
+
+def test_shapes_are_sequences_of_integers() -> None:
+    assert bx.ShapeDtypeStruct([4, np.int8(1)], np.float32) is STRUCT
+    with pytest.raises(TypeError, match="float"):
+        bx.ShapeDtypeStruct((4.5, 1), np.float32)

@@ -156,3 +156,14 @@ _W = {"w": np.ones(3, np.float32)}
 def test_calls_that_do_not_fit(product, arguments, message):
     with pytest.raises(TypeError, match=message):
         product.lower().compile()(*arguments)
+
+
+def test_numbers_of_a_call_yield_to_the_compiled_types():
+    for lowered in (jit(lambda x: x * 2).lower(np.float32(1)), jit(lambda x: x * 2).lower(1.0)):
+        compiled = lowered.compile()
+        for x in (3.0, np.float32(3.0)):
+            found = compiled(x)
+            assert found == 6.0
+            assert found.dtype == lowered.out_info.dtype
+        with pytest.raises(TypeError, match=r"in this call x is int64\[\]"):
+            compiled(3)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from bindax_core import Array, ShapedArray, errors, float0
+from bindax_core import Array, ShapedArray, devices, errors, float0
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Var
 from bindax_transforms import jit
 from bindax_xla_backend.extend import ArgumentError, UnsupportedTypeError
@@ -217,3 +219,11 @@ def test_backend_facts(backend):
         backend.to_host(buffer, ShapedArray((3,), np.int64))
     with pytest.raises(errors.DeletedArrayError, match="deleted or donated"):
         backend.block_until_ready(buffer)
+
+
+def test_a_device_is_its_own_copy():
+    (device,) = devices()
+    for copied in (copy.copy, copy.deepcopy, lambda d: pickle.loads(pickle.dumps(d))):
+        assert copied(device) is device
+    sharding = jit(lambda x: x)(np.ones(2)).sharding
+    assert pickle.loads(pickle.dumps(sharding)) == sharding

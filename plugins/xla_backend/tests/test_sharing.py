@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 
 import ml_dtypes
@@ -86,6 +87,16 @@ def test_a_deleted_array_keeps_what_others_see(backend):
 def test_memory_is_freed(ops):
     double = jit(lambda x: ops.add(x, x))
     alive = []
+
+    def is_kept(count):
+        # The runtime lets go of what a program read a moment after its result is there.
+        deadline = time.monotonic() + 20
+        while sum(ref() is not None for ref in alive) > count:
+            if time.monotonic() > deadline:
+                return True
+            gc.collect()
+        return False
+
     for i in range(50):
         memory = place(np.full(COUNT, i, np.float32))
         alive.append(weakref.ref(memory.base))
@@ -93,6 +104,6 @@ def test_memory_is_freed(ops):
         out = double(x)
         del memory, x
         assert np.asarray(out)[-1] == 2 * i
-        assert sum(ref() is not None for ref in alive) <= 2
-    gc.collect()
-    assert not any(ref() is not None for ref in alive)
+        assert not is_kept(2)
+    del out
+    assert not is_kept(0)

@@ -52,8 +52,7 @@ class Dimension:
 class ShapedArray(AbstractValue):
     """The set of all arrays with one shape and one dtype.
 
-    Instances are immutable, hashable and interned: there is one for each type, so equality is
-    identity, and comparing and hashing cost nothing.
+    Instances are immutable and interned: there is one for each type, compared by identity.
 
     Args:
         shape: the sizes of the axes.
@@ -75,11 +74,9 @@ class ShapedArray(AbstractValue):
     def __new__(
         cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
     ) -> ShapedArray:
+        shape = shape if type(shape) is tuple else tuple(shape)
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
-        try:
-            interned = _interned.get((shape, dtype, weak_type))
-        except TypeError:  # a list
-            return ShapedArray(tuple(shape), dtype, weak_type, sharding=sharding)
+        interned = _interned.get((shape, dtype, weak_type))
         if interned is not None and sharding is None:
             return interned
         self = object.__new__(cls)

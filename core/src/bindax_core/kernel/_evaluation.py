@@ -108,8 +108,7 @@ def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any
         raise _disagreement(primitive, got, aval.str_short())
     for x in foreign:
         if result is x or (result.base is not None and np.may_share_memory(result, x)):
-            result = result.copy()
-    result.flags.writeable = False  # for rules that are given it, as for everybody
+            return result.copy()
     return result
 
 

@@ -40,6 +40,8 @@ def is_internal(code: CodeType) -> bool:
     """Tell whether a code object belongs to bindax or to a plugin that hides its frames."""
     known = _is_internal.get(code)
     if known is None:
+        if len(_is_internal) >= 4096:  # it keeps the code of functions made anew alive
+            _is_internal.clear()
         known = code.co_filename.startswith(tuple(_internal_directories))
         _is_internal[code] = known
     return known

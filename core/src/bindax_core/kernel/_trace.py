@@ -225,11 +225,10 @@ class Tracer(ArrayOperators):
             f"bindax.numpy with the same name, or move the NumPy call out of the traced function."
         )
 
-    def __copy__(self) -> Self:
+    def __copy__(self, memo: Any = None) -> Self:
         return self  # values do not change, so one that is traced is its own copy
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
+    __deepcopy__ = __copy__
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(

@@ -287,8 +287,17 @@ class Array(ArrayPlaces, ArrayOperators):
             return host.astype(dtype)
         return host.copy() if copy else host
 
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._plain().copy().__dlpack__(**options)
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        options: dict[str, Any] = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+        given = {name: value for name, value in options.items() if value is not None}
+        return self._plain().copy().__dlpack__(stream=stream, **given)
 
     def _plain(self) -> NumPyArray:
         """The bytes, of an array of numbers."""

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import Any
+
+from bindax_core.runtime._runtime import runtime
+
+
+class Space(enum.Enum):
+    """A memory for arrays wherever they lie: a target of ``device_put``, also inside of programs.
+
+    The value is the kind of the memory, None for the devices' own.
+    """
+
+    Device = None
+    Host = "pinned_host"
 
 
 @dataclass(frozen=True)
@@ -31,6 +44,10 @@ class DeviceMemories:
 
     __slots__ = ()
 
+    def __reduce__(self) -> Any:
+        device: Any = self
+        return _device_of_id, (device.platform, device.id)  # a copy is the device itself
+
     def _memory_kinds(self) -> tuple[str, ...]:
         """The kinds of the memories, the device's own in front."""
         return ("device",)
@@ -51,6 +68,13 @@ class DeviceMemories:
         """
         check_kind(self, kind, "memory")
         return Memory(self, kind)
+
+
+def _device_of_id(platform: str, number: int) -> Any:
+    for device in runtime.devices():
+        if (device.platform, device.id) == (platform, number):
+            return device
+    raise ValueError(f"this process has no device {platform}:{number}.")
 
 
 def check_kind(device: Any, kind: Any, what: str) -> None:

@@ -19,9 +19,9 @@ def host_operand(x: Any) -> tuple[Any, Any]:
         return host_operand(content(x))
     aval = value_type.typeof(x)
     host: Any = x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
-    if isinstance(x, np.ndarray) and host.flags.writeable:
+    if isinstance(x, np.ndarray):
         host = host.view()  # the caller may write to it, a rule never
-        host.flags.writeable = False
+        host.setflags(write=False)
     return aval, host
 
 

@@ -14,6 +14,7 @@ from bindax_core.runtime._array import Array
 from bindax_core.runtime._backend import backends, find_backend
 from bindax_core.runtime._config import config
 from bindax_core.runtime._guards import explicit_transfers, note_transfer
+from bindax_core.runtime._memories import Space
 from bindax_core.runtime._operands import as_array
 from bindax_core.runtime._placement import default_sharding, place_on
 from bindax_core.runtime._runtime import runtime
@@ -78,9 +79,10 @@ def device_put(
 
     Args:
         x: arrays, NumPy arrays and scalars, in any tree. Traced values get the sharding as
-            ``with_sharding_constraint`` gives it; a single device leaves them as they are.
+            ``with_sharding_constraint`` gives it; of a single device they get the memory alone.
         device: one of ``devices()``, a ``Sharding``, a ``PartitionSpec`` on the mesh that is set,
-            or a tree of those that begins as ``x`` does.
+            a ``Space`` for another memory of the same devices, or a tree of those that begins as
+            ``x`` does.
         src: where the arrays are now, as for ``device``. Arrays know that themselves, so that it is
             a remark for readers, of which the type alone is checked.
         donate: whether the arrays given are deleted afterwards, or a tree of such flags.
@@ -115,10 +117,16 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
         if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and leaf.committed):
             return leaf
         return _moved(leaf, _default_place(), donate)
+    if isinstance(target, Space):
+        if isinstance(leaf, Tracer):
+            return runtime.plugins.constrained(leaf, target)
+        own = leaf.sharding if isinstance(leaf, Array) else default_sharding()
+        target = own.with_memory_kind(target.value)
     sharding = _sharding_of(target, "device_put: device")
     several = len(sharding.device_assignment) > 1
     if isinstance(leaf, Tracer):
-        return runtime.plugins.constrained(leaf, sharding) if several else leaf
+        own_memory = not several and sharding.other_memory is None
+        return runtime.plugins.constrained(leaf, Space.Device if own_memory else sharding)
     sharding.check(typeof(leaf).shape, "device_put: x")
     place = place_on(find_backend(), sharding)
     if not isinstance(leaf, Array) or not leaf.committed:

@@ -1,5 +1,6 @@
 """Devices in a mesh, and how arrays lie on them: data that every backend can read."""
 
+from bindax_core.runtime._memories import Space as Space
 from bindax_core.sharding._mesh import AbstractMesh as AbstractMesh
 from bindax_core.sharding._mesh import AxisType as AxisType
 from bindax_core.sharding._mesh import Mesh as Mesh
@@ -25,6 +26,7 @@ __all__ = [
     "PartitionSpec",
     "Sharding",
     "SingleDeviceSharding",
+    "Space",
     "get_mesh",
     "make_mesh",
     "named",

@@ -19,7 +19,8 @@ class AxisType(Enum):
 
     Attributes:
         Auto: the compiler does, led by the shardings that are given.
-        Explicit: the types of arrays would; bindax refuses it, see ``Mesh``.
+        Explicit: the types of arrays do in JAX. Here types say nothing of it, and the axis is
+            divided as ``Auto`` ones are; values are the same.
         Manual: the program does, inside of ``shard_map``.
     """
 
@@ -75,11 +76,6 @@ class AbstractMesh:
             raise ValueError(
                 f"{kind}: axis_types={types!r} must have one type for each of the {len(sizes)} "
                 f"axes."
-            )
-        if AxisType.Explicit in types:
-            raise ValueError(
-                f"{kind}: axis_types={types!r} asks for shardings in the types of arrays, which "
-                f"bindax has not; use AxisType.Auto, with which the compiler divides arrays."
             )
         self.axis_sizes, self.axis_names, self.axis_types = sizes, names, types
         self._hash = hash((kind, *self._key()))
@@ -144,8 +140,26 @@ class AbstractMesh:
     @property
     def manual_axes(self) -> tuple[Hashable, ...]:
         """The names of the axes that the program divides by hand."""
+        return self._of_type(AxisType.Manual)
+
+    @property
+    def auto_axes(self) -> tuple[Hashable, ...]:
+        """The names of the axes of the type ``Auto``."""
+        return self._of_type(AxisType.Auto)
+
+    @property
+    def explicit_axes(self) -> tuple[Hashable, ...]:
+        """The names of the axes of the type ``Explicit``."""
+        return self._of_type(AxisType.Explicit)
+
+    def _of_type(self, wanted: AxisType) -> tuple[Hashable, ...]:
         pairs = zip(self.axis_names, self.axis_types, strict=True)
-        return tuple(name for name, kind in pairs if kind is AxisType.Manual)
+        return tuple(name for name, kind in pairs if kind is wanted)
+
+    def update(self, **changes: Any) -> AbstractMesh:
+        """The mesh with other arguments, by their names."""
+        own = {"axis_sizes": self.axis_sizes, "axis_names": self.axis_names}
+        return AbstractMesh(**{**own, "axis_types": self.axis_types, **changes})
 
 
 class Mesh(AbstractMesh):
@@ -156,7 +170,7 @@ class Mesh(AbstractMesh):
     Args:
         devices: an array of devices, with an axis for each name.
         axis_names: a name for each axis; one name can be given without a tuple.
-        axis_types: an ``AxisType`` for each axis; ``Auto`` when omitted. ``Explicit`` is refused.
+        axis_types: an ``AxisType`` for each axis; ``Auto`` when omitted.
 
     Attributes:
         devices: the NumPy array of devices, read-only.
@@ -195,6 +209,11 @@ class Mesh(AbstractMesh):
         return self._devices, *AbstractMesh._key(self)
 
     __hash__ = AbstractMesh.__hash__
+
+    def update(self, **changes: Any) -> Mesh:
+        """The mesh with other arguments, by their names."""
+        own = {"devices": self.devices, "axis_names": self.axis_names}
+        return Mesh(**{**own, "axis_types": self.axis_types, **changes})
 
     @property
     def device_assignment(self) -> tuple[Any, ...]:

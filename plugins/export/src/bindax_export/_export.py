@@ -21,7 +21,7 @@ from bindax_export._backend import exporting_backend
 from bindax_export._checks import STABLE_TARGETS, DisabledSafetyCheck
 from bindax_export._errors import ExportError
 from bindax_export._exported import Exported, cotangent_avals
-from bindax_export._format import maximum_supported_calling_convention_version
+from bindax_export._format import KEY_WORDS, maximum_supported_calling_convention_version
 from bindax_export._places import (
     Places,
     argument_shardings,
@@ -163,7 +163,8 @@ def _refuse(closed: ClosedJaxpr, name: str) -> None:
             f"a program that is exported computes its results and no more. Leave them out."
         )
     for aval in (*closed.in_avals, *closed.out_avals):
-        if not hasattr(aval, "dtype") or is_extended(aval.dtype):
+        array = hasattr(aval, "dtype")
+        if not array or (is_extended(aval.dtype) and aval.dtype.names[0] not in KEY_WORDS):
             raise ExportError(
                 f"{name} takes or gives a value of type {aval.str_short()}, which files cannot "
                 f"hold; pass the array that represents it, as with random.key_data."

@@ -168,6 +168,16 @@ class Exported:
         return self.platforms.index(platform) if len(self.platforms) > 1 else None
 
     @cached_property
+    def physical(self) -> Exported:
+        """The program with the types of the arrays that represent its arguments and results."""
+        types = [
+            tuple([aval.physical() for aval in avals]) for avals in (self.in_avals, self.out_avals)
+        ]
+        if types == [self.in_avals, self.out_avals]:
+            return self
+        return attrs.evolve(self, in_avals=types[0], out_avals=types[1], get_vjp=None)
+
+    @cached_property
     def compiled(self) -> Any:
         """The program as a function of flat arrays, compiled for the types of each call."""
 

@@ -16,13 +16,16 @@ WRITTEN_VERSION = 3
 NEWEST_VERSION = 12
 """The newest version that is read."""
 
+KEY_WORDS = {"key<fry>": 2, "key<rbg>": 4, "key<urbg>": 4}
+"""The dtypes of keys of random numbers, and how many words of 32 bits represent one."""
+
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128", "bfloat16", "int4", "uint4",
     "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
-    "float0", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn",
+    "float0", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu", "float4_e2m1fn", *KEY_WORDS,
 )  # fmt: skip
-"""The names of dtypes by their number in files; keys of random numbers have the next ones."""
+"""The names of dtypes by their number in files."""
 
 DEVICE_MEMORY = 1
 PLATFORM_CHECK = 0

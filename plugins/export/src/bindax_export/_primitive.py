@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bindax_core.extend import (
     LoweringContext,
     ShapedArray,
+    is_extended,
     operations_for,
     primitive,
     rules,
@@ -27,7 +28,11 @@ def _impl(*operands: Any, exported: Exported) -> Sequence[Any]:
 
 def result_avals(exported: Exported, avals: Sequence[Any]) -> list[ShapedArray]:
     """The types of the results for arguments of these types, which are checked."""
-    values = exported.solver.bound([aval.physical() for aval in avals])
+    given = [
+        aval if is_extended(expected.dtype) else aval.physical()
+        for aval, expected in zip(avals, exported.in_avals, strict=True)
+    ]
+    values = exported.solver.bound(given)
     return [
         ShapedArray(evaluated_shape(aval.shape, values), aval.dtype) for aval in exported.out_avals
     ]
@@ -60,6 +65,10 @@ def _vmap(
 def _element(aval: Any, axis: int | None) -> Any:
     shape = aval.shape
     return aval if axis is None else aval.update(shape=shape[:axis] + shape[axis + 1 :])
+
+
+def _physical(avals: Sequence[Any], *operands: Any, exported: Exported) -> Sequence[Any]:
+    return call_exported_p.bind(*operands, exported=exported.physical)  # type: ignore[no-any-return]
 
 
 def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequence[Any]:
@@ -116,6 +125,7 @@ call_exported_p = primitive(
     rules.jvp.absent("an exported program has no forward derivative; it can have a reverse one"),
     rules.vmap(_vmap),
     rules.transpose.absent("an exported program is not known to be linear"),
+    rules.physical(_physical),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )

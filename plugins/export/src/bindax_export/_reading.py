@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import ShapedArray, float0
+from bindax_core.extend import ShapedArray, as_extended, float0
 from bindax_export._checks import DisabledSafetyCheck
 from bindax_export._containers import read_container
 from bindax_export._errors import ExportError, FormatError
@@ -16,6 +16,7 @@ from bindax_export._flatbuffers import Reader
 from bindax_export._format import (
     CUSTOM_CALL_CHECK,
     DTYPES,
+    KEY_WORDS,
     NEWEST_VERSION,
     Field,
     maximum_supported_calling_convention_version,
@@ -117,8 +118,8 @@ def _read_type(table: Reader, scope: SymbolicScope) -> ShapedArray:
     number = table.number(2, "b")
     if not 0 <= number < len(DTYPES):
         raise ExportError(
-            "the program takes or gives keys of random numbers, or a dtype that is not known here; "
-            "export it for the arrays that represent them."
+            "the program takes or gives arrays of a dtype that is not known here; export it for "
+            "arrays of another one."
         )
     name = DTYPES[number]
     dtype: Any = float0 if name == "float0" else _dtype(name)
@@ -130,6 +131,8 @@ def _read_type(table: Reader, scope: SymbolicScope) -> ShapedArray:
 
 
 def _dtype(name: str) -> Any:
+    if name in KEY_WORDS:
+        return as_extended(np.dtype([(name, np.uint32, (KEY_WORDS[name],))])).dtype
     try:
         return np.dtype(name)
     except TypeError:  # NumPy learns the names of these when the package is imported

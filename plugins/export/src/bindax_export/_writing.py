@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import ShapedArray, float0
+from bindax_core.extend import ShapedArray, float0, is_extended
 from bindax_export._checks import DisabledSafetyCheck
 from bindax_export._containers import container_table
 from bindax_export._errors import ExportError
@@ -64,7 +64,8 @@ def program_table(exported: Exported, vjp_order: int) -> dict[int, Any]:
 
 
 def _type_table(aval: ShapedArray) -> dict[int, Any]:
-    name = "float0" if aval.dtype == float0 else aval.dtype.name
+    names = aval.dtype.names if is_extended(aval.dtype) else None
+    name = "float0" if aval.dtype == float0 else names[0] if names else aval.dtype.name
     if name not in DTYPES:
         raise ExportError(f"files cannot hold the type {aval.str_short()}; convert the array.")
     return {

@@ -54,6 +54,7 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
         "check_and_canonicalize_user_dtype": "jax.dtypes:canonicalize_dtype",
     },
     "jax._src.flatten_util": {"ravel_pytree": "jax.flatten_util:ravel_pytree"},
+    "jax._src.interpreters.ad": {"CustomVJPException": "bindax.errors:CustomRuleError"},
     "jax._src.literals": {
         name: f"{_SHIMS}.private:{name}" for name in ("TypedComplex", "TypedFloat", "TypedInt")
     },

@@ -15,6 +15,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
+from bindax_core.errors import TypePromotionError
 from bindax_core.extend import (
     ShapedArray,
     admitted_dtype,
@@ -331,7 +332,7 @@ def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tu
     least = [node for node in common if common <= BOUNDS[node]]
     if not least:
         names = ", ".join(dtype_name(dtype) for dtype, _ in operands)
-        raise TypeError(
+        raise TypePromotionError(
             f"the dtypes {names} have no implicit promotion to a common dtype; convert the "
             f"operands explicitly with .astype(dtype) or lax.convert_element_type(x, dtype)."
         )

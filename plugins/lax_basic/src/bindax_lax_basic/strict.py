@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bindax_core.errors import TypePromotionError
 from bindax_core.extend import config, dtype_name
 
 _BREADTH = {
@@ -26,7 +27,7 @@ def require_one_dtype(operands: Sequence[tuple[Any, bool]], kind_of: Callable[[A
         kind_of: gives the kind of a dtype by name.
 
     Raises:
-        TypeError: naming the dtypes.
+        TypePromotionError: naming the dtypes.
     """
     if config.numpy_dtype_promotion == "standard":
         return
@@ -38,7 +39,7 @@ def require_one_dtype(operands: Sequence[tuple[Any, bool]], kind_of: Callable[[A
     if len(strong) == 1 and all(0 < one <= breadth for one in scalars):
         return
     names = ", ".join(dtype_name(d) + (" (a scalar)" if weak else "") for d, weak in operands)
-    raise TypeError(
+    raise TypePromotionError(
         f"the dtypes {names} are different, and config.numpy_dtype_promotion is 'strict'; "
         f"convert the operands explicitly with .astype(dtype)."
     )

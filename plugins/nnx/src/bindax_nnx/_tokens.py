@@ -7,11 +7,12 @@ for themselves, those whose equality is weaker than identity of type in a tuple 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from threading import RLock
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakValueDictionary
 
 from bindax_core.extend import PyTreeDef, tree_structure
 
@@ -35,7 +36,7 @@ class NodeToken:
         metadata: what else makes the node, for types of other packages.
     """
 
-    __slots__ = ("metadata", "names", "type")
+    __slots__ = ("__weakref__", "metadata", "names", "type")
 
     def __init__(self, type: type, names: tuple[Any, ...], metadata: Any = None) -> None:
         self.type = type
@@ -58,7 +59,7 @@ class VariableToken:
         by_name: the same as a dictionary, which nobody changes.
     """
 
-    __slots__ = ("by_name", "metadata", "type")
+    __slots__ = ("__weakref__", "by_name", "metadata", "type")
 
     def __init__(self, type: type, metadata: tuple[tuple[str, Any], ...]) -> None:
         self.type = type
@@ -76,7 +77,7 @@ class VariableToken:
 class Content:
     """Stands before a variable whose value is not one array: a box, a tree, None."""
 
-    __slots__ = ("tree",)
+    __slots__ = ("__weakref__", "tree")
 
     def __init__(self, tree: PyTreeDef) -> None:
         self.tree = tree
@@ -91,7 +92,7 @@ class Content:
 class Branch:
     """A container inside of a graph node, with the structure of its one level."""
 
-    __slots__ = ("size", "tree")
+    __slots__ = ("__weakref__", "size", "tree")
 
     def __init__(self, tree: PyTreeDef) -> None:
         self.tree = tree
@@ -161,25 +162,37 @@ def known(index: int) -> Known:
     return Known(index)
 
 
-@cache
+_tokens: WeakValueDictionary[Any, Any] = WeakValueDictionary()
+"""Those that graphs have; metadata and classes that nobody uses any more are forgotten."""
+_lock = RLock()
+
+
+def _only_one(key: Any, make: Callable[..., Any], *args: Any) -> Any:
+    found = _tokens.get(key)
+    if found is None:
+        with _lock:
+            found = _tokens.get(key)
+            if found is None:
+                found = _tokens[key] = make(*args)
+    return found
+
+
 def content_token(tree: PyTreeDef) -> Content:
     """The token of a structure in a variable."""
-    return Content(tree)
+    token: Content = _only_one((Content, tree), Content, tree)
+    return token
 
 
-@cache
 def branch_token(tree: PyTreeDef) -> Branch:
     """The token of one level of a container."""
-    return Branch(tree)
+    token: Branch = _only_one((Branch, tree), Branch, tree)
+    return token
 
 
-@cache
+@lru_cache(maxsize=1024)
 def sequence_token(kind: type, size: int) -> Branch:
     """The token of a list or tuple."""
     return branch_token(tree_structure(kind([0] * size)))
-
-
-_of_types: WeakKeyDictionary[type, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def node_token(kind: type, names: tuple[Any, ...], metadata: Any = None) -> NodeToken:
@@ -188,10 +201,9 @@ def node_token(kind: type, names: tuple[Any, ...], metadata: Any = None) -> Node
     Raises:
         TypeError: the metadata cannot be hashed.
     """
-    tokens = _of_types.setdefault(kind, {})
-    token: NodeToken = tokens.get((names, metadata)) or tokens.setdefault(
-        (names, metadata), NodeToken(kind, names, metadata)
-    )
+    # By identity: a class has its own tokens, and a key that had the class would keep both.
+    key = (NodeToken, id(kind), names, metadata)
+    token: NodeToken = _only_one(key, NodeToken, kind, names, metadata)
     return token
 
 
@@ -201,9 +213,9 @@ def variable_token(kind: type, metadata: tuple[tuple[str, Any], ...]) -> Variabl
     Raises:
         TypeError: the metadata cannot be hashed.
     """
-    tokens = _of_types.setdefault(kind, {})
-    key = (metadata, tuple([type(value) for _, value in metadata]))  # 1 is not True
-    token: VariableToken = tokens.get(key) or tokens.setdefault(key, VariableToken(kind, metadata))
+    types = tuple([type(value) for _, value in metadata])  # 1 is not True
+    key = (VariableToken, id(kind), metadata, types)
+    token: VariableToken = _only_one(key, VariableToken, kind, metadata)
     return token
 
 

@@ -32,7 +32,7 @@ from bindax_nnx.errors import CheckpointError
 from bindax_nnx.functional import update
 from bindax_nnx.graph import iter_variables
 from bindax_nnx.object import Object
-from bindax_nnx.safetensors import decode, encode, write_atomically
+from bindax_nnx.safetensors import decode, encode, read_file, write_atomically
 from bindax_nnx.shards import (
     VERSION,
     StoredArray,
@@ -234,7 +234,7 @@ def _read(path: Path) -> tuple[Mapping[str, Array | StoredArray], dict[str, Any]
     file = path / _FILE if path.is_dir() else path
     if not file.exists():
         raise CheckpointError(f"there is no checkpoint at {path}.")
-    arrays, about = decode(file.read_bytes(), str(file))
+    arrays, about = decode(read_file(file), str(file))
     if about.get("format") != "bindax_nnx":
         return arrays, {name: {"dtype": x.dtype.name} for name, x in arrays.items()}
     if not about.get("version", "").isdigit() or int(about["version"]) > VERSION:

@@ -97,6 +97,8 @@ def is_reference(value: Any) -> bool:
     kind = type(value)
     known = _reference_types.get(kind)
     if known is None:
+        if len(_reference_types) > 4096:
+            _reference_types.clear()
         known = issubclass(kind, (Object, Variable, State)) or find_foreign(kind) is not None
         _reference_types[kind] = known
     return known

@@ -114,7 +114,19 @@ def load_safetensors(path: str | os.PathLike[str]) -> dict[str, Array]:
     Raises:
         CheckpointError: the file is none of this format, or was cut off.
     """
-    return decode(Path(path).read_bytes(), str(path))[0]
+    return decode(read_file(Path(path)), str(path))[0]
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a regular file."""
+    _require_file(path)
+    return path.read_bytes()
+
+
+def _require_file(path: Path) -> None:
+    """Raise for pipes and devices, whose reading may never end."""
+    if path.exists() and not path.is_file():
+        raise CheckpointError(f"{path} is no regular file.")
 
 
 def decode(content: bytes, name: str) -> tuple[dict[str, Array], dict[str, str]]:
@@ -126,6 +138,7 @@ def decode(content: bytes, name: str) -> tuple[dict[str, Array], dict[str, str]]
 
 def map_file(path: Path) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
     """The arrays of a file and its metadata; what nobody looks at is not read."""
+    _require_file(path)
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
             raise CheckpointError(f"{path} is no safetensors file: it is empty.")

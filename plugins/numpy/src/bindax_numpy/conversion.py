@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Tracer, is_value, typeof
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
 from bindax_lax_basic import copy as lax_copy
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
@@ -74,16 +75,22 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Args:
         x: an array with a method ``__dlpack__``; of a device it is copied to the host first.
         device: where the result is to be.
-        copy: None or True: elements are always copied, as others may write to theirs.
+        copy: False for an array of bindax itself, which is taken as it is. Elements of others are
+            always copied, as they may write to theirs.
 
     Raises:
-        ValueError: where ``copy`` is False.
+        ValueError: where ``copy`` is False for an array of another library.
 
     >>> jnp.from_dlpack(np.array([1.0, 2.0]))
     Array([1., 2.], dtype=float64)
     """
     if copy is False:
-        raise ValueError("from_dlpack always copies, as others may write to their arrays.")
+        if isinstance(x, Array) and not is_extended(x.dtype):
+            return placed("from_dlpack", convert(x, typeof(x).dtype, False), device)
+        raise ValueError(
+            "from_dlpack always copies arrays of other libraries, as they may write to them: "
+            "leave out copy=False."
+        )
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise TypeError(
             f"from_dlpack takes an array with __dlpack__ and __dlpack_device__, but got {x!r:.60} "
@@ -159,7 +166,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Tell whether values of one dtype can be converted to another one.
 
     Args:
-        from_: a dtype, or an array.
+        from_: a dtype, an array or the type of one.
         to: a dtype.
         casting: "no" for the same dtype only, "safe" where no value is lost, "same_kind" also to
             narrower ones of one kind, "unsafe" always.
@@ -167,7 +174,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     >>> jnp.can_cast(jnp.int32, jnp.float32), jnp.can_cast(jnp.int8, jnp.float32)
     (False, True)
     """
-    own = typeof(from_).dtype if hasattr(from_, "shape") else named_dtype(from_)
+    own = lax.dtype(from_) if hasattr(from_, "shape") else named_dtype(from_)
     return bool(np.can_cast(own, named_dtype(to), casting))  # type: ignore[arg-type]
 
 

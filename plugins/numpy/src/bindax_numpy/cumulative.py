@@ -267,7 +267,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
         width = diff(places, axis=0 if typeof(places).ndim == 1 else place)
         if typeof(places).ndim == 1:
             width = reshape(width, (-1, *(1,) * (ndim - 1 - place)))
-    return 0.5 * sum(width * (left + right), place)
+    return 0.5 * sum(width * (left + right), place - ndim)
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Array:

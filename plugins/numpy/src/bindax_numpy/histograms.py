@@ -12,7 +12,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import convert, static_int
+from bindax_lax_basic.extend import convert, larger, static_int
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import clip, maximum
 from bindax_numpy.comparison import where
@@ -48,7 +48,8 @@ def bincount(
         raise ValueError(f"bincount takes a vector, but got {typeof(index).str_short()}.")
     if length is None:
         greatest = max(index, initial=-1) + 1 if typeof(index).size else 0
-        size = sorted((static_size("bincount", greatest, None, "length"), int(minlength)))[-1]
+        least = static_int("bincount", "minlength", minlength)
+        size = larger(static_size("bincount", greatest, None, "length"), least)
     else:
         size = static_int("bincount", "length", length)
     counted = 1 if weights is None else strong_operand("bincount", weights)

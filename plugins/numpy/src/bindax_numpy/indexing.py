@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, typeof
+from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
@@ -295,15 +295,20 @@ def _zero_like(x: Any) -> Any:
 
 
 def trace(
-    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
+    a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
 ) -> Array:
-    """The sums of diagonals; arguments as for ``diagonal``.
+    """The sums of diagonals; arguments as for ``diagonal``, but the offset may be traced.
 
     >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
     Array(5, dtype=int32)
     """
     refuse_out("trace", out)
-    return sum(diagonal(a, offset, axis1, axis2), -1, dtype)
+    if isinstance(offset, Tracer):
+        x = moveaxis(array_operand("trace", a), (axis1, axis2), (-2, -1))
+        rows, columns = (np.arange(n, dtype=np.int32) for n in typeof(x).shape[-2:])
+        chosen = lax.eq(convert(offset, np.dtype(np.int32), False), columns - rows[:, None])
+        return sum(x, (-2, -1), dtype, where=chosen)
+    return sum(diagonal(a, static_int("trace", "offset", offset), axis1, axis2), -1, dtype)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False) -> Array:

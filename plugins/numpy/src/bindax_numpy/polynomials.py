@@ -24,6 +24,7 @@ from bindax_numpy.joining import concatenate, stack
 from bindax_numpy.linalg import eigvals, inv, lstsq
 from bindax_numpy.moving import roll
 from bindax_numpy.products import convolve
+from bindax_numpy.ranges import arange
 from bindax_numpy.reductions import cumsum, sum
 from bindax_numpy.reshaping import atleast_1d, ravel
 from bindax_numpy.searching import flatnonzero
@@ -149,8 +150,9 @@ def polyder(p: Any, m: int = 1) -> Array:
     if not order:
         return factors
     powers = np.arange(n - 1, -1, -1, dtype=np.float64)
-    scale = np.prod([powers - j for j in range(order)], axis=0)[: max(n - order, 0)]
-    return factors[: max(n - order, 0)] * scale.astype(typeof(factors).dtype)
+    kept = max(n - order, 0)
+    scale = np.prod([powers[:kept] - j for j in range(min(order, n))], axis=0)
+    return factors[:kept] * scale.astype(typeof(factors).dtype)
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
@@ -177,11 +179,14 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
         typeof(factors).dtype if k is None else result_type(factors, constants)
     )
     out, constants = convert(factors, dtype, False), convert(constants, dtype, False)
-    for j in range(order):
-        powers = np.arange(typeof(out).size, 0, -1).astype(dtype)
-        one = constants[j : j + 1] if typeof(constants).size > 1 else constants
-        out = concatenate([out / powers, one])
-    return out
+    if not order:
+        return out
+    # A power is multiplied by each integer that its exponent takes on the way.
+    steps = np.arange(order, dtype=np.float64)
+    scale = np.prod(np.arange(typeof(out).size, 0, -1)[:, None] + steps, axis=1)
+    with np.errstate(over="ignore"):
+        factorials = np.cumprod(np.maximum(steps, 1))[::-1]
+    return concatenate([out / scale.astype(dtype), constants / factorials.astype(dtype)])
 
 
 def poly(seq_of_zeros: Any) -> Array:
@@ -279,10 +284,11 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     count = static_int("vander", "N", typeof(v).size if N is None else N)
     if count < 0:
         raise ValueError(f"vander: N must not be negative, but it is {count}.")
-    columns = [v**i for i in range(count)]
-    if not columns:
-        return zeros((typeof(v).size, 0), typeof(v).dtype)
-    return stack(columns if increasing else columns[::-1], 1)
+    dtype = typeof(v).dtype
+    powers = convert(
+        arange(count), dtype if dtypes.is_integer(dtype) else np.dtype(np.int32), False
+    )
+    return v[:, None] ** (powers if increasing else powers[::-1])
 
 
 def polyfit(

@@ -261,7 +261,11 @@ def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: Any) -> Any:
     """Compare the column minus the row of each element of a matrix with ``k``."""
     shape = static_ints(name, "N and M", (rows, rows if columns is None else columns))
     row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (0, 1))
-    offset = np.int32(static_int(name, "k", k)) if isinstance(k, int) else _offset(name, k)
+    if isinstance(k, int | np.integer):
+        # Diagonals outside of the matrix are all the same, however far away they are.
+        offset: Any = np.int32(min(max(static_int(name, "k", k), -shape[0]), shape[1]))
+    else:
+        offset = _offset(name, k)
     return compare(column - row, offset)
 
 

@@ -4,12 +4,14 @@ A collective takes two operands: what each element contributes, and the element'
 axis. The index is mapped by the ``vmap`` that names the axis, and by no other; that is how the
 batching rule knows its own axis from others. Parameters: ``axis_name``, ``size``, ``mesh`` (names
 and sizes of all axes of the devices of a ``shard_map``; None under ``vmap``), ``axis_index_groups``
-(a tuple of tuples, or None) and what the operation needs.
+(a tuple of tuples, or None) and what the operation needs. One that acts across several axes at
+once takes an index for each; its ``axis_name`` is a tuple, and its ``size`` that of all together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -50,6 +52,7 @@ def collective(
     transpose: Rule,
     lowered: Callable[..., Any],
     unmapped: Evaluation | None = None,
+    composed: Callable[..., Any] | None = None,
 ) -> Primitive:
     """A primitive across a named axis.
 
@@ -63,26 +66,30 @@ def collective(
             ``groups`` are the numbers of those that take part together.
         unmapped: the operation on one value that all elements contribute; by default it is
             repeated.
+        composed: ``(value, *indices, **params) -> value``, the operation across several axes, made
+            of operations across one each.
     """
 
     def batched(
         axis_size: int, operands: Sequence[Any], dims: Sequence[Dim], **params: Any
     ) -> tuple[Any, Dim]:
-        (x, index), (dim, index_dim) = operands, dims
-        if (
-            index_dim is None and dim is not None
-        ):  # another axis: it goes to the front, out of the way
+        (x, *indices), (dim, *index_dims) = operands, dims
+        own = any(index_dim is not None for index_dim in index_dims)
+        if dim is not None and not own:  # another axis: it goes to the front, out of the way
             params = {k: v + 1 if k == "axis" else v for k, v in params.items()}
             x = operations_for(typeof(x)).move_axis(x, dim, 0)
-            return made.bind(x, index, **params), 0
+            return made.bind(x, *indices, **params), 0
+        if composed is not None and len(indices) > 1:
+            function = partial(composed, **params)
+            return vmap(function, in_axes=tuple(dims), axis_size=axis_size)(*operands), 0
         if dim is None and unmapped is not None:
             return unmapped(x, **params)
         return _along_axis(evaluate, in_front(x, dim, axis_size), params)
 
-    def lowering(ctx: LoweringContext, x: Any, index: Any, **params: Any) -> Any:
+    def lowering(ctx: LoweringContext, x: Any, *indices: Any, **params: Any) -> Any:
         return lowered(ctx, x, device_groups(name, **params), **params)
 
-    def type_of(x: Any, index: Any, **params: Any) -> Any:
+    def type_of(x: Any, *indices: Any, **params: Any) -> Any:
         return x.update(shape=shape_of(x.shape, **params))
 
     made = primitive(
@@ -110,14 +117,18 @@ def linear_jvp(
     made: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
 ) -> tuple[Any, Any]:
     """The derivative of an operation that is linear in what the elements contribute."""
-    (x, index), (t, _) = primals, tangents
-    out = made.bind(x, index, **params)
-    return out, Zero.like(out) if type(t) is Zero else made.bind(t, index, **params)
+    (x, *indices), t = primals, tangents[0]
+    out = made.bind(x, *indices, **params)
+    return out, Zero.like(out) if type(t) is Zero else made.bind(t, *indices, **params)
 
 
 def transposed(bind: Callable[..., Any]) -> Rule:
-    """The transpose rule from a function of the cotangent, the index and the parameters."""
-    return rules.transpose(lambda ct, x, index, **params: [bind(ct, index, **params), None])
+    """The transpose rule from a function of the cotangent, the indices and the parameters."""
+
+    def rule(ct: Any, x: Any, *indices: Any, **params: Any) -> list[Any]:
+        return [bind(ct, *indices, **params), *[None] * len(indices)]
+
+    return rules.transpose(rule)
 
 
 def in_front(x: Any, dim: Dim, size: int) -> Any:
@@ -152,7 +163,7 @@ def rows(x: Any, indices: np.ndarray[Any, Any]) -> Any:
 
 
 def names_of(axis_name: Any) -> tuple[Any, ...]:
-    """The names of an equation: one, or those of a merged one."""
+    """The names of an equation: one, or those of an exchange across several axes."""
     return axis_name if type(axis_name) is tuple else (axis_name,)
 
 

@@ -103,6 +103,8 @@ def _with_axes(args: Any, kwargs: Any, in_axes: Any, static: set[int]) -> tuple[
 
 def _mesh(size: int, devices: Sequence[Any] | None, name: Hashable) -> Mesh:
     found = list(all_devices() if devices is None else devices)
+    if size == 0:
+        raise ValueError("pmap: the mapped axis has size 0, which is for no device; use vmap.")
     if size > len(found):
         raise ValueError(
             f"pmap: the mapped axis has size {size}, but there are {len(found)} devices; use vmap, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ from bindax_parallel._collective import (
     rows,
     transposed,
 )
-from bindax_parallel.exchanges import all_gather
-from bindax_parallel.indices import axis_index, axis_size
+from bindax_parallel.exchanges import all_gather, all_gather_p
+from bindax_parallel.indices import axis_size
+from bindax_transforms import NamedAxis
 
 __all__ = ["pbroadcast", "ppermute", "ppermute_p", "pshuffle"]
 
@@ -46,10 +48,7 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
     """
     axes = find_axes("ppermute", axis_name)
     pairs = _checked("ppermute", perm, axis_size(axis_name))
-    if len(axes) == 1:
-        return tree_map(lambda leaf: bind_along(ppermute_p, leaf, axes[0], perm=pairs), x)
-    sources = _sources(pairs, axis_size(axis_name))
-    return tree_map(lambda leaf: _received(leaf, axis_name, sources), x)
+    return tree_map(lambda leaf: _passed_on(leaf, axes, pairs), x)
 
 
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
@@ -122,14 +121,45 @@ def _sources(pairs: Pairs, count: int) -> np.ndarray[Any, Any]:
     return sources
 
 
-def _received(x: Any, axis_name: Any, sources: np.ndarray[Any, Any]) -> Any:
+def _passed_on(x: Any, axes: Sequence[NamedAxis], pairs: Pairs) -> Any:
+    if len(axes) == 1:
+        return bind_along(ppermute_p, x, axes[0], perm=pairs)
+    mesh = axes[0].mesh
+    if mesh is None or any(axis.mesh != mesh for axis in axes):
+        return _received(x, axes, pairs)
+    params = {
+        "axis_name": tuple(axis.name for axis in axes),
+        "size": prod(axis.size for axis in axes),
+        "mesh": mesh,
+        "axis_index_groups": None,
+        "perm": pairs,
+    }
+    return ppermute_p.bind(x, *[axis.index for axis in axes], **params)
+
+
+def _received(x: Any, axes: Sequence[NamedAxis], pairs: Pairs) -> Any:
     """The value of the element's source, from those of all."""
-    index = axis_index(axis_name)
-    everyone = all_gather(x, axis_name)
-    mine = lax.dynamic_index_in_dim(sources, index, 0, False)
+    index, everyone = axes[0].index, x
+    for axis in axes[1:]:
+        index = index * axis.size + axis.index
+    for axis in reversed(axes):
+        everyone = bind_along(all_gather_p, everyone, axis, axis=0)
+    shape = typeof(everyone).shape
+    count = prod(axis.size for axis in axes)
+    everyone = lax.reshape(everyone, (count, *shape[len(axes) :]))
+    mine = lax.dynamic_index_in_dim(_sources(pairs, count), index, 0, False)
     value = lax.dynamic_index_in_dim(everyone, lax.max(mine, np.int32(0)), 0, False)
     given = lax.broadcast_in_dim(lax.ge(mine, np.int32(0)), typeof(value).shape, ())
     return lax.select(given, value, lax.zeros_like(value))
+
+
+def _across_several(
+    x: Any, *indices: Any, axis_name: Any, mesh: Any, perm: Pairs, **params: Any
+) -> Any:
+    """The operation across the axes of a mesh where one of them is an axis of a batch."""
+    sizes = dict(mesh)
+    pairs = zip(axis_name, indices, strict=True)
+    return _received(x, [NamedAxis(name, sizes[name], i, mesh) for name, i in pairs], perm)
 
 
 def _permute(x: Any, *, size: int, perm: Pairs, **params: Any) -> tuple[Any, int]:
@@ -141,9 +171,9 @@ def _permute(x: Any, *, size: int, perm: Pairs, **params: Any) -> tuple[Any, int
     return lax.select(given, value, lax.zeros_like(value)), 0
 
 
-def _transpose(ct: Any, index: Any, *, perm: Pairs, **params: Any) -> Any:
+def _transpose(ct: Any, *indices: Any, perm: Pairs, **params: Any) -> Any:
     backwards = tuple((target, source) for source, target in perm)
-    return ppermute_p.bind(ct, index, perm=backwards, **params)
+    return ppermute_p.bind(ct, *indices, perm=backwards, **params)
 
 
 def _collective_permute(
@@ -164,5 +194,7 @@ ppermute_p: Primitive = collective(
     linear_jvp,
     transposed(_transpose),
     _collective_permute,
+    composed=_across_several,
 )
-"""The value of another element. Parameter ``perm``: pairs (source, destination)."""
+"""The value of another element. Operands: an array, and the index along each axis. Parameter
+``perm``: pairs (source, destination)."""

@@ -331,7 +331,7 @@ class XlaBackend:
         try:
             _jaxlib.block_until_ready(buffers)
         except _jaxlib.RuntimeFailure as error:
-            if any(map(_jaxlib.is_deleted, buffers)):
+            if any(map(self.is_deleted, buffers)):
                 message = "an array was waited for that was deleted or donated before."
                 raise DeletedArrayError(message) from error
             raise _failed(error) from error
@@ -351,9 +351,9 @@ class XlaBackend:
 
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was deleted or donated."""
-        from bindax_xla_backend import _jaxlib
+        from bindax_xla_backend import _parts
 
-        return _jaxlib.is_deleted(buffer)
+        return _parts.is_deleted(buffer)
 
     def devices(self) -> list[Device]:
         """The devices that programs can run on."""

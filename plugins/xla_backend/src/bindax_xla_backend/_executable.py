@@ -20,7 +20,7 @@ from bindax_core.extend import (
     typeof,
     unwrapped,
 )
-from bindax_xla_backend import _inspection, _jaxlib, _pending
+from bindax_xla_backend import _inspection, _jaxlib, _parts, _pending
 from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
@@ -86,11 +86,17 @@ class Executable:
         self._callbacks = program.callbacks
         self._loaded = loaded
         self._run = loaded.execute_sharded
+        several = program.layout is not None and len(program.layout.devices) > 1
         if program.callbacks:
-            several = program.layout is not None and len(program.layout.devices) > 1
             self._run = _pending.tracked(loaded, wait=program.has_effects or several)
-            self._run = self._all_or_nothing(self._run, program.layout) if several else self._run
+            if several:
+                self._run = _pending.after_others(self._run)
+                self._run = self._all_or_nothing(self._run, program.layout)
+        elif several and backend.platform == "cpu" and _inspection.exchanges_values(loaded):
+            self._run = _pending.in_turn(loaded)
         self._run = agreed(self._run, program)
+        if several:
+            self._run = _parts.on_living_buffers(self._run)
         self._constants = [
             places.constants.put(array, typeof(array), copy=True) for array in program.constants
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bindax_xla_backend._jaxlib import _jax
@@ -46,3 +47,11 @@ def parameter_layouts(executable: Any) -> list[str]:
 def output_layouts(executable: Any) -> list[str]:
     """The layouts of the results."""
     return [str(layout) for layout in executable.get_output_layouts()]
+
+
+def exchanges_values(loaded: Any) -> bool:
+    """Tell whether the devices of a compiled program exchange values."""
+    return _EXCHANGE.search(hlo_text(loaded)) is not None
+
+
+_EXCHANGE = re.compile(r" (all-(reduce|gather|to-all)|reduce-scatter|collective-\w+)(-start)?\(")

@@ -56,7 +56,11 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
     """Where a loaded program takes its parameters, and leaves its results."""
     layout, kept, results = program.layout, program.kept, program.out_avals
     if layout is None:
-        return ProgramPlaces([backend] * len(kept), [backend] * len(results), backend)
+        left = [
+            backend if kind is None else backend.place(backend.sharding.with_memory_kind(kind))
+            for kind in program.memories
+        ]
+        return ProgramPlaces([backend] * len(kept), left, backend)
     operands = [program.in_avals[i] for i in kept]
     chosen: list[list[Any]]
     everywhere: Any
@@ -75,7 +79,10 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
             backend.place(free, committed=False) if own is None else backend.place(own)
             for own, free in zip(bound, chosen[0], strict=True)
         ],
-        [backend.place(sharding, committed=layout.committed) for sharding in chosen[1]],
+        [
+            backend.place(sharding.with_memory_kind(kind), committed=layout.committed or bool(kind))
+            for sharding, kind in zip(chosen[1], program.memories, strict=True)
+        ],
         backend.place(everywhere, committed=False),
     )
 

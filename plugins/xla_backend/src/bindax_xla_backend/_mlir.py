@@ -181,7 +181,7 @@ def quoted_bytes(data: bytes) -> str:
 
 
 def fault_behind(value: Any) -> str | None:
-    """What is not valid about the operation that a value is a result of; None if nothing is."""
+    """The fault of the operation that a value is a result of; None if it is valid."""
     if isinstance(value.owner, ir.Block):
         return None
     try:

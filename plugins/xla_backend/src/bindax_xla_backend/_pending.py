@@ -1,6 +1,9 @@
-"""Executions whose host callbacks may still run; the process must not end before they have.
+"""Executions that have not ended, where others must wait for them.
 
-An interpreter that ends while XLA is about to call into it aborts.
+An interpreter that ends while XLA is about to call into it aborts: so the process does not end
+before host callbacks have run. Of two programs whose devices exchange values, CPUs can start one
+on some of their threads and the other on the rest, and XLA aborts when neither gets on: so the
+second starts when the first has ended.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from bindax_xla_backend import _jaxlib
 _MOST_PENDING = 64
 
 _tokens: deque[Any] = deque()
+_running: list[Any] = []
+_turn = threading.Lock()
 _state = threading.local()
 
 
@@ -42,6 +47,34 @@ def tracked(loaded: Any, *, wait: bool) -> Callable[[Sequence[Any]], Any]:
         return results
 
     return run
+
+
+def in_turn(loaded: Any) -> Callable[[Sequence[Any]], Any]:
+    """A function that starts executions of a program, each when those before have ended."""
+
+    def run(buffers: Sequence[Any]) -> Any:
+        results, token = _jaxlib.run_with_token(loaded, buffers)
+        _running.append(token)
+        return results
+
+    return after_others(run)
+
+
+def after_others(run: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
+    """A function that runs a program when those that were started ``in_turn`` have ended.
+
+    In a host callback it runs at once: the program that called that has not ended.
+    """
+
+    def waiting(buffers: Sequence[Any]) -> Any:
+        if getattr(_state, "in_callback", 0):
+            return run(buffers)
+        with _turn:
+            while _running:
+                _wait(_running.pop())
+            return run(buffers)
+
+    return waiting
 
 
 def barrier() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bindax_core.extend import BackendError, ShapedArray, float0
 from bindax_core.sharding import Sharding
-from bindax_xla_backend import _jaxlib, _partitions
+from bindax_xla_backend import _jaxlib, _partitions, _parts
 from bindax_xla_backend._types import element_type, storage_dtype
 
 if TYPE_CHECKING:
@@ -81,14 +81,18 @@ class DevicePlace:
 
     def assemble(self, aval: ShapedArray, buffers: Sequence[Any]) -> Any:
         """One buffer of those of the devices of this process, in the order of the devices."""
-        return _partitions.put_parts(buffers, _stored(aval), self.raw(aval.ndim))
+        made = _partitions.put_parts(buffers, _stored(aval), self.raw(aval.ndim))
+        _parts.note_parts(made, [x for x in buffers if not isinstance(x, np.ndarray)])
+        return made
 
     def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
         """The devices of this process, each with the buffer of its part."""
         local = [device for device in self.sharding.device_assignment if device.is_local]
         if self.sharding.num_devices == 1:
             return [(local[0], buffer)]
-        return list(zip(local, _partitions.single_buffers(buffer), strict=True))
+        parts = _partitions.single_buffers(buffer)
+        _parts.note_parts(buffer, parts)
+        return list(zip(local, parts, strict=True))
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
         """A buffer in the same place with memory of its own."""

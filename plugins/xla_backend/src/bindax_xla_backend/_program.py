@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
-from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding
+from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, Space
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback
 from bindax_xla_backend._errors import LoweringError, excerpt
@@ -35,6 +35,7 @@ class LoweredProgram:
         layout: the devices that it is for; None for the first.
         names_meshes: whether it has attributes of Shardy.
         inspectors: what is called while it is compiled.
+        memories: for each result the kind of the memory it is left in, None for the devices' own.
     """
 
     name: str
@@ -49,6 +50,7 @@ class LoweredProgram:
     layout: Layout | None = None
     names_meshes: bool = False
     inspectors: tuple[Any, ...] = ()
+    memories: tuple[str | None, ...] = ()
 
     def text(self, *, debug_info: bool = False) -> str:
         """The module as text; without locations, programs with one text are the same."""
@@ -99,7 +101,8 @@ def _lowered(
     in_avals, out_avals = tuple(jaxpr.in_avals), tuple(jaxpr.out_avals)
     used = None if keep_unused else _used_variables(jaxpr.jaxpr)
     kept = tuple(i for i, v in enumerate(jaxpr.jaxpr.invars) if used is None or v in used)
-    aliases = _aliases(in_avals, out_avals, kept, donated)
+    memories = _memories(jaxpr.jaxpr)
+    aliases = _aliases(in_avals, out_avals, kept, donated, memories)
     constants = [np.asarray(host_constant(const)) for const in jaxpr.consts]
     # Large constants are parameters, so that the program does not depend on their values.
     hoisted = [i for i, array in enumerate(constants) if array.size > EMBEDDED_CONSTANT_SIZE]
@@ -107,18 +110,16 @@ def _lowered(
     with _mlir.Context.borrow() as context:
         builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform, layout)
         builder.expected_type = builder.type if checks_types else None
-        ctx, arguments = _open_main(
-            builder,
-            hoisted_avals,
-            [in_avals[i] for i in kept],
-            out_avals,
-            _attributes(builder, layout, hoisted_avals, [(i, in_avals[i]) for i in kept], aliases),
-        )
+        operands = {i: in_avals[i] for i in kept}
+        attributes = _attributes(builder, layout, hoisted_avals, operands, aliases)
+        types = [*hoisted_avals, *operands.values()], out_avals
+        ctx, arguments = _open_main(builder, types, attributes, memories)
         given = dict(zip(hoisted, arguments, strict=False))
         consts = [given.get(i) or ctx.constant(array) for i, array in enumerate(constants)]
         taken = dict(zip(kept, arguments[len(hoisted) :], strict=True))
         values = [taken.get(i) for i in range(len(in_avals))]
-        ctx.finish("func.return", ctx.lower(jaxpr.jaxpr, consts, values))
+        results = ctx.lower(jaxpr.jaxpr, consts, values)
+        ctx.finish("func.return", _placed(ctx, results, out_avals, memories))
         _verify(builder.module, name)
         return LoweredProgram(
             name=name,
@@ -133,22 +134,24 @@ def _lowered(
             layout=layout,
             names_meshes=bool(builder.meshes),
             inspectors=tuple(builder.inspectors),
+            memories=memories,
         )
 
 
 def _open_main(
     builder: ModuleBuilder,
-    constants: Sequence[ShapedArray],
-    operands: Sequence[ShapedArray],
-    results: Sequence[ShapedArray],
+    types: tuple[Sequence[ShapedArray], Sequence[ShapedArray]],
     attributes: Sequence[str],
+    memories: Sequence[str | None],
 ) -> tuple[LoweringContext, list[Any]]:
     """Start the function that is called from outside; gives its context and its arguments."""
+    kinds = ["{}" if kind is None else f'{{mhlo.memory_kind = "{kind}"}}' for kind in memories]
+    own = {"res_attrs": f"[{', '.join(kinds)}]"} if any(memories) else {}
     block = builder.context.function(
         builder.module,
         "main",
-        (builder.types([*constants, *operands]), builder.types(results)),
-        {"sym_visibility": '"public"', "arg_attrs": f"[{', '.join(attributes)}]"},
+        (builder.types(types[0]), builder.types(types[1])),
+        {"sym_visibility": '"public"', "arg_attrs": f"[{', '.join(attributes)}]", **own},
         builder.context.unknown_location,
     )
     return LoweringContext(builder, block), list(block.arguments)
@@ -158,7 +161,7 @@ def _attributes(
     builder: ModuleBuilder,
     layout: Layout | None,
     constants: Sequence[ShapedArray],
-    operands: Sequence[tuple[int, ShapedArray]],
+    operands: Mapping[int, ShapedArray],
     aliases: Mapping[int, int],
 ) -> list[str]:
     """For each parameter what XLA is to know of it: its sharding, and the use of its memory."""
@@ -167,7 +170,7 @@ def _attributes(
     for aval in constants:
         everywhere = NamedSharding(layout.mesh, PartitionSpec()) if layout and several else None
         made.append([_sharded(builder, everywhere, aval)] if everywhere else [])
-    for i, aval in operands:
+    for i, aval in operands.items():
         found = []
         sharding = layout.operands[i] if layout and several else None
         if sharding is not None:
@@ -182,6 +185,40 @@ def _attributes(
 
 def _sharded(builder: ModuleBuilder, sharding: Sharding, aval: ShapedArray) -> str:
     return f"sdy.sharding = {builder.meshes.sharding(sharding, aval.ndim)}"
+
+
+def _memories(jaxpr: Jaxpr) -> tuple[str | None, ...]:
+    """For each result the kind of the memory that the last ``device_put`` asks for, or None."""
+    kinds: dict[Any, str | None] = {}
+    for eqn in jaxpr.eqns:
+        inner = eqn.params.get("jaxpr")
+        if eqn.primitive.name == "sharding_constraint":
+            given = eqn.params["sharding"]
+            kind = given.value if isinstance(given, Space) else given.other_memory
+            kinds[eqn.outvars[0]] = kind
+        elif isinstance(inner, ClosedJaxpr) and len(inner.out_avals) == len(eqn.outvars):
+            kinds.update(zip(eqn.outvars, _memories(inner.jaxpr), strict=True))
+    return tuple([None if type(x) is Literal else kinds.get(x) for x in jaxpr.outvars])
+
+
+def _placed(
+    ctx: LoweringContext,
+    results: Sequence[Any],
+    avals: Sequence[ShapedArray],
+    memories: Sequence[str | None],
+) -> list[Any]:
+    """The results, with an operation that moves each that is left in another memory."""
+    placed = list(results)
+    for i, kind in enumerate(memories):
+        if kind is not None:
+            attributes = {
+                "call_target_name": '"annotate_device_placement"',
+                "has_side_effect": "true",
+                "backend_config": '""',
+                "mhlo.frontend_attributes": f'{{_xla_buffer_placement = "{kind}"}}',
+            }
+            placed[i] = ctx.op("stablehlo.custom_call", [placed[i]], [avals[i]], attributes)[0]
+    return placed
 
 
 def _verify(module: Any, name: str) -> None:
@@ -206,12 +243,14 @@ def _aliases(
     out_avals: Sequence[ShapedArray],
     kept: Sequence[int],
     donated: Sequence[bool],
+    memories: Sequence[str | None],
 ) -> dict[int, int]:
     """Pair each donated operand with the result that takes over its memory."""
     free: dict[tuple[Any, Any], list[int]] = {}
     for position in reversed(range(len(out_avals))):
         aval = out_avals[position]
-        free.setdefault((aval.shape, aval.dtype), []).append(position)
+        if memories[position] is None:
+            free.setdefault((aval.shape, aval.dtype), []).append(position)
     aliases: dict[int, int] = {}
     for i in kept:
         if i < len(donated) and donated[i]:

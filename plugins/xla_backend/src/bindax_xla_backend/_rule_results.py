@@ -1,4 +1,4 @@
-"""What lowering rules return, and the errors about it, which name the rule."""
+"""Checks of what lowering rules return; the errors name the rule."""
 
 from __future__ import annotations
 

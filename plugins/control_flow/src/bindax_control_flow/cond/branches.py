@@ -17,6 +17,7 @@ from bindax_core.extend import (
     Origin,
     PyTreeDef,
     Var,
+    config,
     describe_function,
     eval_jaxpr,
     keystr,
@@ -95,7 +96,11 @@ def _agreeing_results(
 
 
 def _common_type(avals: Sequence[Any]) -> Any:
-    """The type that all can be converted to without a promotion, or None; weak types yield."""
+    """The type that all can be converted to without a promotion, or None; weak types yield.
+
+    It is weak where all are. In the modes of JAX, types that differ in nothing else have the
+    first one's: of the false branch, or of the first of a switch.
+    """
     first = avals[0]
     if all(aval == first for aval in avals):
         return first
@@ -109,11 +114,14 @@ def _common_type(avals: Sequence[Any]) -> Any:
     # A weak dtype yields only to one of its kind: 1 does not become 1.0, nor 0.5 an integer.
     if len({is_integer(other) or kind_of(other) for other in (dtype, *weak)}) > 1:
         return None
-    return first.update(dtype=dtype, weak_type=all(aval.weak_type for aval in avals))
+    weak_type = all(aval.weak_type for aval in avals)
+    if config.enable_x64 != "explicit" and all(aval.dtype == dtype for aval in avals):
+        weak_type = first.weak_type  # as in JAX, whose modes these are
+    return first.update(dtype=dtype, weak_type=weak_type)
 
 
 def agreeing(programs: Sequence[ClosedJaxpr]) -> list[ClosedJaxpr]:
-    """Programs of the same shapes and dtypes, whose results are weakly typed where all are.
+    """Programs of the same shapes and dtypes, whose results agree in being weakly typed.
 
     A transformation can leave a result weakly typed in one branch alone.
     """

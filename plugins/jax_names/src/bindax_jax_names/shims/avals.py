@@ -1,7 +1,8 @@
-"""What JAX's types of arrays and primitives have and those of bindax have not."""
+"""Attributes and arguments of JAX's types of arrays, and methods of its primitives."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from bindax_core.extend import Primitive, ShapedArray
@@ -16,15 +17,20 @@ def _new(
     """A type with the arguments that JAX knows; those that say nothing here are taken."""
     if dtype is None:
         raise ValueError("ShapeDtypeStruct: dtype must not be None.")
+    if sharding is not None and sharding == _nowhere(len(shape)):
+        sharding = None  # what a type without one answered
     return _plain_new(cls, tuple(shape), dtype, weak_type, sharding=sharding)
 
 
 def _sharding(aval: ShapedArray) -> Any:
     """The sharding of a type; one that says nothing of it is over no axis of any mesh."""
-    if aval.placement is not None:
-        return aval.placement
+    return _nowhere(aval.ndim) if aval.placement is None else aval.placement
+
+
+@cache
+def _nowhere(ndim: int) -> Any:
     sharding = alias_module("jax.sharding")
-    spec = sharding.PartitionSpec(*[None] * aval.ndim)
+    spec = sharding.PartitionSpec(*[None] * ndim)
     return sharding.NamedSharding(sharding.AbstractMesh((), ()), spec)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from bindax_core import config as settings
+from bindax_core.errors import BackendError
 
 _SAME = {
     "jax_debug_nans": "debug_nans",
@@ -24,6 +27,7 @@ _SAME = {
     "jax_threefry_partitionable": "threefry_partitionable",
     "jax_transfer_guard_host_to_device": "transfer_guard_host_to_device",
     "jax_transfer_guard_device_to_host": "transfer_guard_device_to_host",
+    "jax_num_cpu_devices": "num_cpu_devices",
 }
 """Settings of JAX that bindax has under another name."""
 
@@ -49,7 +53,6 @@ _WITHOUT_EFFECT: dict[str, Any] = {
     "jax_custom_vjp_disable_shape_check": False,
     "jax_mutable_array_checks": True,
     "jax_vjp3": True,
-    "jax_num_cpu_devices": -1,
     "jax_exec_time_optimization_effort": 0.0,
     "jax_memory_fitting_effort": 0.0,
     "jax_pmap_shmap_merge": True,
@@ -57,6 +60,16 @@ _WITHOUT_EFFECT: dict[str, Any] = {
     "jax_host_callback_legacy": False,
 }
 """Settings of JAX that are kept and read back, with JAX's defaults, and change nothing here."""
+
+
+def follow_environment() -> None:
+    """Have as many CPU devices as the program said in the environment before it imported JAX."""
+    count = os.environ.get("JAX_NUM_CPU_DEVICES", "")
+    flag = r"--xla_force_host_platform_device_count=(\d+)"
+    counts = [*re.findall(flag, os.environ.get("XLA_FLAGS", "")), *re.findall(r"^\d+$", count)]
+    if counts and settings.num_cpu_devices == 1:
+        with suppress(BackendError):  # devices are in use already; JAX keeps them, too
+            settings.num_cpu_devices = int(counts[-1])
 
 
 class JaxConfig:

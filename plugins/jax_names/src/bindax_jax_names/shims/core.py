@@ -20,8 +20,8 @@ from bindax_core.extend import JaxprEqn as JaxprEqn
 from bindax_core.extend import ShapedArray as ShapedArray
 from bindax_core.extend import Trace as Trace
 from bindax_core.extend import Tracer as Tracer
-from bindax_core.extend import typeof as get_aval
 from bindax_jax_names.shims._primitive import Primitive as Primitive
+from bindax_jax_names.shims.top import typeof as get_aval
 
 __all__ = [
     "AbstractValue",

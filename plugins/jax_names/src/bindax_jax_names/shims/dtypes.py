@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["TypePromotionError", "itemsize_bits", "scalar_type_of"]
-
-
-class TypePromotionError(ValueError):
-    """Dtypes cannot be promoted; raised by packages that check by themselves."""
+__all__ = ["itemsize_bits", "scalar_type_of"]
 
 
 def itemsize_bits(dtype: Any) -> int:

@@ -2,10 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+import bindax.nn.initializers as own
 from bindax_jax_names.shims._tolerant import tolerant
+
+_INITIALIZERS = ("Initializer", "ones", "zeros")
 
 
 def __getattr__(name: str) -> Any:
-    return tolerant("bindax.nn.initializers", name)
+    if name not in own.__all__ or name in _INITIALIZERS:
+        return tolerant("bindax.nn.initializers", name)
+    return _tolerant_factory(getattr(own, name))
+
+
+def _tolerant_factory(factory: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes initializers which also take the place of their result."""
+
+    @wraps(factory)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        initializer = factory(*args, **kwargs)
+
+        @wraps(initializer)
+        def filled(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+            return initializer(key, shape, *([] if dtype is None else [dtype]))
+
+        return filled
+
+    return made

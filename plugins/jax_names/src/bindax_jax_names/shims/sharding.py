@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
 
-import bindax
-from bindax.sharding import AbstractMesh, Mesh, get_mesh
-from bindax.sharding import use_mesh as use_abstract_mesh
+from bindax.sharding import AbstractMesh, Mesh, get_mesh, set_mesh
+from bindax.sharding import reshard as reshard
 
 __all__ = ["get_abstract_mesh", "reshard", "use_abstract_mesh"]
 
@@ -17,6 +16,17 @@ def get_abstract_mesh() -> AbstractMesh:
     return AbstractMesh((), ()) if mesh is None else mesh.abstract_mesh
 
 
-def reshard(xs: Any, out_shardings: Any) -> Any:
-    """The arrays, laid as the shardings say."""
-    return bindax.device_put(xs, out_shardings)
+def use_abstract_mesh(mesh: AbstractMesh) -> AbstractContextManager[None]:
+    """The mesh at work inside of a ``with`` block: none, or the one that is there already.
+
+    Raises:
+        ValueError: for a mesh of other axes; the alias needs to know its devices.
+    """
+    if mesh.empty:
+        return set_mesh(None)
+    if get_abstract_mesh().shape_tuple != mesh.shape_tuple:
+        raise ValueError(
+            f"use_abstract_mesh: {mesh!r} is not the mesh at work, {get_mesh()!r}; name one with "
+            f"devices by jax.set_mesh."
+        )
+    return nullcontext()

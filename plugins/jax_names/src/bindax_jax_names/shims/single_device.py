@@ -7,9 +7,19 @@ from contextlib import contextmanager
 from typing import Any
 
 import bindax
+from bindax import memory as memory
 from bindax_jax_names.shims.sharding import reshard as reshard
 
-__all__ = ["Device", "Ref", "host_count", "host_id", "new_ref", "process_indices", "reshard"]
+__all__ = [
+    "Device",
+    "Ref",
+    "host_count",
+    "host_id",
+    "memory",
+    "new_ref",
+    "process_indices",
+    "reshard",
+]
 
 
 class _DeviceType(type):

@@ -9,7 +9,8 @@ from typing import Any
 
 import bindax
 from bindax_jax_names.shims._arguments import ignoring
-from bindax_jax_names.shims.config import JaxConfig
+from bindax_jax_names.shims.config import JaxConfig, follow_environment
+from bindax_jax_names.shims.staging import make_jaxpr
 
 __all__ = [
     "checkpoint",
@@ -23,11 +24,13 @@ __all__ = [
     "make_jaxpr",
     "pmap",
     "remat",
+    "typeof",
     "value_and_grad",
     "vjp",
     "vmap",
 ]
 
+follow_environment()
 config = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
@@ -35,6 +38,11 @@ _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
     """Have ``PRNGKey`` make keys with a dtype of their own inside a ``with`` block."""
     return config.override("jax_enable_custom_prng", new_val)
+
+
+def typeof(x: Any) -> Any:
+    """The type of an operand; a ``ShapeDtypeStruct`` is one itself."""
+    return x if isinstance(x, bindax.ShapeDtypeStruct) else bindax.typeof(x)
 
 
 def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
@@ -84,4 +92,3 @@ linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
 vjp = ignoring(bindax.vjp, "reduce_axes")
 checkpoint = ignoring(bindax.checkpoint, "concrete")
 remat = checkpoint
-make_jaxpr = ignoring(bindax.make_jaxpr, "axis_env")

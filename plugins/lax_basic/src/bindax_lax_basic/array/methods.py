@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bindax_core import device_put
 from bindax_core.extend import typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array import reductions
@@ -42,11 +43,20 @@ def _order_argument(name: str, order: Any) -> bool:
     return bool(order == "F")
 
 
-def reshape(self: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
+def reshape(
+    self: Any,
+    *shape: Any,
+    order: str = "C",
+    copy: bool | None = None,
+    out_sharding: Any = None,
+) -> Any:
     """The elements, in order, in another shape; one size may be -1, which means what is left.
 
-    With the order "F" the first axis is counted first.
+    With the order "F" the first axis is counted first. ``out_sharding`` says how the result lies on
+    devices, as for ``device_put``.
     """
+    if out_sharding is not None:
+        return device_put(reshape(self, *shape, order=order, copy=copy), out_sharding)
     if _order_argument("reshape", order):
         sizes = static_ints("reshape", "shape", shape[0] if len(shape) == 1 else shape)
         return _reversed(reshape(_reversed(self), tuple(reversed(sizes))))

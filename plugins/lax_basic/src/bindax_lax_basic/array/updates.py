@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from bindax_core import device_put
 from bindax_core.extend import Primitive, Tracer, api_boundary, config, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.index_parsing import parse_index
@@ -69,6 +70,7 @@ class IndexedUpdate:
       default ``get`` reads the nearest element, and updates there are dropped.
     * ``indices_are_sorted``, ``unique_indices``: promises that may help a compiler.
     * ``wrap_negative_indices``: whether negative positions count from the end.
+    * ``out_sharding``: how the result lies on devices, as for ``device_put``.
 
     Where a position occurs several times, ``add``, ``multiply``, ``min``, ``max`` and the like
     apply each of its updates; of several ``set`` one stays, and ``apply`` computes it once. Values
@@ -93,6 +95,7 @@ class IndexedUpdate:
         mode: Any = None,
         fill_value: Any = None,
         wrap_negative_indices: bool = True,
+        out_sharding: Any = None,
     ) -> Any:
         """The elements; ``x[index]`` with a say in what is read out of bounds.
 
@@ -103,6 +106,7 @@ class IndexedUpdate:
             fill_value: a scalar that is read out of bounds with ``mode="fill"``; by default nan
                 for floats, the least value of signed and the greatest of unsigned integers.
             wrap_negative_indices: whether negative positions count from the end.
+            out_sharding: how the result lies on devices, as for ``device_put``.
 
         >>> import numpy as np
         >>> from bindax_core import Array
@@ -116,7 +120,8 @@ class IndexedUpdate:
         indexer = build_indexer(parse_index(self._index, shape), shape, wrap=wrap_negative_indices)
         chosen = CLIP if mode is None else GatherScatterMode.from_any(mode)
         promises = indices_are_sorted, unique_indices
-        return take_indexed(self._array, indexer, chosen, fill_value, *promises)
+        taken = take_indexed(self._array, indexer, chosen, fill_value, *promises)
+        return _laid(taken, out_sharding)
 
     @api_boundary
     def set(self, values: Any, **options: Any) -> Any:
@@ -192,6 +197,7 @@ class IndexedUpdate:
         >>> Array.from_numpy(np.arange(3.0)).at[1:].apply(lambda v: v * v)
         Array([0., 1., 4.], dtype=float64)
         """
+        out_sharding = options.pop("out_sharding", None)
         indexer, params = self._plan(**options)
         taken = take_indexed(self._array, indexer, CLIP, None)
         values = func(taken)
@@ -200,7 +206,7 @@ class IndexedUpdate:
                 f"x.at[...].apply takes an elementwise function, but for "
                 f"{typeof(taken).str_short()} it gave {typeof(values).str_short()}."
             )
-        return _scattered(scatter_p, self._array, values, indexer, params)
+        return _laid(_scattered(scatter_p, self._array, values, indexer, params), out_sharding)
 
     # ------------------------------------------------------------------------------------------
 
@@ -222,14 +228,21 @@ class IndexedUpdate:
             "mode": GatherScatterMode.from_any(mode),
         }
 
-    def _update(self, which: Primitive, values: Any, **options: Any) -> Any:
+    def _update(
+        self, which: Primitive, values: Any, out_sharding: Any = None, **options: Any
+    ) -> Any:
         indexer, params = self._plan(**options)
-        return _scattered(which, self._array, values, indexer, params)
+        return _laid(_scattered(which, self._array, values, indexer, params), out_sharding)
 
     def _of_ones(self, values: Any, options: dict[str, Any]) -> Any:
         """Divisors or exponents of the whole array: ones, but for the elements."""
         ones = IndexedUpdate(ones_like(self._array), self._index)
         return ones._update(scatter_mul_p, values, **options)
+
+
+def _laid(x: Any, sharding: Any) -> Any:
+    """An array as a sharding lays it on devices, if there is one."""
+    return x if sharding is None else device_put(x, sharding)
 
 
 def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

@@ -193,6 +193,8 @@ def dtype(x: Any) -> DType:
     """
     if type(x) in (bool, int, float, complex):
         x = type(x)
+    if isinstance(x, ShapedArray):
+        return x.dtype
     return dtypes.canonical_dtype(x) if isinstance(x, (str, type, np.dtype)) else typeof(x).dtype
 
 

@@ -174,7 +174,8 @@ def axis_argument(name: str, axis: Any, ndim: int, argument: str = "axis") -> in
     """One axis, counted from the end when negative, within the bounds of ``ndim`` axes."""
     i = axis if type(axis) is int else static_int(name, argument, axis)
     if not -ndim <= i < ndim:
-        raise ValueError(
+        # A ValueError, as in JAX, and an IndexError, as the array API standard asks.
+        raise np.exceptions.AxisError(
             f"{name}: {argument} {i} is out of bounds for an operand with {ndim} axes; "
             f"legal are {-ndim} to {ndim - 1}."
             if ndim

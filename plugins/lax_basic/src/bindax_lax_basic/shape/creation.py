@@ -174,7 +174,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     """An array like another one, with all elements equal.
 
     Args:
-        x: the array whose shape, dtype and weak type are taken.
+        x: the array, or its type, whose shape, dtype and weak type are taken.
         fill_value: a scalar.
         dtype: another dtype.
         shape: another shape.
@@ -182,7 +182,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     >>> full_like(np.zeros(2, np.float32), 3)
     Array([3., 3.], dtype=float32)
     """
-    aval = typeof(x)
+    aval = x if isinstance(x, ShapedArray) else typeof(x)
     weak = dtype is None and aval.weak_type
     wanted = aval.dtype if dtype is None else dtypes.canonical_dtype(dtype)
     sizes = aval.shape if shape is None else shape_argument("full_like", shape)

@@ -8,6 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bindax_core.extend import (
     Array,
     Primitive,
@@ -193,7 +195,7 @@ def expand_dims(array: Any, dimensions: Any) -> Array:
     places = static_ints("expand_dims", "dimensions", dimensions)
     rank = len(shape) + len(places)
     if any(not -rank <= place < rank for place in places):
-        raise ValueError(
+        raise np.exceptions.AxisError(
             f"expand_dims: dimensions {places} must be axes of the result, which has {rank}, but "
             f"the operand is {typeof(array).str_short()}."
         )

@@ -50,8 +50,7 @@ def vmap(
     >>> import numpy as np
     >>> from bindax_nnx import Module, Param
     >>> class Scale(Module):
-    ...     def __init__(self, factor):
-    ...         self.factor = Param(factor)
+    ...     def __init__(self, factor): self.factor = Param(factor)
     >>> stack = vmap(Scale)(np.arange(3.0))
     >>> stack.factor.shape
     (3,)
@@ -71,14 +70,8 @@ def vmap(
         _check_sizes(call, entry, axis_size)
         flat, exits = _on_flat_lists(call, entry, out_axes, metadata)
         dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
-        mapped = bindax_transforms.vmap(
-            flat,
-            in_axes=(dims,),
-            out_axes=exits,
-            axis_name=axis_name,
-            axis_size=axis_size,
-            spmd_axis_name=spmd_axis_name,
-        )
+        names = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
+        mapped = bindax_transforms.vmap(flat, (dims,), exits, axis_size=axis_size, **names)
         return call.finish(_run(call, mapped))
 
     return batched

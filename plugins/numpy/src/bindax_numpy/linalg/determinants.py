@@ -84,7 +84,8 @@ def _cofactors(x: Any) -> Any:
     """The derivatives of determinants by the elements of the matrices."""
     pivots = absolute(diagonal(lax_linalg.lu(lax.stop_gradient(x))[0], 0, -2, -1))
     info: Any = finfo(pivots.dtype)  # type: ignore[no-untyped-call]
-    regular = all(pivots > max(pivots, -1, keepdims=True) * (float(info.eps) * pivots.shape[-1]))
+    largest = max(pivots, -1, keepdims=True, initial=0.0)
+    regular = all(pivots > largest * (float(info.eps) * pivots.shape[-1]))
     return control_flow.cond(regular, _regular_cofactors, _singular_cofactors, x)
 
 

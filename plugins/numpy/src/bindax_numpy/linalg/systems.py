@@ -174,8 +174,8 @@ def lstsq(
         )
     if rcond is None:
         rcond = _largest(left.shape) * _rounding(x)
-    elif rcond < 0:
-        rcond = _rounding(x)
+    else:
+        rcond = where(rcond < 0, _rounding(x), rcond)
     u, s, vh = svd(x, full_matrices=False)
     kept = s > rcond * max(s, keepdims=True, initial=0.0)
     inverse = convert(where(kept, 1 / where(kept, s, 1.0), 0.0), left.dtype, False)

@@ -65,6 +65,8 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
 def _complex_form(T: Any, Z: Any) -> tuple[Any, Any]:
     """Rotate what is below the diagonal away, from the last row up."""
     n, accuracy = T.shape[0], epsilon(jnp.real(T))
+    if n < 2:  # nothing is below the diagonal
+        return T, Z
 
     def step(i: Any, state: Any) -> Any:
         T, Z = state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial, wraps
@@ -210,8 +211,7 @@ def vmap(
     Array([0., 2., 4.], dtype=float64)
     """
     check_function("vmap", "fun", fun)
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)
+    in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     mesh_axes = mesh_axes_tuple(spmd_axis_name)
     if not isinstance(axis_name, Hashable):
         raise TypeError(f"vmap: axis_name must be hashable, such as a text, but is {axis_name!r}.")
@@ -232,13 +232,12 @@ def vmap(
         origin, axis = Origin("vmap", fun), AxisData(size, axis_name, mesh_axes)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
         outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
-        tree = out_tree()
-        wanted = _flat_axes(out_axes, tree, "out_axes")
+        wanted = _flat_axes(out_axes, out_tree(), "out_axes")
         moved = [
             as_array(_placed(size, d, w, x, i))
             for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True))
         ]
-        return tree_unflatten(tree, moved)
+        return tree_unflatten(out_tree(), moved)
 
     return batched
 
@@ -287,6 +286,7 @@ def _axis_size(
         for i, (x, d) in enumerate(zip(operands, in_dims, strict=True))
         if d is not None
     }
+    given = _given_size(given)
     found = set(sizes.values()) | ({given} if given is not None else set())
     if len(found) == 1:
         size: Any = found.pop()
@@ -304,6 +304,18 @@ def _axis_size(
     )
     asked = f" axis_size={given} was given." if given is not None else ""
     raise ValueError(f"vmap got inconsistent sizes for array axes to be mapped: {listed}.{asked}")
+
+
+def _given_size(given: Any) -> Any:
+    if given is None or isinstance(given, Dimension):
+        return given
+    try:
+        size = operator.index(given)
+    except TypeError:
+        size = -1
+    if size < 0:
+        raise TypeError(f"axis_size of vmap must be an integer from 0 on, but it is {given!r}.")
+    return size
 
 
 class OutAxesError(ValueError):

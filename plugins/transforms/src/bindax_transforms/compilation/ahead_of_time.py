@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bindax_core.extend import (
     AbstractValue,
     BackendError,
@@ -296,7 +298,10 @@ class Compiled(_Stage):
                 f"but for static ones, which are left out: they are part of the program."
             )
         expected = self._flat_avals()
-        given = [self._function._operand_aval(x, args, kwargs) for x in leaves]
+        aval_of = self._function._operand_aval
+        typed = zip(leaves, expected, strict=True)
+        leaves = [_yielding(x, aval_of(x, args, kwargs), aval) for x, aval in typed]
+        given = [aval_of(x, args, kwargs) for x in leaves]
         if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
             named = not self._function._has_static  # a position is a parameter only then
             fun: Any = self._function._fun if named else None
@@ -314,6 +319,15 @@ class Compiled(_Stage):
             )
         outs = self._executable(*entry.consts, *leaves)
         return tree_unflatten(entry.out_tree, outs)
+
+
+def _yielding(x: Any, given: Any, expected: Any) -> Any:
+    """A number in the dtype that the program takes, where one of the two yields to the other."""
+    if given.strip_weak_type() == expected.strip_weak_type() or given.shape or expected.shape:
+        return x
+    weak = given.weak_type or expected.weak_type
+    same_kind = given.dtype.kind.replace("V", "f") == expected.dtype.kind.replace("V", "f")
+    return np.asarray(x).astype(expected.dtype) if weak and same_kind else x
 
 
 def _ask(stage: _Stage, program: Any, what: str) -> Any:

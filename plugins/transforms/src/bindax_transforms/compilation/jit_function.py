@@ -43,6 +43,7 @@ from bindax_transforms.compilation.stand_ins import abstract_arguments, sharding
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
     argument_paths,
+    check_compiler,
     check_positions,
     complete,
     donated_leaves,
@@ -422,7 +423,8 @@ def jit(
     6.0
     """
     shardings = shardings_of(in_shardings, out_shardings, device)
-    chosen = _chosen_options(compiler_options or {})
+    chosen = check_compiler(backend, compiler_options or {})
+    others = bool(keep_unused), bool(inline), backend, shardings, chosen
 
     @api_boundary
     def jitted(fun: Callable[..., Any]) -> Any:
@@ -431,23 +433,13 @@ def jit(
             positions(donate_argnums, "donate_argnums"),
             words(donate_argnames, "donate_argnames"),
         )
-        return _jitted(fun, static, donated, (keep_unused, inline, backend, shardings, chosen))
+        return _jitted(fun, static, donated, others)
 
     return jitted if fun is None else jitted(fun)
 
 
-def _chosen_options(given: Any) -> tuple[Any, ...]:
-    if not isinstance(given, Mapping):
-        raise TypeError(f"jit: compiler_options must be a dict, but it is {given!r:.60}.")
-    return tuple(sorted(given.items()))
-
-
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
-    keep_unused, inline, backend, *others = others
-    if backend is not None and not isinstance(backend, str):
-        raise TypeError(f"jit: backend must be the name of a backend, but is {backend!r:.60}.")
-    others = (bool(keep_unused), bool(inline), backend, *others)
     # As in JAX, who gives both positions and names has said it all.
     statics, donates = (x if all(x) else complete(fun, *x) for x in (static, donated))
     check_positions(fun, statics[0], donates[0])

@@ -19,14 +19,17 @@ from bindax_core.extend import (
     flatten_prefix,
     place_on,
     primitive,
+    register_text_form,
     rules,
     tree_flatten,
     tree_unflatten,
     typeof,
 )
-from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, named
+from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, Space, named
 from bindax_transforms.batching.axis_sizes import mesh_axes_of
 from bindax_transforms.staging.trace import trace_to_jaxpr
+
+register_text_form(Space)
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
@@ -64,7 +67,10 @@ def constrained(x: Any, target: Any, what: str) -> Any:
     return sharding_constraint_p.bind(x, sharding=named(target, what))
 
 
-def _impl(x: Any, *, sharding: Sharding) -> list[Any]:
+def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
+    if isinstance(sharding, Space):
+        same = (x.sharding.other_memory if isinstance(x, Array) else None) == sharding.value
+        return [as_array(x) if same else device_put(x, sharding)]
     owner = getattr(x.place, "backend", None) if isinstance(x, Array) else None
     backend = owner or find_backend()
     place = place_on(backend, sharding)
@@ -86,7 +92,7 @@ def _program(sharding: Sharding, aval: Any) -> ClosedJaxpr:
     return trace_to_jaxpr(lambda x: [moved(x)], [aval], Origin("with_sharding_constraint"))
 
 
-def _abstract_eval(x: Any, *, sharding: Sharding) -> Any:
+def _abstract_eval(x: Any, *, sharding: Sharding | Space) -> Any:
     if isinstance(sharding, NamedSharding) and len(sharding.spec) > len(x.shape):
         sharding.check(x.shape, "with_sharding_constraint: the array")
     return x
@@ -99,7 +105,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
 
 
 def _vmap(
-    axis_size: int, operands: Sequence[Any], dims: Sequence[Any], *, sharding: Sharding
+    axis_size: int, operands: Sequence[Any], dims: Sequence[Any], *, sharding: Sharding | Space
 ) -> tuple[Any, Any]:
     (x,), (dim,) = operands, dims
     if isinstance(sharding, NamedSharding):
@@ -120,12 +126,8 @@ def _transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
     return [sharding_constraint_p.bind(ct, **params)]
 
 
-def _lowering(ctx: LoweringContext, x: Any, *, sharding: Sharding) -> Any:
-    if sharding.other_memory is not None:
-        raise ValueError(
-            f"{sharding!r} is asked for inside of a program, which keeps its arrays in the "
-            f"devices' own memory; move the results with device_put where the program was called."
-        )
+def _lowering(ctx: LoweringContext, x: Any, *, sharding: Sharding | Space) -> Any:
+    # The memory concerns results of programs alone: the backend leaves them there.
     if not isinstance(sharding, NamedSharding) or sharding.mesh.size == 1:
         return x
     attributes = {"sharding": ctx.sharding(sharding, len(ctx.avals_in[0].shape))}
@@ -141,4 +143,5 @@ sharding_constraint_p = primitive(
     rules.transpose(_transpose),
     rules.lowering["stablehlo"](_lowering),
 )
-"""A value with a sharding. Parameter ``sharding``: which part lies on which device."""
+"""A value with a sharding. Parameter ``sharding``: which part lies on which device, or a ``Space``
+for the memory alone."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bindax_core import config
-from bindax_core.errors import UnexpectedTracerError
+from bindax_core.errors import CustomRuleError, UnexpectedTracerError
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -115,9 +115,9 @@ class CustomCall:
         return tangents[self.num_consts :]
 
 
-def closed_over_error(name: str) -> TypeError:
+def closed_over_error(name: str) -> CustomRuleError:
     """The error for a derivative along a value that no rule speaks of."""
-    return TypeError(
+    return CustomRuleError(
         f"differentiation with respect to a value that the {name} closes over: its rules say "
         f"how it depends on its arguments only. Pass the value as an argument."
     )
@@ -195,7 +195,7 @@ def without_tangents(call: CustomCall, main: MainTrace | None, result: Any) -> A
     """Check that a result of a function or rule depends on no value that it closes over.
 
     Raises:
-        TypeError: when it does, and ``main`` differentiates that value.
+        CustomRuleError: when it does, and ``main`` differentiates that value.
     """
     if type(result) in (list, tuple):
         return type(result)(without_tangents(call, main, x) for x in result)

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 
 from bindax_core.extend import (
+    AbstractValue,
     Jaxpr,
     Origin,
     Tracer,
@@ -74,12 +75,13 @@ def closure_convert(
     check_function("closure_convert", "fun", fun)
     leaves, in_tree = tree_flatten((example_args, {}))
     for i, x in enumerate(leaves):
-        if not is_value(x):
+        if not is_value(x) and not isinstance(x, AbstractValue):
             path = argument_names(example_args, "example_args")[i]
             raise TypeError(f"{path} of closure_convert: {unknown_type_message(x)}")
     origin = Origin("closure_convert", fun)
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
-    closed = trace_to_jaxpr(flat_function, [typeof(x) for x in leaves], origin)
+    avals = [x if isinstance(x, AbstractValue) else typeof(x) for x in leaves]
+    closed = trace_to_jaxpr(flat_function, avals, origin)
     hoisted = [_is_perturbed(x) for x in closed.consts]
     consts = [x for x, flag in zip(closed.consts, hoisted, strict=True) if flag]
     kept = [x for x, flag in zip(closed.consts, hoisted, strict=True) if not flag]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NamedTuple
 
@@ -114,6 +114,15 @@ def _positional_count(fun: Callable[..., Any]) -> int | None:
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+def check_compiler(backend: Any, options: Any) -> tuple[Any, ...]:
+    """Check the name of a backend and the options of a compiler; gives the options in order."""
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"jit: backend must be the name of a backend, but is {backend!r:.60}.")
+    if not isinstance(options, Mapping):
+        raise TypeError(f"jit: compiler_options must be a dict, but it is {options!r:.60}.")
+    return tuple(sorted(options.items()))
 
 
 def check_positions(

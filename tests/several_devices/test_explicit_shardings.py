@@ -1,0 +1,77 @@
+"""Programs that say explicitly how their arrays lie, as JAX's on axes of the type ``Explicit``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindax
+import bindax.numpy as jnp
+from bindax import P
+from bindax.sharding import AbstractMesh, AxisType, Mesh, auto_axes, explicit_axes, reshard
+
+
+@pytest.fixture
+def explicit(mesh: Any) -> Any:
+    return mesh.update(axis_types=(AxisType.Explicit,) * 2)
+
+
+def test_a_step_that_lays_its_values(explicit: Any, numbers: Any) -> None:
+    def loss(weights: Any, x: Any) -> Any:
+        hidden = reshard(jnp.tanh(x @ weights["in"]), P("x", "y"))
+        return (reshard(hidden @ weights["out"], P("x")) ** 2).mean()
+
+    weights = {"in": numbers, "out": numbers.T}
+
+    def alone(weights: Any, x: Any) -> Any:
+        return ((jnp.tanh(x @ weights["in"]) @ weights["out"]) ** 2).mean()
+
+    wanted = bindax.value_and_grad(alone)(weights, numbers)
+    with bindax.set_mesh(explicit):
+        laid = reshard(weights, {"in": P(None, "y"), "out": P("y")})
+        found = bindax.jit(bindax.value_and_grad(loss))(laid, reshard(numbers, P("x")))
+    assert found[1]["in"].sharding.spec == P(None, "y")
+    for ours, theirs in zip(*map(bindax.tree.leaves, (found, wanted)), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_functions_that_lay_arguments_and_results(explicit: Any, numbers: Any) -> None:
+    with bindax.set_mesh(explicit):
+        laid = auto_axes(lambda x: x @ x.T, out_sharding=P("x"))
+        assert bindax.jit(laid)(numbers).sharding.spec == P("x")
+        assert laid(numbers, out_sharding=P(None, "y")).sharding.spec == P(None, "y")
+        seen: list[Any] = []
+
+        @explicit_axes(axes=("x", "y"), in_sharding=(P("x"), P("y")))
+        def added(x: Any, y: Any) -> Any:
+            seen.extend([x.sharding.spec, y.sharding.spec])
+            return x + y
+
+        np.testing.assert_array_equal(added(numbers, numbers), 2 * numbers)
+        assert seen == [P("x"), P("y")]
+        np.testing.assert_array_equal(auto_axes()(jnp.sum)(numbers), numbers.sum())
+
+
+def test_where_indexed_and_reshaped_values_lie(explicit: Any, numbers: Any) -> None:
+    with bindax.set_mesh(explicit):
+        x = reshard(numbers, P("x"))
+        taken = x.at[np.array([0, 3])].get(out_sharding=P(None, "y"))
+        changed = x.at[0].set(1.0, out_sharding=P("y"))
+        applied = x.at[:2].apply(jnp.square, out_sharding=P("y"))
+        shaped = bindax.jit(lambda x: x.reshape(4, 16, out_sharding=P(None, "x")))(x)
+    for array, spec in ((taken, P(None, "y")), (changed, P("y")), (applied, P("y"))):
+        assert array.sharding.spec == spec
+    assert shaped.sharding.spec == P(None, "x")
+    np.testing.assert_array_equal(taken, numbers[[0, 3]])
+    np.testing.assert_array_equal(shaped, numbers.reshape(4, 16))
+
+
+def test_types_of_axes(explicit: Any) -> None:
+    assert explicit.are_all_axes_explicit
+    assert isinstance(explicit, Mesh)
+    assert (explicit.explicit_axes, explicit.auto_axes) == (("x", "y"), ())
+    mixed = AbstractMesh((4, 2), ("x", "y"), (AxisType.Auto, AxisType.Explicit))
+    assert (mixed.auto_axes, mixed.explicit_axes, mixed.manual_axes) == (("x",), ("y",), ())
+    assert mixed.update(axis_sizes=(2, 2)).shape_tuple == (("x", 2), ("y", 2))
