@@ -78,7 +78,7 @@ def test_unknown_plugin(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["check", PLUGIN, "--budget", "-1"], "'--budget': -1.0 is not in the range x>0"),
+        (["check", PLUGIN, "--budget", "-1"], "'--budget': -1.0 is not in the range x>=0"),
         (["check", PLUGIN, "--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
         (["check", PLUGIN, "--html", "no/such/x.html"], "there is no directory no/such"),
         (["mutate", PLUGIN, "--count", "0"], "'--count': 0 is not in the range x>=1"),

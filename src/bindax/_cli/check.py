@@ -27,7 +27,11 @@ _FILE = NewFile()
 @click.command()
 @click.argument("plugin")
 @click.option(
-    "--budget", type=SECONDS, default=60.0, show_default=True, help="Seconds that it may take."
+    "--budget",
+    type=click.FloatRange(min=0.0),
+    default=60.0,
+    show_default=True,
+    help="Seconds that it may take.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of samples and of their choice.")
 @click.option(
