@@ -137,7 +137,14 @@ SAMPLES: dict[str, tuple[str, str]] = {
             "test_adjoint.py::test_closure_errors test_adjoint.py::test_closure_fixed "
             "test_adjoint.py::test_backprop_ts test_adjoint.py::test_sde_against "
             "test_adjoint.py::test_implicit_runge_kutta_direct_adjoint "
-            "test_adjoint.py::test_forward_mode_runge_kutta"
+            "test_adjoint.py::test_forward_mode_runge_kutta test_solver.py::test_half_solver "
+            "test_solver.py::test_instance_check test_solver.py::test_implicit_euler_adaptive "
+            "test_solver.py::test_multiple_tableau_single_step "
+            "test_solver.py::test_multiple_tableau1 test_solver.py::test_multiple_tableau2 "
+            "test_solver.py::test_everything_pytree test_solver.py::test_sil3 "
+            "test_solver.py::test_implicit_closure_convert "
+            "test_solver.py::test_adaptive_dt0_semiimplicit_euler "
+            "test_solver.py::test_adaptive_dt0_milstein"
         ),
     ),
     "diffrax (programs)": ("ours:jax_packages", "diffrax_cases"),
