@@ -118,7 +118,14 @@ SAMPLES: dict[str, tuple[str, str]] = {
     "equinox (programs)": ("ours:jax_packages", "equinox_cases"),
     "lineax": (
         "sdist:lineax/tests",
-        "test_adjoint test_invert test_misc test_lsmr test_solve test_operator",
+        (
+            "test_adjoint test_invert test_misc test_lsmr test_solve test_operator "
+            "test_vmap.py::test_grad_vmap_basic test_vmap.py::test_grad_vmap_advanced "
+            "test_singular.py::test_nonsquare_pytree_operator1 "
+            "test_singular.py::test_nonsquare_pytree_operator2 "
+            "test_singular.py::test_gmres_stagnation_or_breakdown "
+            "test_well_posed.py::test_pytree_wellposed"
+        ),
     ),
     "lineax (programs)": ("ours:jax_packages", "lineax_cases"),
     "optimistix": (
