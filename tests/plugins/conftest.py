@@ -83,19 +83,17 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """Build wheels of everything, and install them as a user would."""
     base = tmp_path_factory.mktemp("environment")
     wheels = base / "wheels"
-    plugins = (path.parent for path in sorted(ROOT.glob("plugins/*/pyproject.toml")))
-    absent = {"containers"} if HAS_JAXLIB else {"containers", "xla_backend"}
-    packages = [ROOT, ROOT / "core", ROOT / "testing"]
-    packages += [plugin for plugin in plugins if plugin.name not in absent]
-    examples = ("softsign", "intervals", "onnx_target", "broken", "clashing")
-    for package in (*packages, *(EXAMPLES / name for name in examples)):
-        _uv("build", "--wheel", "--out-dir", str(wheels), str(package))
+    _uv("build", "--wheel", "--all-packages", "--out-dir", str(wheels), str(ROOT))
+    for name in ("softsign", "intervals", "onnx_target", "broken", "clashing"):
+        _uv("build", "--wheel", "--out-dir", str(wheels), str(EXAMPLES / name))
     python = base / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     _uv("venv", "--quiet", "--python", sys.executable, str(base / "venv"))
     extra = {
         name: next(wheels.glob(f"bindax_example_{name}-*.whl")) for name in ("broken", "clashing")
     }
-    chosen = [str(wheel) for wheel in sorted(wheels.glob("*.whl")) if wheel not in extra.values()]
+    absent = ["containers"] if HAS_JAXLIB else ["containers", "xla_backend"]
+    apart = {next(wheels.glob(f"bindax_{name}-*.whl")) for name in absent}.union(extra.values())
+    chosen = [str(wheel) for wheel in sorted(wheels.glob("*.whl")) if wheel not in apart]
     _uv("pip", "install", "--python", str(python), *chosen, *TEST_PACKAGES)
     for name, wheel in extra.items():
         target = str(base / "extra" / name)
