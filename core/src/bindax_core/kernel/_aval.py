@@ -117,6 +117,7 @@ class ShapedArray(AbstractValue):
         own = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
         return ShapedArray(**{**own, "sharding": self.placement, **changes})
 
+    @cache  # noqa: B019 - types live as long as the process
     def physical(self) -> ShapedArray:
         """The type that represents this one, if its dtype is extended; itself otherwise."""
         if not is_extended(self.dtype):

@@ -227,7 +227,7 @@ def typed_keys(name: str, keys: Any) -> Any:
     Raises:
         TypeError: when it is no key.
     """
-    if is_key(keys := unwrapped(keys)):
+    if is_key(keys) or is_key(keys := unwrapped(keys)):
         return keys
     if not is_arraylike(keys):
         hint = ""

@@ -147,23 +147,26 @@ def smaller(a: Any, b: Any) -> Any:
 
 def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
     """A tuple of Python integers for an argument such as a shape; one integer means one entry."""
-    if isinstance(values, (set, frozenset)):
-        raise TypeError(f"{name}: {argument} must be integers in order, but it is {values!r:.60}.")
-    if not np.iterable(values):
-        return (static_int(name, argument, values),)
-    if type(values) is Array:
-        # To take its elements one by one would be traced.
-        values = values.tolist()
+    if type(values) is not tuple:
+        if isinstance(values, (set, frozenset)):
+            given = f"{values!r:.60}"
+            raise TypeError(f"{name}: {argument} must be integers in order, but it is {given}.")
+        if not np.iterable(values):
+            return (static_int(name, argument, values),)
+        if type(values) is Array:
+            # To take its elements one by one would be traced.
+            values = values.tolist()
     return tuple([v if type(v) is int else static_int(name, argument, v) for v in values])
 
 
 def shape_argument(name: str, shape: Any, argument: str = "shape") -> tuple[int, ...]:
     """A shape: a tuple of integers, none negative."""
     sizes = static_ints(name, argument, shape)
-    if any(size < 0 for size in sizes):
-        raise ValueError(f"{name}: sizes must not be negative, but got the shape {sizes}.")
-    if any(type(size) is int and size > _LARGEST_SIZE for size in sizes):
-        raise OverflowError(f"{name}: no array can have as many elements as {sizes} says.")
+    for size in sizes:
+        if size < 0:
+            raise ValueError(f"{name}: sizes must not be negative, but got the shape {sizes}.")
+        if type(size) is int and size > _LARGEST_SIZE:
+            raise OverflowError(f"{name}: no array can have as many elements as {sizes} says.")
     return sizes
 
 
