@@ -12,7 +12,7 @@ from bindax._cli import main
 from bindax_testing import mutate_plugin
 
 # The nightly run tries them all: BINDAX_MUTANTS=0 python -m pytest tests/test_mutation.py
-COUNT = int(os.environ.get("BINDAX_MUTANTS", "10")) or None
+COUNT = int(os.environ.get("BINDAX_MUTANTS", "6")) or None
 
 
 @pytest.mark.timeout(0 if COUNT is None else 300)
