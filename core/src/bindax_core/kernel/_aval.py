@@ -74,16 +74,16 @@ class ShapedArray(AbstractValue):
     def __new__(
         cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
     ) -> ShapedArray:
-        shape = shape if type(shape) is tuple else tuple(shape)
+        # Before the look-up: 3.0 and True are equal to integers, and must not find their types.
+        shape = tuple([n if isinstance(n, Dimension) else int(index(n)) for n in shape])
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
         interned = _interned.get((shape, dtype, weak_type))
         if interned is not None and sharding is None:
             return interned
         self = object.__new__(cls)
-        sizes = [size if isinstance(size, Dimension) else index(size) for size in shape]
-        if any(type(size) is int and size < 0 for size in sizes):
+        if any(type(size) is int and size < 0 for size in shape):
             raise ValueError(f"ShapedArray: sizes are not negative, but the shape is {shape}.")
-        object.__setattr__(self, "shape", tuple(sizes))
+        object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", bool(weak_type))
         object.__setattr__(self, "placement", sharding)

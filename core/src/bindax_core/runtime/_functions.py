@@ -36,7 +36,7 @@ def describe_function(function: Callable[..., Any]) -> str:
 
 
 def misfit(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
-    """Why a function cannot be called with some arguments; None if it can, or nobody knows.
+    """Tell why a function cannot be called so; None if it can, or nobody knows.
 
     >>> misfit(lambda x: x, (1, 2), {})
     'cannot be called with the 2 arguments that it is given: too many positional arguments'
