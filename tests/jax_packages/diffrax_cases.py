@@ -1,4 +1,4 @@
-"""What diffrax offers: solvers, controllers, saving, adjoints, noise, one case for each part."""
+"""Cases of diffrax: solvers, controllers, saving, adjoints, noise, one case for each part."""
 
 import diffrax as dfx
 import jax

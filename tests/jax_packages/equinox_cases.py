@@ -1,4 +1,4 @@
-"""What equinox offers, one small case for each part."""
+"""Cases of equinox, a small one for each part."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""What lineax offers: operators and solvers, one small case for each part."""
+"""Cases of lineax: operators and solvers, one small case for each part."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""What optimistix offers: roots, fixed points, least squares and minima, one case for each part."""
+"""Cases of optimistix: roots, fixed points, least squares and minima, one case for each part."""
 
 import jax
 import jax.numpy as jnp
