@@ -21,7 +21,7 @@ def plain(x):
 
 
 def results(path, stop):
-    """Return the results of the functions of a file, by name; an error is raised only where it stops."""
+    """Return what functions of a file return, by name; an error is raised only where it stops."""
     found = {}
     spec = importlib.util.spec_from_file_location(f"program_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
