@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import bindax_lax_basic as lax
 import bindax_nn as nn
 import bindax_numpy as jnp
 import bindax_random as random
+from bindax_core.extend import is_value
 from bindax_nnx._places import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
@@ -343,9 +344,10 @@ def combine_masks(*masks: Any, dtype: Any = np.float32) -> Any:
     given = [array_of(mask) for mask in masks if mask is not None]
     if not given:
         return None
-    combined = given[0] != 0
-    for mask in given[1:]:
-        combined = jnp.logical_and(combined, mask != 0)
+    for mask in given:
+        if not is_value(mask):
+            raise TypeError(f"combine_masks: masks must be arrays or None, but got {mask!r:.60}.")
+    combined = reduce(jnp.logical_and, [jnp.not_equal(mask, 0) for mask in given])
     return combined if dtype is None else combined.astype(dtype)
 
 
