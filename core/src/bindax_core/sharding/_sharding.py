@@ -144,6 +144,7 @@ class SingleDeviceSharding(Sharding):
         memory_kind: the kind of its memory; its own when omitted.
 
     Raises:
+        TypeError: when it is no device.
         ValueError: when the device has no such memory.
 
     >>> from bindax_core import devices
@@ -154,6 +155,11 @@ class SingleDeviceSharding(Sharding):
     __slots__ = ("_devices", "_memory")
 
     def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
+        if not hasattr(device, "platform"):
+            raise TypeError(
+                f"SingleDeviceSharding: device must be one of bindax.devices(), but it is "
+                f"{device!r:.60}."
+            )
         self._devices = (device,)
         self._memory = own_or_other((device,), memory_kind, "SingleDeviceSharding: memory_kind")
 
