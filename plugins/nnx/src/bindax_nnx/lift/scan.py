@@ -85,6 +85,14 @@ def scan(
     return scanned
 
 
+def _in_front(x: Any, axis: int) -> Any:
+    """An array with the axis that is scanned first."""
+    aval = typeof(x)
+    if not -aval.ndim <= axis < aval.ndim:
+        raise ValueError(f"in_axes of scan has the axis {axis} for {aval.str_short()}.")
+    return jnp.moveaxis(x, axis, 0)
+
+
 class _Loop:
     """One scan: which leaves of a call are carried, sliced and shared, and what comes out."""
 
@@ -109,7 +117,7 @@ class _Loop:
             final, ys = bindax_control_flow.scan(
                 named_after(lambda carry, xs: self.step(carry, xs, shared), self.call.fun),
                 carry,
-                [jnp.moveaxis(x, axis, 0) if axis else x for x, axis in xs],
+                [_in_front(x, axis) if axis else x for x, axis in xs],
                 length=length,
                 reverse=reverse,
                 unroll=unroll,
