@@ -14,6 +14,7 @@ import io
 import pkgutil
 import re
 import traceback
+import typing
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
@@ -110,9 +111,10 @@ def callables() -> Iterator[Called]:
 
 
 def _is_abstract(function: Any) -> bool:
-    """Tell whether something is an error or a protocol, which are named and not called."""
+    """Tell whether something is an error, a protocol or a type, which are named and not called."""
     is_error = inspect.isclass(function) and issubclass(function, BaseException)
-    return is_error or getattr(function, "_is_protocol", False)
+    is_type = typing.get_origin(function) is not None
+    return is_error or is_type or getattr(function, "_is_protocol", False)
 
 
 GOOD: dict[str, Callable[[], Any]] = {
