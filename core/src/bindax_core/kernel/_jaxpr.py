@@ -117,8 +117,7 @@ class Jaxpr:
 
     def replace(self, **changes: Any) -> Jaxpr:
         """A copy with other fields."""
-        names = ("constvars", "invars", "outvars", "eqns")
-        fields = {name: getattr(self, name) for name in names}
+        fields = {name: getattr(self, name) for name in ("constvars", "invars", "outvars", "eqns")}
         return Jaxpr(**{**fields, **changes})
 
     def __repr__(self) -> str:
