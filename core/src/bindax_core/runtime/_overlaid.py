@@ -22,13 +22,11 @@ def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
 
 
 def _has_extended(jaxpr: Jaxpr) -> bool:
-    atoms = [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars]
-    for eqn in jaxpr.eqns:
-        atoms += [*eqn.invars, *eqn.outvars]
-        if any(has_extended_dtypes(program) for _, program in subjaxprs(eqn.params)):
-            return True
-    dtypes = {getattr(atom.aval, "dtype", None) for atom in atoms}
-    return any(dtype is not None and is_extended(dtype) for dtype in dtypes)
+    bound = [*jaxpr.constvars, *jaxpr.invars, *(v for eqn in jaxpr.eqns for v in eqn.outvars)]
+    dtypes = {getattr(aval, "dtype", None) for aval in {v.aval for v in bound}}
+    return any(dtype is not None and is_extended(dtype) for dtype in dtypes) or any(
+        has_extended_dtypes(program) for eqn in jaxpr.eqns for _, program in subjaxprs(eqn.params)
+    )
 
 
 class Overlaid:
