@@ -193,8 +193,6 @@ def hoist_consts(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[Any]]:
 
 
 Lines = list[str]
-
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

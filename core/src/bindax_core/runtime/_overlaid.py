@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bindax_core.kernel._aval import float0
@@ -69,13 +68,13 @@ def _extended_places(avals: Sequence[Any]) -> list[int]:
     return [i for i, aval in enumerate(avals) if is_extended(getattr(aval, "dtype", float0))]
 
 
-@dataclass(eq=False)
 class OverlaidProgram:
     """A lowered program on arrays of extended dtypes."""
 
-    jaxpr: ClosedJaxpr
-    physical: Any
-    donated: Sequence[bool]
+    def __init__(self, jaxpr: ClosedJaxpr, physical: Any, donated: Sequence[bool]) -> None:
+        self.jaxpr = jaxpr
+        self.physical = physical
+        self.donated = donated
 
     def compile(self, *options: Any) -> Overlaid:
         """The program, ready to be called; the arguments are for the compiler."""
