@@ -33,6 +33,7 @@ from bindax_lax_basic.elementwise.selection import select_scalars as select_scal
 from bindax_lax_basic.rules.batching import align_batch_axes as align_batch_axes
 from bindax_lax_basic.rules.batching import batch_first as batch_first
 from bindax_lax_basic.rules.batching import elementwise_batch as elementwise_batch
+from bindax_lax_basic.rules.batching import leading_batch as leading_batch
 from bindax_lax_basic.rules.batching import reduction_batch as reduction_batch
 from bindax_lax_basic.rules.composites import composite_batch as composite_batch
 from bindax_lax_basic.rules.composites import composite_impl as composite_impl

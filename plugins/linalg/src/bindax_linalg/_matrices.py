@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, Rule, ShapedArray, rules, typeof
+from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic import (
     GatherDimensionNumbers,
     add_p,
@@ -22,7 +22,6 @@ from bindax_lax_basic import (
     gather,
     ge_p,
     iota_p,
-    is_finite_p,
     mul_p,
     pad_p,
     real,
@@ -31,9 +30,10 @@ from bindax_lax_basic import (
     sub_p,
     transpose_p,
 )
-from bindax_lax_basic.extend import NumPyArray, batch_first, broadcast_to, convert, operators
+from bindax_lax_basic.extend import NumPyArray, broadcast_to, convert, operators
 from bindax_lax_basic.extend import constant as constant
 from bindax_lax_basic.extend import filled as filled
+from bindax_lax_basic.extend import leading_batch as leading_batch
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
@@ -75,23 +75,6 @@ def real_aval(aval: ShapedArray, shape: Shape) -> ShapedArray:
     return ShapedArray(shape, dtypes.real_dtype(aval.dtype))
 
 
-def leading_batch() -> Rule:
-    """The ``vmap`` rule of a primitive whose operands and results share any leading axes."""
-
-    def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int | None],
-        **params: Any,
-    ) -> tuple[Any, Any]:
-        aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-        out = primitive.bind(*aligned, **params)
-        return (out, [0] * len(out)) if primitive.multiple_results else (out, 0)
-
-    return rules.vmap(rule, takes_primitive=True)
-
-
 # --------------------------------------------------------------------------------- operations
 
 
@@ -120,19 +103,8 @@ def matmul(*factors: Any) -> Any:
     return out
 
 
-def add(x: Any, y: Any) -> Any:
-    """The sum of two arrays of one type."""
-    return add_p.bind(x, y)
-
-
-def sub(x: Any, y: Any) -> Any:
-    """The difference of two arrays of one type."""
-    return sub_p.bind(x, y)
-
-
-def mul(x: Any, y: Any) -> Any:
-    """The elementwise product of two arrays of one type."""
-    return mul_p.bind(x, y)
+add, sub, mul = add_p.bind, sub_p.bind, mul_p.bind
+"""Elementwise, of arrays of one type."""
 
 
 def scaled(x: Any, factor: float) -> Any:
@@ -244,10 +216,12 @@ def take_columns(x: Any, index: Any) -> Any:
 def mirrored(x: Any, *, lower: bool) -> Any:
     """The Hermitian matrices that one triangle of matrices stands for."""
     strict = lower_part(x, -1) if lower else upper_part(x, 1)
-    main = diagonal(x)
-    if dtypes.is_complex(typeof(x).dtype):
-        main = cast(real(main), x)
-    return with_diagonal(add(strict, adjoint(strict)), main)
+    return with_diagonal(add(strict, adjoint(strict)), cast(real_part(diagonal(x)), x))
+
+
+def real_part(x: Any) -> Any:
+    """The real parts of complex numbers; floats stay as they are."""
+    return real(x) if dtypes.is_complex(typeof(x).dtype) else x
 
 
 def symmetrized(x: Any) -> Any:
@@ -256,13 +230,7 @@ def symmetrized(x: Any) -> Any:
 
 
 def hermitian_part(name: str, x: Any, symmetrize_input: bool) -> Any:
-    """Operand of a function of Hermitian matrices; the mean of integers is one of floats.
-
-    Args:
-        name: the function's name, for messages.
-        x: square matrices.
-        symmetrize_input: whether to take the mean of ``x`` and its adjoint.
-    """
+    """Square matrices, or their means with their adjoints, which of integers are floats."""
     aval = typeof(x)
     whole = symmetrize_input and not dtypes.is_inexact(aval.dtype)
     check_matrix(name, aval.update(dtype=_FLOAT32) if whole else aval, square=True)
@@ -291,18 +259,17 @@ def as_columns(v: Any) -> Any:
 
 
 def nan_unless(ok: Any, x: Any) -> Any:
-    """Stacks of arrays, those replaced by NaN for which a flag is false.
-
-    Args:
-        ok: booleans, one for each element of the stack.
-        x: the stack.
-    """
+    """Stacks of arrays, those replaced by NaN whose flag is false."""
     aval = typeof(x)
     lead = tuple(range(typeof(ok).ndim))
     mask = broadcast_in_dim_p.bind(ok, shape=aval.shape, broadcast_dimensions=lead)
-    nan = complex("nan+nanj") if dtypes.is_complex(aval.dtype) else float("nan")
-    fill = broadcast_to(constant(nan, x), aval.shape)
+    fill = broadcast_to(constant(nan_of(aval.dtype), x), aval.shape)
     return select_n_p.bind(mask, fill, x)
+
+
+def nan_of(dtype: np.dtype[Any]) -> complex:
+    """What stands for a result of a dtype that there is not."""
+    return complex("nan+nanj") if dtypes.is_complex(dtype) else float("nan")
 
 
 def succeeded(info: Any) -> Any:
@@ -315,42 +282,27 @@ def legal(info: Any) -> Any:
     return ge_p.bind(info, filled(typeof(info), 0))
 
 
-def finite(x: Any) -> Any:
-    """Where an array is finite."""
-    return is_finite_p.bind(x)
-
-
 # ------------------------------------------------------------------------------------ values
 
 
-def for_each_good(function: Function, shapes: Sequence[Shape], *arrays: NumPyArray) -> list[Any]:
+def for_each_good(function: Function, shapes: Sequence[Shape], x: NumPyArray) -> list[Any]:
     """Results of a function of NumPy for stacks of matrices, NaN where it does not converge.
 
-    Args:
-        function: takes arrays and returns a list of arrays; raises ``LinAlgError`` when one
-            matrix of the stack fails.
-        shapes: the shapes of the results for one matrix.
-        arrays: the operands, with equal leading axes.
+    The function raises ``LinAlgError`` when one matrix of a stack fails; ``shapes`` are those of
+    its results for one matrix.
     """
     try:
-        return list(function(*arrays))
+        return list(function(x))
     except np.linalg.LinAlgError:
         pass
-    lead = arrays[0].shape[:-2]
-    kinds = [out.dtype for out in function(*(_identity(a) for a in arrays))]
-    outs = [np.full((*lead, *s), np.nan, kind) for s, kind in zip(shapes, kinds, strict=True)]
-    for out, kind in zip(outs, kinds, strict=True):
-        if kind.kind == "c":
-            out[...] = complex(np.nan, np.nan)
+    lead = x.shape[:-2]
+    kinds = [out.dtype for out in function(np.eye(*x.shape[-2:], dtype=x.dtype))]
+    outs = [np.full((*lead, *s), nan_of(kind), kind) for s, kind in zip(shapes, kinds, strict=True)]
     for place in np.ndindex(*lead):
         try:
-            found = function(*(a[place] for a in arrays))
+            found = function(x[place])
         except np.linalg.LinAlgError:
             continue
         for out, value in zip(outs, found, strict=True):
             out[place] = value
     return outs
-
-
-def _identity(x: NumPyArray) -> NumPyArray:
-    return np.eye(x.shape[-2], x.shape[-1], dtype=x.dtype)

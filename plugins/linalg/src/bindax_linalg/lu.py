@@ -15,7 +15,6 @@ from bindax_core.extend import (
     Primitive,
     Region,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     typeof,
@@ -96,8 +95,6 @@ def _lu_impl(x: NumPyArray) -> list[NumPyArray]:
             a[:, start:stop, stop:],
             left_side=True,
             lower=True,
-            transpose_a=False,
-            conjugate_a=False,
             unit_diagonal=True,
         )
         a[:, start:stop, stop:] = right
@@ -109,12 +106,10 @@ def _lu_impl(x: NumPyArray) -> list[NumPyArray]:
 def _lu_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
     outs = lu_p.bind(x)
-    zeros = [zero_tangent(out) for out in outs]
-    if type(t) is Zero:
-        return outs, zeros
-    if 0 in typeof(x).shape:
-        return outs, [t, *zeros[1:]]
     packed, _, permutation = outs
+    zeros = [zero_tangent(out) for out in outs[1:]]
+    if 0 in typeof(x).shape:
+        return outs, [t, *zeros]
     rows, columns = typeof(x).shape[-2:]
     # With square L and U, L^-1 P dA U^-1 is L^-1 dL, strictly lower, plus dU U^-1, upper.
     left = m.resized(m.lower_part(packed, -1), rows, rows)
@@ -127,7 +122,7 @@ def _lu_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     both = triangular_solve(right, dx)
     dl, du = m.lower_part(both, -1), m.upper_part(both)
     tangent = m.add(m.add(dl, m.matmul(left, dl)), m.matmul(du, right))
-    return outs, [tangent, *zeros[1:]]
+    return outs, [tangent, *zeros]
 
 
 def _trailing_identity(x: Any, start: int) -> Any:
@@ -140,9 +135,9 @@ def _trailing_identity(x: Any, start: int) -> Any:
 
 def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
     (aval,) = ctx.avals_in
-    lead, rows = aval.shape[:-2], aval.shape[-2]
-    results = [ctx.avals_out[0], ctx.avals_out[1], ShapedArray(lead, _INT32)]
-    found = _lapack.call(ctx, "getrf", [(x, aval)], results, {}, batch=len(lead))
+    *lead, rows, _ = aval.shape
+    results = [*ctx.avals_out[:2], ShapedArray(tuple(lead), _INT32)]
+    found = _lapack.call(ctx, "getrf", [(x, aval)], results, {})
 
     def finish(packed: Any, pivots: Any, info: Any) -> list[Any]:
         pivots = m.sub(pivots, filled(typeof(pivots), 1))  # LAPACK counts from 1
@@ -156,7 +151,7 @@ lu_p: Primitive = primitive(
     "lu",
     rules.impl(_lu_impl, slow=True),
     rules.abstract_eval(_lu_type),
-    rules.jvp(_lu_jvp, symbolic_zeros=True),
+    rules.jvp(_lu_jvp),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_lu_impl, _lu_lowering),

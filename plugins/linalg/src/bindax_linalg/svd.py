@@ -13,7 +13,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     typeof,
@@ -24,11 +23,10 @@ from bindax_lax_basic import (
     dtypes,
     eq_p,
     neg_p,
-    real,
     select_n_p,
     slice_in_dim,
 )
-from bindax_lax_basic.extend import NumPyArray, zero_tangent
+from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, index_range, inverse_gaps
@@ -110,10 +108,7 @@ def _svd_jvp(
     primals: Sequence[Any], tangents: Sequence[Any], *, full_matrices: bool, compute_uv: bool
 ) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
-    params = {"full_matrices": full_matrices, "compute_uv": compute_uv}
-    outs = svd_p.bind(x, **params)
-    if type(t) is Zero:
-        return outs, [zero_tangent(out) for out in outs]
+    outs = svd_p.bind(x, full_matrices=full_matrices, compute_uv=compute_uv)
     rows, columns = typeof(x).shape[-2:]
     k = min(rows, columns)
     if compute_uv:
@@ -122,8 +117,7 @@ def _svd_jvp(
         s, u, vh = svd_p.bind(x, full_matrices=False, compute_uv=True)
     v = m.adjoint(vh)
     both = m.matmul(m.adjoint(u), t, v)
-    ds = m.diagonal(both)
-    ds = real(ds) if dtypes.is_complex(typeof(ds).dtype) else ds
+    ds = m.real_part(m.diagonal(both))
     if not compute_uv:
         return outs, [ds]
     du, dv = _vector_tangents(t, s, u, v, both)
@@ -178,21 +172,17 @@ def _svd_lowering(
     ctx: LoweringContext, x: Any, *, full_matrices: bool, compute_uv: bool
 ) -> list[Any]:
     (aval,) = ctx.avals_in
-    lead = aval.shape[:-2]
-    s, u, vh = _svd_type(aval, full_matrices=full_matrices or not compute_uv, compute_uv=True)
-    results = [aval, s, u, vh, ShapedArray(lead, _lapack.INT32)]
+    every = _svd_type(aval, full_matrices=full_matrices or not compute_uv, compute_uv=True)
     mode = ("A" if full_matrices else "S") if compute_uv else "N"
-    options = {"mode": _lapack.flag(mode)}
-    found = _lapack.call(ctx, "gesdd", [(x, aval)], results, options, batch=len(lead))
-    count = 4 if compute_uv else 2
-    return _lapack.finish(ctx, [*found[1:count], found[4]], [*results[1:count], results[4]])
+    options, kept = {"mode": _lapack.flag(mode)}, slice(1, 4 if compute_uv else 2)
+    return _lapack.checked_call(ctx, "gesdd", [(x, aval)], [aval, *every], options, kept)
 
 
 svd_p: Primitive = primitive(
     "svd",
     rules.impl(_svd_impl),
     rules.abstract_eval(_svd_type),
-    rules.jvp(_svd_jvp, symbolic_zeros=True),
+    rules.jvp(_svd_jvp),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_svd_impl, _svd_lowering, multiple=True),

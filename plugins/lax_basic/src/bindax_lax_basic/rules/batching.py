@@ -72,6 +72,23 @@ def batch_first(x: Any, dim: int | None, size: int) -> Any:
     return broadcast_axis(x, size, 0) if dim is None else moveaxis(x, dim, 0)
 
 
+def leading_batch() -> Rule:
+    """The ``vmap`` rule of a primitive whose operands and results share any leading axes."""
+
+    def rule(
+        primitive: Primitive,
+        size: int,
+        operands: Sequence[Any],
+        dims: Sequence[int | None],
+        **params: Any,
+    ) -> tuple[Any, Any]:
+        aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
+        out = primitive.bind(*aligned, **params)
+        return (out, [0] * len(out)) if primitive.multiple_results else (out, 0)
+
+    return rules.vmap(rule, takes_primitive=True)
+
+
 def reduction_batch() -> Rule:
     """The ``vmap`` rule of a primitive that removes the axes of its parameter ``axes``."""
 
