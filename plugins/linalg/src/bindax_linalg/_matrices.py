@@ -216,7 +216,8 @@ def take_columns(x: Any, index: Any) -> Any:
 def mirrored(x: Any, *, lower: bool) -> Any:
     """The Hermitian matrices that one triangle of matrices stands for."""
     strict = lower_part(x, -1) if lower else upper_part(x, 1)
-    return with_diagonal(add(strict, adjoint(strict)), cast(real_part(diagonal(x)), x))
+    main = cast(real_part(diagonal(x)), x)
+    return with_diagonal(add(strict, adjoint(strict)), main)
 
 
 def real_part(x: Any) -> Any:

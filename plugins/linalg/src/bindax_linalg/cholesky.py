@@ -66,8 +66,9 @@ def _cholesky_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any,
     t = m.mirrored(t, lower=True)
     right = triangular_solve(out, t, lower=True, transpose_a=True, conjugate_a=True)
     both = triangular_solve(out, right, left_side=True, lower=True)
+    half = m.lower_part(both)
     main = m.with_diagonal(m.filled(typeof(both), 0), m.diagonal(both))
-    return out, m.matmul(out, m.sub(m.lower_part(both), m.scaled(main, 0.5)))
+    return out, m.matmul(out, m.sub(half, m.scaled(main, 0.5)))
 
 
 def _cholesky_lowering(ctx: LoweringContext, x: Any) -> Any:
