@@ -9,6 +9,7 @@ Variables, 1993; The Generation of Binomial Random Variates, 1993).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -36,7 +37,7 @@ from bindax_lax_basic import (
     select,
     sqrt,
 )
-from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype, integer_limits
+from bindax_lax_basic.dtypes import DType, integer_limits
 from bindax_lax_basic.extend import broadcast_to
 from bindax_numpy import clip, isinf, moveaxis, where
 from bindax_random._compiled import compiled
@@ -45,6 +46,7 @@ from bindax_random._operands import (
     float_dtype,
     in_dtype,
     integer_dtype,
+    parameter_dtype,
     promoted_floats,
     result_shape,
     shape_of,
@@ -131,25 +133,39 @@ def _poisson_by_rejection(key: Any, lam: Any, shape: Shape, dtype: DType) -> Any
     inv_alpha = 1.1239 + 1.1328 / (b - 3.4)
     v_r = 0.9277 - 3.6224 / (b - 2)
 
-    def is_unfinished(state: Any) -> Any:
-        i, _, accepted, _ = state
-        return bitwise_and(_is_any(bitwise_not(accepted)), i < _rounds(dtype))
-
-    def step(state: Any) -> Any:
-        i, kept, accepted, key = state
-        key, first, second = split_in(key, 3)
-        u = uniform_floats(first, shape, _FLOAT32) - 0.5
-        v = uniform_floats(second, shape, _FLOAT32)
-        distance = 0.5 - magnitude(u)
+    def propose(u: Any, v: Any, distance: Any) -> Any:
         k = floor((2 * a / distance + b) * u + lam + 0.43)
         s = log(v * inv_alpha / (a / (distance * distance) + b))
         density = -lam + k * log_lam - lgamma(k + 1)
         at_once = (distance >= 0.07) & (v <= v_r)
         never = (k < 0) | ((distance < 0.013) & (v > distance))
-        accept = at_once | (~never & (s <= density))
+        return k, at_once | (~never & (s <= density))
+
+    return _accepted(key, shape, _FLOAT32, dtype, _rounds(dtype), propose)
+
+
+def _accepted(
+    key: Any, shape: Shape, drawn: DType, dtype: DType, rounds: Any, propose: Callable[..., Any]
+) -> Any:
+    """Numbers that are proposed for two uniform ones each until all are accepted.
+
+    The proposal is made of the first number less a half, of the second one, and of the distance of
+    the first from the nearer of 0 and 1; with it comes whether it is accepted.
+    """
+
+    def is_unfinished(state: Any) -> Any:
+        i, _, accepted, _ = state
+        return bitwise_and(_is_any(bitwise_not(accepted)), i < rounds)
+
+    def step(state: Any) -> Any:
+        i, kept, accepted, key = state
+        key, first, second = split_in(key, 3)
+        u = uniform_floats(first, shape, drawn) - 0.5
+        v = uniform_floats(second, shape, drawn)
+        k, accept = propose(u, v, 0.5 - magnitude(u))
         return i + 1, select(accept, k, kept), accepted | accept, key
 
-    start = np.int32(0), full(shape, -1, _FLOAT32), full(shape, False, bool), key
+    start = np.int32(0), full(shape, -1, drawn), full(shape, False, bool), key
     return convert_element_type(while_loop(is_unfinished, step, start)[1], dtype)
 
 
@@ -175,9 +191,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     """
     typed, found = single_key("binomial", key), float_dtype("binomial", dtype)
     sizes = result_shape("binomial", shape, n=n, p=p)
-    aval = typeof(p)
-    drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
-    n, p = [in_dtype(x, drawn) for x in (n, p)]
+    n, p = [in_dtype(x, parameter_dtype(p)) for x in (n, p)]
     return _binomial(typed, n, p, shape=sizes, dtype=found)
 
 
@@ -263,7 +277,6 @@ def _stirling_tail(k: Any) -> Any:
 
 def _binomial_by_rejection(key: Any, n: Any, p: Any, shape: Shape, dtype: DType) -> Any:
     """Hörmann's algorithm BTRS."""
-    drawn = typeof(p).dtype
     deviation = sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
@@ -284,25 +297,14 @@ def _binomial_by_rejection(key: Any, n: Any, p: Any, shape: Shape, dtype: DType)
             - _stirling_tail(n - k)
         )
 
-    def is_unfinished(state: Any) -> Any:
-        i, _, accepted, _ = state
-        return bitwise_and(_is_any(bitwise_not(accepted)), i < _limit(dtype))
-
-    def step(state: Any) -> Any:
-        i, kept, accepted, key = state
-        key, first, second = split_in(key, 3)
-        u = uniform_floats(first, shape, drawn) - 0.5
-        v = uniform_floats(second, shape, drawn)
-        distance = 0.5 - magnitude(u)
+    def propose(u: Any, v: Any, distance: Any) -> Any:
         at_once = (distance >= 0.07) & (v <= v_r)
         k = floor((2 * a / distance + b) * u + c)
         never = (k < 0) | (k > n)
         v = log(v * alpha / (a / (distance * distance) + b))
-        accept = at_once | (~never & (v <= density(k)))
-        return i + 1, select(accept, k, kept), accepted | accept, key
+        return k, at_once | (~never & (v <= density(k)))
 
-    start = np.int32(0), full(shape, -1, drawn), full(shape, False, bool), key
-    return convert_element_type(while_loop(is_unfinished, step, start)[1], dtype)
+    return _accepted(key, shape, typeof(p).dtype, dtype, _limit(dtype), propose)
 
 
 # -------------------------------------------------------------------------------- multinomial

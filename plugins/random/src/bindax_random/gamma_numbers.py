@@ -52,12 +52,12 @@ from bindax_lax_basic import (
 )
 from bindax_lax_basic import pow as raised
 from bindax_lax_basic.dtypes import DType
-from bindax_lax_basic.extend import batch_first, broadcast_to, zero_tangent
-from bindax_random._compiled import compiled
+from bindax_lax_basic.extend import broadcast_to, leading_batch, zero_tangent
+from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (
     Shape,
+    fitting_shape,
     float_dtype,
-    float_parameters,
     in_dtype,
     result_shape,
     shape_of,
@@ -65,7 +65,6 @@ from bindax_random._operands import (
 from bindax_random.inverted_numbers import exponential_floats
 from bindax_random.keys import random_split_p, single_key
 from bindax_random.normal_numbers import normal_floats
-from bindax_random.sampling import result_shape_of
 from bindax_random.uniform_numbers import split_in, uniform_floats
 from bindax_special import random_gamma_grad
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr, vmap
@@ -107,11 +106,11 @@ def _draw(key: Any, alpha: Any, log_space: bool) -> Any:
     start = key, as_array(zero), as_array(one), as_array(two)
     _, _, v, _ = while_loop(is_rejected, attempt, start)
     if log_space:
-        drawn = neg(exponential_floats(boost_key, shape=(), dtype=dtype))
-        shrunk = select(is_large | eq(drawn, zero), zero, mul(drawn, div(one, alpha)))
+        boost = neg(exponential_floats(boost_key, shape=(), dtype=dtype))
+        shrunk = select(is_large | eq(boost, zero), zero, mul(boost, div(one, alpha)))
         return (log(d) + log(v)) + shrunk
-    drawn = one - uniform_floats(boost_key, (), dtype)
-    return mul(mul(d, v), select(is_large, one, raised(drawn, div(one, alpha))))
+    boost = one - uniform_floats(boost_key, (), dtype)
+    return mul(mul(d, v), select(is_large, one, raised(boost, div(one, alpha))))
 
 
 def _draw_all(keys: Any, alpha: Any, *, log_space: bool) -> Any:
@@ -122,13 +121,11 @@ def _draw_all(keys: Any, alpha: Any, *, log_space: bool) -> Any:
     if size == 0:
         return alpha
     own = reshape(random_split_p.bind(keys, shape=(count,)), (size,))
-    drawn = vmap(lambda key, a: _draw(key, a, log_space))(own, reshape(alpha, (size,)))
-    return reshape(drawn, shape)
+    numbers = vmap(lambda key, a: _draw(key, a, log_space))(own, reshape(alpha, (size,)))
+    return reshape(numbers, shape)
 
 
-@compiled
-def _evaluated(keys: Any, alpha: Any, *, log_space: bool) -> Any:
-    return _draw_all(keys, alpha, log_space=log_space)
+_evaluated = compiled(_draw_all)
 
 
 def _gamma_type(keys: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
@@ -148,22 +145,15 @@ def _gamma_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bo
     return out, mul(tangents[1], _slope(out, alpha, log_space))
 
 
-def _slope(drawn: Any, alpha: Any, log_space: bool) -> Any:
+def _slope(out: Any, alpha: Any, log_space: bool) -> Any:
     """The derivative of drawn numbers with respect to their shape parameters."""
     if not log_space:
-        return random_gamma_grad(alpha, drawn)
-    numbers = exp(drawn)
+        return random_gamma_grad(alpha, out)
+    numbers = exp(out)
     dtype = typeof(numbers).dtype
     tiny = np.asarray(ml_dtypes.finfo(dtype).tiny, dtype)  # type: ignore[no-untyped-call]
     numbers = select(eq(numbers, full_like(numbers, 0)), full_like(numbers, tiny), numbers)
     return random_gamma_grad(alpha, numbers) / numbers
-
-
-def _gamma_batch(
-    size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
-) -> tuple[Any, int]:
-    keys, alpha = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-    return random_gamma_p.bind(keys, alpha, **params), 0
 
 
 def _gamma_physical(
@@ -184,7 +174,7 @@ random_gamma_p: Primitive = primitive(
     ),
     rules.abstract_eval(_gamma_type),
     rules.jvp(_gamma_jvp, symbolic_zeros=True),
-    rules.vmap(_gamma_batch),
+    leading_batch(),
     rules.transpose.absent("not linear"),
     rules.physical(_gamma_physical),
     rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
@@ -213,9 +203,7 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> gamma(key(42), 3.0, (2,))
     Array([5.0620365, 1.9191899], dtype=float32)
     """
-    typed, found = single_key("gamma", key), float_dtype("gamma", dtype)
-    sizes = result_shape("gamma", shape, a=a)
-    return _gamma(typed, a, shape=sizes, dtype=found, log_space=False)
+    return _gamma_of("gamma", key, a, shape, dtype, log_space=False)
 
 
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -231,9 +219,13 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> loggamma(key(42), 3.0, (2,))
     Array([1.621769 , 0.6519033], dtype=float32)
     """
-    typed, found = single_key("loggamma", key), float_dtype("loggamma", dtype)
-    sizes = result_shape("loggamma", shape, a=a)
-    return _gamma(typed, a, shape=sizes, dtype=found, log_space=True)
+    return _gamma_of("loggamma", key, a, shape, dtype, log_space=True)
+
+
+def _gamma_of(name: str, key: Any, a: Any, shape: Any, dtype: Any, *, log_space: bool) -> Array:
+    typed, found = single_key(name, key), float_dtype(name, dtype)
+    sizes = result_shape(name, shape, a=a)
+    return _gamma(typed, a, shape=sizes, dtype=found, log_space=log_space)
 
 
 @compiled
@@ -261,9 +253,7 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Arra
     >>> beta(key(42), 2.0, 3.0, (2,))
     Array([0.43196175, 0.31281826], dtype=float32)
     """
-    typed, found = single_key("beta", key), float_dtype("beta", dtype)
-    sizes = result_shape("beta", shape, a=a, b=b)
-    return _beta(typed, *float_parameters("beta", found, a=a, b=b), shape=sizes, dtype=found)
+    return drawn("beta", _beta, key, shape, dtype, a=a, b=b)
 
 
 @compiled
@@ -298,8 +288,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
     own = shape_of(alpha)
     if not own:
         raise ValueError("dirichlet: alpha must have an axis of categories, but is a scalar.")
-    batch = own[:-1]
-    lead = batch if shape is None else result_shape_of("dirichlet", shape, "alpha", batch)
+    lead = fitting_shape("dirichlet", shape, alpha=own[:-1])
     return _dirichlet(typed, alpha, shape=(*lead, own[-1]), dtype=found)
 
 
@@ -325,9 +314,7 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> chisquare(key(42), 3.0, (2,))
     Array([5.870714, 1.397851], dtype=float32)
     """
-    typed, found = single_key("chisquare", key), float_dtype("chisquare", dtype)
-    sizes = result_shape("chisquare", shape, df=df)
-    return _chisquare(typed, *float_parameters("chisquare", found, df=df), shape=sizes, dtype=found)
+    return drawn("chisquare", _chisquare, key, shape, dtype, df=df)
 
 
 @compiled
@@ -350,10 +337,7 @@ def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) ->
     >>> f(key(42), 3.0, 5.0, (2,))
     Array([0.7283635, 0.3569255], dtype=float32)
     """
-    typed, found = single_key("f", key), float_dtype("f", dtype)
-    sizes = result_shape("f", shape, dfnum=dfnum, dfden=dfden)
-    given = float_parameters("f", found, dfnum=dfnum, dfden=dfden)
-    return _f(typed, *given, shape=sizes, dtype=found)
+    return drawn("f", _f, key, shape, dtype, dfnum=dfnum, dfden=dfden)
 
 
 @compiled
@@ -377,14 +361,12 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> t(key(42), 3.0, (2,))
     Array([ 0.08987478, -1.7357467 ], dtype=float32)
     """
-    typed, found = single_key("t", key), float_dtype("t", dtype)
-    sizes = result_shape("t", shape, df=df)
-    return _t(typed, *float_parameters("t", found, df=df), shape=sizes, dtype=found)
+    return drawn("t", _t, key, shape, dtype, df=df)
 
 
 @compiled
 def _t(key: Any, df: Any, *, shape: Shape, dtype: DType) -> Any:
     normal_key, gamma_key = split_in(key)
-    drawn = normal_floats(normal_key, shape, dtype)
+    numbers = normal_floats(normal_key, shape, dtype)
     half = div(df, np.array(2).astype(dtype))
-    return drawn * sqrt(half / gamma_floats(gamma_key, half, shape, dtype))
+    return numbers * sqrt(half / gamma_floats(gamma_key, half, shape, dtype))

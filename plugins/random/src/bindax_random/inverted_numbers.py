@@ -26,16 +26,16 @@ from bindax_lax_basic import (
     sub,
     tan,
 )
-from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype
+from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.extend import broadcast_to, shape_argument
 from bindax_numpy import power, where
-from bindax_random._compiled import compiled
+from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (
     Shape,
     float_dtype,
-    float_parameters,
     in_dtype,
     integer_dtype,
+    parameter_dtype,
     result_shape,
 )
 from bindax_random.keys import single_key
@@ -58,9 +58,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> exponential(key(42), (2,))
     Array([0.6708175, 1.1388006], dtype=float32)
     """
-    typed = single_key("exponential", key)
-    sizes, found = shape_argument("exponential", shape), float_dtype("exponential", dtype)
-    return exponential_floats(typed, shape=sizes, dtype=found)
+    return drawn("exponential", exponential_floats, key, shape, dtype)
 
 
 @compiled
@@ -81,8 +79,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> cauchy(key(42), (2,))
     Array([-0.03548463,  0.63372606], dtype=float32)
     """
-    typed = single_key("cauchy", key)
-    return _cauchy(typed, shape=shape_argument("cauchy", shape), dtype=float_dtype("cauchy", dtype))
+    return drawn("cauchy", _cauchy, key, shape, dtype)
 
 
 @compiled
@@ -103,10 +100,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> laplace(key(42), (2,))
     Array([ 0.02283965, -0.44565356], dtype=float32)
     """
-    typed = single_key("laplace", key)
-    return _laplace(
-        typed, shape=shape_argument("laplace", shape), dtype=float_dtype("laplace", dtype)
-    )
+    return drawn("laplace", _laplace, key, shape, dtype)
 
 
 @compiled
@@ -128,10 +122,7 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> logistic(key(42), (2,))
     Array([-0.04516941,  0.7528398 ], dtype=float32)
     """
-    typed = single_key("logistic", key)
-    return _logistic(
-        typed, shape=shape_argument("logistic", shape), dtype=float_dtype("logistic", dtype)
-    )
+    return drawn("logistic", _logistic, key, shape, dtype)
 
 
 @compiled
@@ -154,10 +145,7 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> pareto(key(42), 2.0, (2,))
     Array([1.398512 , 1.7672069], dtype=float32)
     """
-    typed = single_key("pareto", key)
-    found = float_dtype("pareto", dtype)
-    sizes = result_shape("pareto", shape, b=b)
-    return _pareto(typed, *float_parameters("pareto", found, b=b), shape=sizes, dtype=found)
+    return drawn("pareto", _pareto, key, shape, dtype, b=b)
 
 
 @compiled
@@ -178,11 +166,7 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Arra
     >>> rayleigh(key(42), 1.0, (2,))
     Array([1.1966511, 0.8785907], dtype=float32)
     """
-    typed = single_key("rayleigh", key)
-    found = float_dtype("rayleigh", dtype)
-    sizes = result_shape("rayleigh", shape, scale=scale)
-    given = float_parameters("rayleigh", found, scale=scale)
-    return _rayleigh(typed, *given, shape=sizes, dtype=found)
+    return drawn("rayleigh", _rayleigh, key, shape, dtype, scale=scale)
 
 
 @compiled
@@ -208,11 +192,7 @@ def triangular(
     >>> triangular(key(42), 0.0, 1.0, 2.0, (2,))
     Array([0.9886451, 1.1997465], dtype=float32)
     """
-    typed = single_key("triangular", key)
-    found = float_dtype("triangular", dtype)
-    sizes = result_shape("triangular", shape, left=left, mode=mode, right=right)
-    given = float_parameters("triangular", found, left=left, mode=mode, right=right)
-    return _triangular(typed, *given, shape=sizes, dtype=found)
+    return drawn("triangular", _triangular, key, shape, dtype, left=left, mode=mode, right=right)
 
 
 @compiled
@@ -271,9 +251,7 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
     """
     typed = single_key("geometric", key)
     found = integer_dtype("geometric", dtype)
-    aval = typeof(p)
-    drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
-    chance = in_dtype(p, drawn)
+    chance = in_dtype(p, parameter_dtype(p))
     return _geometric(typed, chance, shape=result_shape("geometric", shape, p=p), dtype=found)
 
 

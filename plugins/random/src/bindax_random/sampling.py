@@ -32,11 +32,18 @@ from bindax_lax_basic import (
     sort_key_val,
     top_k,
 )
-from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype, is_integer
+from bindax_lax_basic.dtypes import DType, default_dtype, is_integer
 from bindax_lax_basic.extend import axis_argument, shape_argument
 from bindax_numpy import argmax, cumsum, moveaxis, searchsorted, take, where
 from bindax_random._compiled import compiled
-from bindax_random._operands import Shape, float_dtype, in_dtype, result_shape, shape_of
+from bindax_random._operands import (
+    Shape,
+    fitting_shape,
+    float_dtype,
+    in_dtype,
+    parameter_dtype,
+    shape_of,
+)
 from bindax_random.keys import single_key
 from bindax_random.uniform_numbers import drawn_bits, integers_below, split_in, uniform_floats
 
@@ -160,12 +167,12 @@ def _drawn_places(
     if p is None:
         return integers_below(typed, count, shape)
     aval = typeof(p)
-    dtype = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
     if aval.shape != (count,):
         raise ValueError(
             f"choice: p must be a vector with a probability for each of {count} elements, but its "
             f"shape is {aval.shape}."
         )
+    dtype = parameter_dtype(p)
     chances = in_dtype(p, dtype)
     if replace:
         sums = cumsum(chances)
@@ -284,7 +291,7 @@ def categorical(
     own = shape_of(logits)
     axis = axis_argument("categorical", axis, len(own))
     batch = (*own[:axis], *own[axis + 1 :])
-    sizes = batch if shape is None else result_shape_of("categorical", shape, "logits", batch)
+    sizes = fitting_shape("categorical", shape, logits=batch)
     lead = sizes[: len(sizes) - len(batch)]
     aval = typeof(logits)
     dtype = default_dtype("float") if aval.weak_type else aval.dtype
@@ -303,8 +310,3 @@ def categorical(
     score = weights + _noise(typed, own, dtype, mode)
     _, places = top_k(moveaxis(score, axis, -1), count)
     return reshape(moveaxis(places, -1, 0), sizes)
-
-
-def result_shape_of(name: str, shape: Any, argument: str, batch: Shape) -> Shape:
-    """The shape that is asked for, to which a batch shape can be broadcast."""
-    return result_shape(name, shape, **{argument: np.broadcast_to(np.False_, batch)})

@@ -37,11 +37,7 @@ from bindax_lax_basic import (
     shift_left,
     shift_right_logical,
 )
-from bindax_lax_basic.extend import (
-    align_batch_axes,
-    elementwise_type,
-    moveaxis,
-)
+from bindax_lax_basic.extend import align_batch_axes, elementwise_type, leading_batch
 from bindax_random import _threefry_numbers as numbers
 from bindax_transforms import trace_to_jaxpr
 
@@ -218,16 +214,12 @@ def _numbers_lowering(ctx: LoweringContext, key: Any, **params: Any) -> Any:
     return ctx.inline(program, [key])[0]
 
 
-def _numbers_batch(size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-    return threefry2x32_numbers_p.bind(moveaxis(operands[0], dims[0], 0), **params), 0
-
-
 threefry2x32_numbers_p: Primitive = primitive(
     "threefry2x32_numbers",
     rules.impl(_numbers_impl),
     rules.abstract_eval(_numbers_type),
     rules.jvp.absent(_DISCRETE),
-    rules.vmap(_numbers_batch),
+    leading_batch(),
     rules.transpose.absent(_DISCRETE),
     rules.lowering["stablehlo"](_numbers_lowering),
 )

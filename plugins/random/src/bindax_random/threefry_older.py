@@ -65,11 +65,7 @@ def _parts(key: Any, bit_width: int, size: int) -> Any:
 
 
 def _words(key: Any, count: int) -> Any:
-    """Hash the counters below a count under a key, those of two halves with each other.
-
-    Raises:
-        ValueError: when there are more than words can count, or the count is not known.
-    """
+    """Hash the counters below a count under a key, those of two halves with each other."""
     if isinstance(count, Dimension) or count > _MOST:
         raise ValueError(
             f"random numbers of the older form of threefry2x32 need a count of words that is "

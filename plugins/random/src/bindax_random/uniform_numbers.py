@@ -281,15 +281,12 @@ def _integer_bound(x: Any) -> Any:
 def _clipped(x: Any, dtype: DType) -> Any:
     """Integers in another dtype; those beyond its limits become the limits."""
     own, other = integer_limits(typeof(x).dtype), integer_limits(dtype)
-    limits = max_of(own[0], other[0]), min_of(own[1], other[1])
+    limits = max(own[0], other[0]), min(own[1], other[1])
     return convert_element_type(clip(x, *limits), dtype)
 
 
-max_of, min_of = max, min
-
-
 def _integers(typed: Any, minval: Any, maxval: Any, shape: Shape, dtype: DType) -> Any:
-    limit = np.array(min_of(integer_limits(dtype)[1], integer_limits(typeof(maxval).dtype)[1]))
+    limit = np.array(min(integer_limits(dtype)[1], integer_limits(typeof(maxval).dtype)[1]))
     above = gt(maxval, limit.astype(typeof(maxval).dtype)[()])
     low, high = _clipped(minval, dtype), _clipped(maxval, dtype)
     nbits = 8 * dtype.itemsize
