@@ -79,12 +79,7 @@ def _operands(x: Any, y: Any) -> tuple[Any, Any, DType]:
 
 
 def _binary(name: str, function: Operator) -> dict[str, Any]:
-    """The operator and its reflection, from a function of two legal operands.
-
-    Args:
-        name: the operator's name, without underscores.
-        function: computes it for any two operands.
-    """
+    """The operator of a name without underscores, and its reflection."""
 
     # Each is an api_boundary written out, which costs nothing where nothing is raised.
     def forward(self: Any, other: Any) -> Any:

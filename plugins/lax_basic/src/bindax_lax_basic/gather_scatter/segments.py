@@ -20,11 +20,7 @@ INDEX = np.dtype(np.int32)
 
 
 def products_of_others(values: Any, groups: Any) -> Any:
-    """For each element the product of all others of its group.
-
-    Args:
-        values: an array of one axis.
-        groups: for each element the number of its group.
+    """For each element of a vector the product of all others of its group, which has a number.
 
     Without any division, so the result and its derivatives of all orders are right where elements
     are zero: sorted by group, it is the product of what comes before and what comes behind.
@@ -43,12 +39,9 @@ def products_of_others(values: Any, groups: Any) -> Any:
 
 
 def _exclusive(values: Any, continues: Any, reverse: bool) -> Any:
-    """The products of what comes before each element in its group.
+    """The products of what comes before (or, in reverse, behind) each element in its group.
 
-    Args:
-        values: the elements, sorted by group.
-        continues: whether the element before belongs to the same group.
-        reverse: whether "before" means behind.
+    An element continues a group if the element before belongs to it, too.
     """
     size = typeof(values).shape[0]
 

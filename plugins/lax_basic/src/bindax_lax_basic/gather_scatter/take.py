@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    typeof,
-)
+from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.comparison import lt_p

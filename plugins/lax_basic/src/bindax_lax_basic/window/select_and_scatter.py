@@ -138,11 +138,8 @@ def _scattered(
     window = _window(params)
     keeps, combine = vectorized(select), vectorized(scatter)
     places = chosen_places(operand, lambda a, b: keeps([a], [b])[0], window)
-
-    def combined(a: Any, b: Any) -> Any:
-        return combine([a], [b])[0]
-
-    return scatter_at(source, start, places, combined, window, typeof(operand).shape)
+    shape = typeof(operand).shape
+    return scatter_at(source, start, places, lambda a, b: combine([a], [b])[0], window, shape)
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
