@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 import bindax_lax_basic as lax
 from bindax_lax_basic import dtypes
@@ -17,13 +17,6 @@ from bindax_lax_basic.samples.equivalent_mutants import equivalent_mutants
 from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 from bindax_lax_basic.samples.reductions import Call as FunctionCall
 from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, between, sample
-
-
-def _function(call: Call | FunctionCall) -> Any:
-    def function(*operands: Any) -> Any:
-        return call.call(lax, *operands)
-
-    return function
 
 
 def conformance_samples() -> Iterator[Sample | ExpectedFailure | EquivalentMutant]:
@@ -44,12 +37,7 @@ def _of_calls() -> Iterator[Sample]:
             array(o.shape, dtypes.canonical_dtype(o.dtype), between(o.low, o.high))
             for o in call.operands
         ]
-        yield sample(
-            _function(call),
-            *operands,
-            label=call.label,
-            skip=_skipped(call),
-        )
+        yield sample(partial(call.call, lax), *operands, label=call.label, skip=_skipped(call))
 
 
 _BY_DEFINITION = "its derivative is zero by definition, whatever its values do"
