@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import (
     Array,
     LoweringContext,
@@ -18,20 +19,8 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import (
-    abs_p,
-    argmax,
-    complex_p,
-    div_p,
-    dtypes,
-    eq_p,
-    imag,
-    iota_p,
-    real,
-    reduce_sum_p,
-    select_n_p,
-)
-from bindax_lax_basic.extend import NumPyArray, filled
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, inverse_gaps
@@ -157,20 +146,16 @@ def _vector_tangent(v: Any, w: Any, both: Any) -> Any:
     """The tangent of eigenvectors, from ``both = V^-1 dA V``, as their normalisation wants it."""
     free = m.matmul(v, m.mul(both, inverse_gaps(gaps_of(w))))
     # Adding multiples of the eigenvectors keeps their length, and the largest component real.
-    along = _sum_rows(real(m.mul(m.conjugated(v), free)))
-    index = argmax(abs_p.bind(v), typeof(v).ndim - 2, "int32")
-    places = iota_p.bind(dtype=_lapack.INT32, shape=typeof(v).shape, dimension=typeof(v).ndim - 2)
-    here = eq_p.bind(places, m.across_rows(index, typeof(v).shape))
-    turn = div_p.bind(_sum_where(here, imag(free)), _sum_where(here, real(v)))
-    return m.sub(free, m.scale_columns(v, complex_p.bind(along, turn)))
-
-
-def _sum_rows(x: Any) -> Any:
-    return reduce_sum_p.bind(x, axes=(typeof(x).ndim - 2,))
-
-
-def _sum_where(mask: Any, x: Any) -> Any:
-    return _sum_rows(select_n_p.bind(mask, filled(typeof(x), 0), x))
+    products = lax.real(m.mul(m.conjugated(v), free))
+    along = lax.reduce_sum_p.bind(products, axes=(typeof(v).ndim - 2,))
+    index = lax.argmax(lax.abs_p.bind(v), typeof(v).ndim - 2, "int32")
+    places = lax.iota_p.bind(
+        dtype=_lapack.INT32, shape=typeof(v).shape, dimension=typeof(v).ndim - 2
+    )
+    here = lax.eq_p.bind(places, m.across_rows(index, typeof(v).shape))
+    parts = [m.sum_where(here, f(x), 2) for f, x in ((lax.imag, free), (lax.real, v))]
+    turn = lax.div_p.bind(*parts)
+    return m.sub(free, m.scale_columns(v, lax.complex_p.bind(along, turn)))
 
 
 def _eig_lowering(ctx: LoweringContext, x: Any, **params: bool) -> list[Any]:

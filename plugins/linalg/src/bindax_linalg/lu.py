@@ -19,7 +19,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import broadcast_in_dim_p, eq_p, iota_p, pad_p, reduce_sum_p, select_n_p
+from bindax_lax_basic import broadcast_in_dim_p, eq_p, ge_p, iota_p, pad_p, select_n_p
 from bindax_lax_basic.extend import (
     NumPyArray,
     compare,
@@ -141,7 +141,8 @@ def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
 
     def finish(packed: Any, pivots: Any, info: Any) -> list[Any]:
         pivots = m.sub(pivots, filled(typeof(pivots), 1))  # LAPACK counts from 1
-        packed = m.nan_unless(m.legal(info), packed)
+        legal = ge_p.bind(info, filled(typeof(info), 0))
+        packed = m.nan_unless(legal, packed)
         return [packed, pivots, lu_pivots_to_permutation(pivots, rows)]
 
     return _lapack.inline(ctx, finish, list(zip(found, results, strict=True)))
@@ -233,8 +234,8 @@ def _permutation_lowering(ctx: LoweringContext, pivots: Any, *, permutation_size
 
 def _exchange(i: Any, rows: Any, pivots: Any) -> list[Any]:
     this = _places(rows, i)
-    other = _places(rows, _sum_where(_places(pivots, i), pivots))
-    first, second = _sum_where(this, rows), _sum_where(other, rows)
+    other = _places(rows, m.sum_where(_places(pivots, i), pivots, 1))
+    first, second = m.sum_where(this, rows, 1), m.sum_where(other, rows, 1)
     shape = typeof(rows).shape
     moved = select_n_p.bind(other, rows, m.along_rows(first, shape))
     moved = select_n_p.bind(this, moved, m.along_rows(second, shape))
@@ -247,11 +248,6 @@ def _places(x: Any, i: Any) -> Any:
     index = iota_p.bind(dtype=_INT32, shape=shape, dimension=len(shape) - 1)
     dims = tuple(range(typeof(i).ndim))
     return eq_p.bind(index, broadcast_in_dim_p.bind(i, shape=shape, broadcast_dimensions=dims))
-
-
-def _sum_where(mask: Any, x: Any) -> Any:
-    kept = select_n_p.bind(mask, filled(typeof(x), 0), x)
-    return reduce_sum_p.bind(kept, axes=(typeof(x).ndim - 1,))
 
 
 lu_pivots_to_permutation_p: Primitive = primitive(

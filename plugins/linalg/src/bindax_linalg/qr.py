@@ -102,7 +102,7 @@ def _qr_jvp(
     (x,), (t,) = primals, tangents
     q, r, *order = outs = qr_p.bind(x, pivoting=pivoting, full_matrices=full_matrices)
     if pivoting:
-        t = m.take_columns(t, *order)
+        t = m.transposed(m.take_rows(m.transposed(t), *order))
     rows, columns = typeof(x).shape[-2:]
     k, inner = min(rows, columns), typeof(q).shape[-1]
     # Q^H dA R^-1 = Q^H dQ + dR R^-1, the first skew-Hermitian and the second upper triangular.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import (
     LoweringContext,
     Primitive,
@@ -17,15 +18,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import (
-    concatenate_p,
-    div_p,
-    dtypes,
-    eq_p,
-    neg_p,
-    select_n_p,
-    slice_in_dim,
-)
+from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
@@ -72,9 +65,9 @@ def svd(
                 "full_matrices=False."
             )
         first, end = index_range("svd", subset_by_index, typeof(s).shape[-1])
-        s = slice_in_dim(s, first, end, axis=-1)
+        s = lax.slice_in_dim(s, first, end, axis=-1)
         vectors = [
-            slice_in_dim(v, first, end, axis=axis)
+            lax.slice_in_dim(v, first, end, axis=axis)
             for v, axis in zip(vectors, (-1, -2), strict=False)
         ]
     return (vectors[0], s, vectors[1]) if compute_uv else s
@@ -155,17 +148,17 @@ def _vector_tangents(t: Any, s: Any, u: Any, v: Any, both: Any) -> tuple[Any, An
 def _inverse(s: Any) -> Any:
     """``1 / s``, and 0 where s is 0."""
     zero, one = m.filled(typeof(s), 0), m.filled(typeof(s), 1)
-    none = eq_p.bind(s, zero)
-    return select_n_p.bind(none, div_p.bind(one, select_n_p.bind(none, s, one)), zero)
+    none = lax.eq_p.bind(s, zero)
+    return lax.select_n_p.bind(none, lax.div_p.bind(one, lax.select_n_p.bind(none, s, one)), zero)
 
 
 def _extended(full: Any, part: Any, tangent: Any) -> Any:
     size, have = typeof(full).shape[-1], typeof(part).shape[-1]
     if size == have:
         return tangent
-    added = slice_in_dim(full, have, size, axis=-1)
-    change = neg_p.bind(m.matmul(part, m.adjoint(tangent), added))
-    return concatenate_p.bind(tangent, change, dimension=typeof(full).ndim - 1)
+    added = lax.slice_in_dim(full, have, size, axis=-1)
+    change = lax.neg_p.bind(m.matmul(part, m.adjoint(tangent), added))
+    return lax.concatenate_p.bind(tangent, change, dimension=typeof(full).ndim - 1)
 
 
 def _svd_lowering(

@@ -16,6 +16,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_control_flow import while_loop
 from bindax_core.extend import (
     Array,
@@ -29,28 +30,6 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import (
-    bitwise_and,
-    div,
-    eq,
-    exp,
-    full_like,
-    ge,
-    le,
-    log,
-    mul,
-    neg,
-    reduce_max,
-    reduce_sum,
-    reshape,
-    select,
-    sqrt,
-    stop_gradient,
-)
-from bindax_lax_basic import (
-    max as maximum,
-)
-from bindax_lax_basic import pow as raised
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.extend import broadcast_to, leading_batch, zero_tangent
 from bindax_random._compiled import compiled, drawn
@@ -79,38 +58,40 @@ def _draw(key: Any, alpha: Any, log_space: bool) -> Any:
     dtype = alpha.dtype
     zero, one, two = [np.array(x).astype(dtype) for x in (0, 1, 2)]
     third = np.array(1 / 3).astype(dtype)
-    is_large = ge(alpha, one)
+    is_large = lax.ge(alpha, one)
     # A small shape parameter is drawn with one more, and the number then shrunk.
-    d = select(is_large, alpha, alpha + one) - third
-    c = div(third, sqrt(d))
+    d = lax.select(is_large, alpha, alpha + one) - third
+    c = lax.div(third, lax.sqrt(d))
 
     def next_cube(state: Any) -> Any:
         key, _, _ = state
         key, own = split_in(key)
         x = normal_floats(own, (), dtype)
-        return key, x, one + mul(x, c)
+        return key, x, one + lax.mul(x, c)
 
     def is_rejected(state: Any) -> Any:
         _, x_squared, v, u = state
-        bound = one - mul(_SQUEEZE, mul(x_squared, x_squared))
-        exact = mul(x_squared, 0.5) + mul(d, (one - v) + log(v))
-        return bitwise_and(ge(u, bound), ge(log(u), exact))
+        bound = one - lax.mul(_SQUEEZE, lax.mul(x_squared, x_squared))
+        exact = lax.mul(x_squared, 0.5) + lax.mul(d, (one - v) + lax.log(v))
+        return lax.bitwise_and(lax.ge(u, bound), lax.ge(lax.log(u), exact))
 
     def attempt(state: Any) -> Any:
         key, x_key, u_key = split_in(state[0], 3)
         start = x_key, as_array(zero), as_array(-one)
-        _, x, v = while_loop(lambda s: le(s[2], zero), next_cube, start)
-        return key, mul(x, x), mul(mul(v, v), v), uniform_floats(u_key, (), dtype)
+        _, x, v = while_loop(lambda s: lax.le(s[2], zero), next_cube, start)
+        return key, lax.mul(x, x), lax.mul(lax.mul(v, v), v), uniform_floats(u_key, (), dtype)
 
     key, boost_key = split_in(key)
     start = key, as_array(zero), as_array(one), as_array(two)
     _, _, v, _ = while_loop(is_rejected, attempt, start)
     if log_space:
-        boost = neg(exponential_floats(boost_key, shape=(), dtype=dtype))
-        shrunk = select(is_large | eq(boost, zero), zero, mul(boost, div(one, alpha)))
-        return (log(d) + log(v)) + shrunk
+        boost = lax.neg(exponential_floats(boost_key, shape=(), dtype=dtype))
+        shrunk = lax.select(
+            is_large | lax.eq(boost, zero), zero, lax.mul(boost, lax.div(one, alpha))
+        )
+        return (lax.log(d) + lax.log(v)) + shrunk
     boost = one - uniform_floats(boost_key, (), dtype)
-    return mul(mul(d, v), select(is_large, one, raised(boost, div(one, alpha))))
+    return lax.mul(lax.mul(d, v), lax.select(is_large, one, lax.pow(boost, lax.div(one, alpha))))
 
 
 def _draw_all(keys: Any, alpha: Any, *, log_space: bool) -> Any:
@@ -120,9 +101,9 @@ def _draw_all(keys: Any, alpha: Any, *, log_space: bool) -> Any:
     size = math.prod(shape)
     if size == 0:
         return alpha
-    own = reshape(random_split_p.bind(keys, shape=(count,)), (size,))
-    numbers = vmap(lambda key, a: _draw(key, a, log_space))(own, reshape(alpha, (size,)))
-    return reshape(numbers, shape)
+    own = lax.reshape(random_split_p.bind(keys, shape=(count,)), (size,))
+    numbers = vmap(lambda key, a: _draw(key, a, log_space))(own, lax.reshape(alpha, (size,)))
+    return lax.reshape(numbers, shape)
 
 
 _evaluated = compiled(_draw_all)
@@ -142,17 +123,19 @@ def _gamma_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bo
     out = random_gamma_p.bind(keys, alpha, log_space=log_space)
     if type(tangents[1]) is Zero:
         return out, zero_tangent(out)
-    return out, mul(tangents[1], _slope(out, alpha, log_space))
+    return out, lax.mul(tangents[1], _slope(out, alpha, log_space))
 
 
 def _slope(out: Any, alpha: Any, log_space: bool) -> Any:
     """The derivative of drawn numbers with respect to their shape parameters."""
     if not log_space:
         return random_gamma_grad(alpha, out)
-    numbers = exp(out)
+    numbers = lax.exp(out)
     dtype = typeof(numbers).dtype
     tiny = np.asarray(ml_dtypes.finfo(dtype).tiny, dtype)  # type: ignore[no-untyped-call]
-    numbers = select(eq(numbers, full_like(numbers, 0)), full_like(numbers, tiny), numbers)
+    numbers = lax.select(
+        lax.eq(numbers, lax.full_like(numbers, 0)), lax.full_like(numbers, tiny), numbers
+    )
     return random_gamma_grad(alpha, numbers) / numbers
 
 
@@ -260,8 +243,8 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Arra
 def _beta(key: Any, a: Any, b: Any, *, shape: Shape, dtype: DType) -> Any:
     keys = split_in(key)
     x, y = [gamma_floats(k, p, shape, dtype, True) for k, p in zip(keys, (a, b), strict=True)]
-    top = maximum(x, y)
-    x, y = exp(x - top), exp(y - top)
+    top = lax.max(x, y)
+    x, y = lax.exp(x - top), lax.exp(y - top)
     return x / (x + y)
 
 
@@ -296,9 +279,9 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
 def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: DType) -> Any:
     logs = gamma_floats(key, alpha, shape, dtype, True)
     last = len(shape) - 1
-    top = reshape(reduce_max(stop_gradient(logs), (last,)), (*shape[:-1], 1))
-    weights = exp(logs - top)
-    return weights / reshape(reduce_sum(weights, (last,)), (*shape[:-1], 1))
+    top = lax.reshape(lax.reduce_max(lax.stop_gradient(logs), (last,)), (*shape[:-1], 1))
+    weights = lax.exp(logs - top)
+    return weights / lax.reshape(lax.reduce_sum(weights, (last,)), (*shape[:-1], 1))
 
 
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -320,7 +303,7 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
 @compiled
 def _chisquare(key: Any, df: Any, *, shape: Shape, dtype: DType) -> Any:
     two = np.array(2).astype(dtype)
-    return mul(exp(gamma_floats(key, div(df, two), shape, dtype, True)), two)
+    return lax.mul(lax.exp(gamma_floats(key, lax.div(df, two), shape, dtype, True)), two)
 
 
 def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -368,5 +351,5 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
 def _t(key: Any, df: Any, *, shape: Shape, dtype: DType) -> Any:
     normal_key, gamma_key = split_in(key)
     numbers = normal_floats(normal_key, shape, dtype)
-    half = div(df, np.array(2).astype(dtype))
-    return numbers * sqrt(half / gamma_floats(gamma_key, half, shape, dtype))
+    half = lax.div(df, np.array(2).astype(dtype))
+    return numbers * lax.sqrt(half / gamma_floats(gamma_key, half, shape, dtype))

@@ -9,23 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import abs as magnitude
-from bindax_lax_basic import (
-    convert_element_type,
-    div,
-    exp,
-    floor,
-    log,
-    log1p,
-    mul,
-    neg,
-    select,
-    sign,
-    sqrt,
-    sub,
-    tan,
-)
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.extend import broadcast_to, shape_argument
 from bindax_numpy import power, where
@@ -64,7 +49,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 @compiled
 def exponential_floats(key: Any, *, shape: Shape, dtype: DType) -> Any:
     """Exponential floats of one typed key."""
-    return neg(log1p(neg(uniform_floats(key, shape, dtype))))
+    return lax.neg(lax.log1p(lax.neg(uniform_floats(key, shape, dtype))))
 
 
 def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -85,7 +70,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 @compiled
 def _cauchy(key: Any, *, shape: Shape, dtype: DType) -> Any:
     u = uniform_floats(key, shape, dtype, np.asarray(_info(dtype).eps, dtype), np.ones((), dtype))
-    return tan(mul(np.array(np.pi).astype(dtype), sub(u, np.array(0.5).astype(dtype))))
+    return lax.tan(lax.mul(np.array(np.pi).astype(dtype), lax.sub(u, np.array(0.5).astype(dtype))))
 
 
 def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -107,7 +92,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 def _laplace(key: Any, *, shape: Shape, dtype: DType) -> Any:
     low = np.array(-1.0).astype(dtype) + np.asarray(_info(dtype).epsneg, dtype)
     u = uniform_floats(key, shape, dtype, low, np.ones((), dtype))
-    return mul(sign(u), log1p(neg(magnitude(u))))
+    return lax.mul(lax.sign(u), lax.log1p(lax.neg(lax.abs(u))))
 
 
 def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -129,7 +114,7 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 def _logistic(key: Any, *, shape: Shape, dtype: DType) -> Any:
     tiny = np.asarray(_info(dtype).tiny, dtype)
     u = uniform_floats(key, shape, dtype, tiny, np.ones((), dtype))
-    return sub(log(u), log1p(neg(u)))
+    return lax.sub(lax.log(u), lax.log1p(lax.neg(u)))
 
 
 def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -150,7 +135,7 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
 
 @compiled
 def _pareto(key: Any, b: Any, *, shape: Shape, dtype: DType) -> Any:
-    return exp(exponential_floats(key, shape=shape, dtype=dtype) / broadcast_to(b, shape))
+    return lax.exp(exponential_floats(key, shape=shape, dtype=dtype) / broadcast_to(b, shape))
 
 
 def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -171,8 +156,10 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Arra
 
 @compiled
 def _rayleigh(key: Any, scale: Any, *, shape: Shape, dtype: DType) -> Any:
-    logarithm = log(uniform_floats(key, shape, dtype))
-    return mul(broadcast_to(scale, shape), sqrt(mul(logarithm, np.array(-2).astype(dtype))))
+    logarithm = lax.log(uniform_floats(key, shape, dtype))
+    return lax.mul(
+        broadcast_to(scale, shape), lax.sqrt(lax.mul(logarithm, np.array(-2).astype(dtype)))
+    )
 
 
 def triangular(
@@ -200,9 +187,9 @@ def _triangular(key: Any, left: Any, mode: Any, right: Any, *, shape: Shape, dty
     left, mode, right = [broadcast_to(x, shape) for x in (left, mode, right)]
     width = right - left
     u = uniform_floats(key, shape, dtype)
-    rising = left + sqrt(u * width * (mode - left))
-    falling = right - sqrt((1 - u) * width * (right - mode))
-    return select(u < (mode - left) / width, rising, falling)
+    rising = left + lax.sqrt(u * width * (mode - left))
+    falling = right - lax.sqrt((1 - u) * width * (right - mode))
+    return lax.select(u < (mode - left) / width, rising, falling)
 
 
 def weibull_min(
@@ -258,6 +245,6 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
 @compiled
 def _geometric(key: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
     u = uniform_floats(key, shape, typeof(p).dtype)
-    logarithm = log(where(u == 0, 1, u))
-    trials = floor(div(logarithm, broadcast_to(log1p(-p), shape))) + 1
-    return convert_element_type(trials, dtype)
+    logarithm = lax.log(where(u == 0, 1, u))
+    trials = lax.floor(lax.div(logarithm, broadcast_to(lax.log1p(-p), shape))) + 1
+    return lax.convert_element_type(trials, dtype)

@@ -8,21 +8,8 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import complex as complex_number
-from bindax_lax_basic import (
-    erf,
-    exp,
-    integer_pow,
-    mul,
-    nextafter,
-    reduce_sum,
-    select,
-    sqrt,
-    stop_gradient,
-)
-from bindax_lax_basic import max as maximum
-from bindax_lax_basic import min as minimum
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, is_inexact, real_dtype
 from bindax_lax_basic.extend import broadcast_to, shape_argument
 from bindax_numpy import einsum
@@ -73,14 +60,14 @@ def normal_program(key: Any, *, shape: Shape, dtype: DType) -> Any:
     if dtype.kind != "c":
         return normal_floats(key, shape, dtype)
     parts = [normal_floats(one, shape, real_dtype(dtype)) for one in split_in(key)]
-    return complex_number(*parts) / np.sqrt(2.0).astype(dtype)
+    return lax.complex(*parts) / np.sqrt(2.0).astype(dtype)
 
 
 def normal_floats(typed: Any, shape: Shape, dtype: DType) -> Any:
     """Standard normal floats of one typed key, by the inverse of the distribution function."""
     low = np.nextafter(np.array(-1).astype(dtype), np.array(0).astype(dtype))
     chances = uniform_floats(typed, shape, dtype, low, np.ones((), dtype))
-    return mul(np.sqrt(2.0).astype(dtype), quantile(chances))
+    return lax.mul(np.sqrt(2.0).astype(dtype), quantile(chances))
 
 
 def truncated_normal(
@@ -112,15 +99,15 @@ def truncated_normal(
 def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: DType) -> Any:
     root = np.sqrt(2.0).astype(dtype)
     low, high = [in_dtype(x, dtype) for x in (lower, upper)]
-    chances = uniform_floats(key, shape, dtype, erf(low / root), erf(high / root))
-    out = mul(root, quantile(chances))
+    chances = uniform_floats(key, shape, dtype, lax.erf(low / root), lax.erf(high / root))
+    out = lax.mul(root, quantile(chances))
     # Rounding must not give the bounds themselves.
     infinity = np.array(np.inf).astype(dtype)
     least, greatest = [
-        broadcast_to(nextafter(stop_gradient(x), end), shape)
+        broadcast_to(lax.nextafter(lax.stop_gradient(x), end), shape)
         for x, end in ((low, infinity), (high, -infinity))
     ]
-    return minimum(maximum(out, least), greatest)
+    return lax.min(lax.max(out, least), greatest)
 
 
 # ------------------------------------------------------------------- made of normal numbers
@@ -144,7 +131,7 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) 
 
 @compiled
 def _lognormal(key: Any, sigma: Any, *, shape: Shape, dtype: DType) -> Any:
-    return exp(normal_floats(key, shape, dtype) * sigma)
+    return lax.exp(normal_floats(key, shape, dtype) * sigma)
 
 
 def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -165,7 +152,7 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 @compiled
 def _maxwell(key: Any, *, shape: Shape, dtype: DType) -> Any:
     coordinates = normal_floats(key, (*shape, 3), dtype)
-    return sqrt(reduce_sum(mul(coordinates, coordinates), (len(shape),)))
+    return lax.sqrt(lax.reduce_sum(lax.mul(coordinates, coordinates), (len(shape),)))
 
 
 def double_sided_maxwell(
@@ -221,12 +208,12 @@ def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
 def _wald(key: Any, mean: Any, *, shape: Shape, dtype: DType) -> Any:
     normal_key, uniform_key = split_in(key)
     mean = broadcast_to(mean, shape)
-    y = integer_pow(normal_floats(normal_key, shape, dtype), 2)
+    y = lax.integer_pow(normal_floats(normal_key, shape, dtype), 2)
     z = uniform_floats(uniform_key, shape, dtype)
-    square = integer_pow(mean, 2)
-    root = sqrt(4 * mean * y + square * integer_pow(y, 2))
+    square = lax.integer_pow(mean, 2)
+    root = lax.sqrt(4 * mean * y + square * lax.integer_pow(y, 2))
     x = mean + square * y / 2 - mean / 2 * root
-    return select(z <= mean / (mean + x), x, square / x)
+    return lax.select(z <= mean / (mean + x), x, square / x)
 
 
 _METHODS = ("cholesky", "eigh", "svd")
@@ -289,6 +276,6 @@ def _multivariate_normal(
         factor = cholesky(cov)
     else:
         vectors, values = eigh(cov)[::-1] if method == "eigh" else svd(cov)[:2]
-        factor = vectors * sqrt(values[..., None, :])
+        factor = vectors * lax.sqrt(values[..., None, :])
     numbers = normal_floats(key, (*shape, shape_of(mean)[-1]), dtype)
     return mean + einsum("...ij,...j->...i", factor, numbers)
