@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.samples.ranges import BITCASTS, FUNCTIONS, ROUNDINGS
 
 Shape = tuple[int, ...]
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -163,15 +162,36 @@ def _elementwise() -> Iterator[Sample]:
             yield Sample("convert_element_type", (Operand((2, 3), source),), arguments)
 
 
+_FUNCTIONS: tuple[tuple[str, int, float, tuple[str, ...]], ...] = (
+    ("erf erfc", 1, 2.0, ("float64", "float32", "float16", "bfloat16")),
+    ("erf_inv", 1, 0.9, ("float64", "float32", "float16", "bfloat16")),
+    ("clz population_count", 1, 2.0, ("int32", "int8", "uint64")),
+    ("mulhi shift_left", 2, 2.0, ("int32", "int8", "uint64")),
+    ("shift_right_arithmetic shift_right_logical", 2, 2.0, ("int32", "int8", "uint64")),
+)
+_BITCASTS: tuple[tuple[Shape, str, str], ...] = (
+    ((2, 3), "float32", "int32"),
+    ((2, 3), "float32", "uint8"),
+    ((2, 2), "int32", "float64"),
+    ((2, 4), "uint8", "int32"),
+    ((2, 3), "int8", "int4"),
+    ((2, 2), "uint4", "int8"),
+    ((3,), "bfloat16", "uint16"),
+    ((0, 2), "int8", "int4"),
+)
+_ROUNDINGS = (("float32", 5, 2), ("float64", 8, 7), ("float16", 4, 3), ("bfloat16", 8, 3))
+
+
 def _functions() -> Iterator[Sample]:
     """Special functions, operations on bits, and rounding."""
-    for name, ranges, kinds in FUNCTIONS:
-        for dtype in kinds:
-            yield Sample(name, tuple(Operand((2, 3), dtype, *r) for r in ranges))
-        yield Sample(name, tuple(Operand((), kinds[0], *r) for r in ranges))
-    for shape, dtype, target in BITCASTS:
+    for names, count, high, kinds in _FUNCTIONS:
+        for name in names.split():
+            for dtype in kinds:
+                yield Sample(name, (Operand((2, 3), dtype, -high, high),) * count)
+            yield Sample(name, (Operand((), kinds[0], -high, high),) * count)
+    for shape, dtype, target in _BITCASTS:
         yield Sample("bitcast_convert_type", (Operand(shape, dtype),), {"new_dtype": target})
-    for dtype, exponent, mantissa in ROUNDINGS:
+    for dtype, exponent, mantissa in _ROUNDINGS:
         arguments = {"exponent_bits": exponent, "mantissa_bits": mantissa}
         yield Sample("reduce_precision", (Operand((2, 3), dtype),), arguments)
 
@@ -285,17 +305,12 @@ def _windows() -> Iterator[Sample]:
     for shape, index_shape, fields, sizes in cases:
         for mode in ("clip", "fill"):
             operands = Operand(shape, "float32"), Operand(index_shape, "int32", 1, 2)
-            arguments = {
-                "dimension_numbers": Numbers("GatherDimensionNumbers", fields),
-                "slice_sizes": sizes,
-                "mode": mode,
-            }
+            numbers = Numbers("GatherDimensionNumbers", fields)
+            arguments = {"dimension_numbers": numbers, "slice_sizes": sizes, "mode": mode}
             yield Sample("gather", operands, arguments)
             updates = _gathered_shape(index_shape, fields, sizes)
-            arguments = {
-                "dimension_numbers": Numbers("ScatterDimensionNumbers", fields),
-                "mode": mode,
-            }
+            numbers = Numbers("ScatterDimensionNumbers", fields)
+            arguments = {"dimension_numbers": numbers, "mode": mode}
             for name in SCATTERS:
                 yield Sample(name, (*operands, Operand(updates, "float32")), arguments)
     numbers = Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
@@ -303,10 +318,8 @@ def _windows() -> Iterator[Sample]:
         for dtype in ("int8", "uint8", "bfloat16", "complex64", "bool"):
             if dtype == "bool" and name in ("scatter_add", "scatter_sub", "scatter_mul"):
                 continue
-            x, u = Operand((5,), dtype), Operand((2,), dtype)
-            yield Sample(
-                name, (x, Operand((2, 1), "int32", 1, 2), u), {"dimension_numbers": numbers}
-            )
+            some = Operand((5,), dtype), Operand((2, 1), "int32", 1, 2), Operand((2,), dtype)
+            yield Sample(name, some, {"dimension_numbers": numbers})
     index = Operand((), "int32", 0, 3)
     for dtype in ("float32", "int32", "bool", "bfloat16"):
         yield Sample("dynamic_slice_in_dim", (Operand((5, 3), dtype), index), {"slice_size": 2})

@@ -47,6 +47,11 @@ _PADDING = "XLA does not multiply what it pads with by infinities"
 _ANNEX_G = "NumPy and XLA differ in powers of infinite complex numbers"
 _SQUARES = "XLA squares the parts of complex numbers, which overflows for large ones"
 _UNORDERED = "its derivative compares, which complex numbers refuse, as in JAX"
+_SPECIAL = {
+    **dict.fromkeys(("reduce", "reduce_window", "select_and_scatter"), _NEUTRAL),
+    **dict.fromkeys(("conv", "conv_general_dilated", "conv_transpose"), _PADDING),
+}
+_SPECIAL_OF_COMPLEX = {"atan2": _SQUARES, "pow": _ANNEX_G}
 _DERIVATIVES = (
     "jvp",
     "linearize",
@@ -59,18 +64,12 @@ _DERIVATIVES = (
 
 
 def _skipped(call: Call | FunctionCall) -> dict[str, str]:
+    is_complex = any(o.dtype.startswith("complex") for o in call.operands)
     if call.name == "stop_gradient":
         return dict.fromkeys(("jvp", "second order"), _BY_DEFINITION)
-    if call.name == "clamp" and call.operands[0].dtype.startswith("complex"):
-        return dict.fromkeys(_DERIVATIVES, _UNORDERED)
-    if call.name in ("reduce", "reduce_window", "select_and_scatter"):
-        return {"compiled special values": _NEUTRAL}
     if call.name == "reduce_precision":
         return dict.fromkeys(("jvp", "reverse", "second order"), _STEPS)
-    if call.name in ("conv", "conv_general_dilated", "conv_transpose"):
-        return {"compiled special values": _PADDING}
-    if call.name == "atan2" and call.operands[0].dtype.startswith("complex"):
-        return {"compiled special values": _SQUARES}
-    if call.name == "pow" and any(o.dtype.startswith("complex") for o in call.operands):
-        return {"compiled special values": _ANNEX_G}
-    return {}
+    if call.name == "clamp" and is_complex:
+        return dict.fromkeys(_DERIVATIVES, _UNORDERED)
+    reason = _SPECIAL.get(call.name) or (_SPECIAL_OF_COMPLEX.get(call.name) if is_complex else None)
+    return {} if reason is None else {"compiled special values": reason}

@@ -30,20 +30,14 @@ class Geometry(NamedTuple):
 
     def with_axis(self, d: int) -> Geometry:
         """The same beside a new axis on which windows have size one."""
-
-        def insert(values: Sizes) -> Sizes:
-            return (*values[:d], 1, *values[d:])
-
-        window, strides, padding, base, dilation = self
-        pads = (*padding[:d], (0, 0), *padding[d:])
-        return Geometry(insert(window), insert(strides), pads, insert(base), insert(dilation))
+        added = zip(self, (1, 1, (0, 0), 1, 1), strict=True)
+        parts: Any = [(*values[:d], one, *values[d:]) for values, one in added]
+        return Geometry(*parts)
 
     def along(self, axis: int) -> Geometry:
         """The geometry of one axis."""
-        window, strides, padding, base, dilation = self
-        return Geometry(
-            (window[axis],), (strides[axis],), (padding[axis],), (base[axis],), (dilation[axis],)
-        )
+        parts: Any = [values[axis : axis + 1] for values in self]
+        return Geometry(*parts)
 
     def spans(self) -> Sizes:
         """Extents of the windows on each axis."""

@@ -28,7 +28,6 @@ from bindax_lax_basic.shape.transpose import moveaxis
 from bindax_lax_basic.window.convolution.numbers import (
     ConvDimensionNumbers,
     Dims,
-    Pads,
     conv_type,
     dilated,
     spatial_sizes,
@@ -197,34 +196,18 @@ def _labels(spec: Dims, leading: str) -> str:
     return f"[{', '.join(names)}]"
 
 
-def conv_lowering(
-    ctx: LoweringContext,
-    lhs: Any,
-    rhs: Any,
-    *,
-    window_strides: Dims,
-    padding: Pads,
-    lhs_dilation: Dims,
-    rhs_dilation: Dims,
-    dimension_numbers: ConvDimensionNumbers,
-    feature_group_count: int,
-    batch_group_count: int,
-    precision: Any,
-    preferred_element_type: Any,
-) -> Any:
+def conv_lowering(ctx: LoweringContext, lhs: Any, rhs: Any, **params: Any) -> Any:
     """The ``lowering`` rule: one operation."""
-    lhs_spec, rhs_spec, out_spec = dimension_numbers
-    count = len(window_strides)
+    lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
+    sizes = ("window_strides", "lhs_dilation", "rhs_dilation")
+    counts = ("feature_group_count", "batch_group_count")
     attributes = {
         "dimension_numbers": f"#stablehlo.conv<{_labels(lhs_spec, 'bf')}x"
         f"{_labels(rhs_spec, 'oi')}->{_labels(out_spec, 'bf')}>",
-        "window_strides": lower.integers(window_strides),
-        "padding": padding_attribute(padding),
-        "lhs_dilation": lower.integers(lhs_dilation),
-        "rhs_dilation": lower.integers(rhs_dilation),
-        "window_reversal": lower.booleans((False,) * count),
-        "feature_group_count": f"{feature_group_count} : i64",
-        "batch_group_count": f"{batch_group_count} : i64",
-        "precision_config": precision_attribute(precision),
+        **{name: lower.integers(params[name]) for name in sizes},
+        "padding": padding_attribute(params["padding"]),
+        "window_reversal": lower.booleans((False,) * len(params["window_strides"])),
+        **{name: f"{params[name]} : i64" for name in counts},
+        "precision_config": precision_attribute(params["precision"]),
     }
     return ctx.op("stablehlo.convolution", [lhs, rhs], attributes=attributes)[0]
