@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import (
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import LoweringContext, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack

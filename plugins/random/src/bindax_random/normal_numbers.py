@@ -220,12 +220,7 @@ _METHODS = ("cholesky", "eigh", "svd")
 
 
 def multivariate_normal(
-    key: Any,
-    mean: Any,
-    cov: Any,
-    shape: Any = None,
-    dtype: Any = None,
-    method: str = "cholesky",
+    key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
 ) -> Array:
     """Draw vectors of a normal distribution with a mean and a covariance matrix.
 

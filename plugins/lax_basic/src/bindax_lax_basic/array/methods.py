@@ -44,11 +44,7 @@ def _order_argument(name: str, order: Any) -> bool:
 
 
 def reshape(
-    self: Any,
-    *shape: Any,
-    order: str = "C",
-    copy: bool | None = None,
-    out_sharding: Any = None,
+    self: Any, *shape: Any, order: str = "C", copy: bool | None = None, out_sharding: Any = None
 ) -> Any:
     """The elements, in order, in another shape; one size may be -1, which means what is left.
 

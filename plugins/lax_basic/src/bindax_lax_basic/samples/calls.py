@@ -285,14 +285,7 @@ class Numbers(NamedTuple):
     fields: tuple[Any, ...]
 
 
-SCATTERS = (
-    "scatter",
-    "scatter_add",
-    "scatter_sub",
-    "scatter_mul",
-    "scatter_min",
-    "scatter_max",
-)
+SCATTERS = ("scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max")
 
 
 def _windows() -> Iterator[Sample]:

@@ -157,11 +157,7 @@ def _vmap(
 
 
 def _lowering(
-    ctx: LoweringContext,
-    *values: Any,
-    select: ClosedJaxpr,
-    scatter: ClosedJaxpr,
-    **params: Any,
+    ctx: LoweringContext, *values: Any, select: ClosedJaxpr, scatter: ClosedJaxpr, **params: Any
 ) -> Any:
     regions: list[Region] = [computation_region(select), computation_region(scatter)]
     return scatter_operation(ctx, list(values), _window(params), regions)

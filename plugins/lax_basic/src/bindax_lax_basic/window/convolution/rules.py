@@ -61,11 +61,7 @@ def _move_groups(x: Any, source: int, target: int, groups: int) -> Any:
 
 
 def conv_vmap(
-    conv_p: Primitive,
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int | None],
-    **params: Any,
+    conv_p: Primitive, size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, int]:
     """The ``vmap`` rule: the new axis joins the batch, the output features, or the groups."""
     lhs, rhs = (x if d is None else moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))

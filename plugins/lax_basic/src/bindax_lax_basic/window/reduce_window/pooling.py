@@ -158,12 +158,7 @@ def _extremum_jvp(select_prim: Primitive) -> Rule:
     return rules.jvp(rule, takes_primitive=True)
 
 
-def _extremum(
-    name: str,
-    ufunc: np.ufunc,
-    initial: Initial,
-    select_prim: Primitive,
-) -> Primitive:
+def _extremum(name: str, ufunc: np.ufunc, initial: Initial, select_prim: Primitive) -> Primitive:
     return primitive(
         f"reduce_window_{name}",
         _pool_impl(ufunc, initial),
