@@ -1,7 +1,5 @@
 """Parts of rules of matrix functions, on the last two axes, for any leading ones."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The Cholesky decomposition ``A = L L^H`` of positive definite matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

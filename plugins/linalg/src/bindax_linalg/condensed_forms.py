@@ -1,7 +1,5 @@
 """Reductions of square matrices to Hessenberg and to tridiagonal form."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Eigenvalues and eigenvectors of general matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

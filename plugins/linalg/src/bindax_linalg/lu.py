@@ -1,7 +1,5 @@
 """The LU decomposition with partial pivoting, and linear systems."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The polar decomposition of matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The QR decomposition, and products of Householder reflectors."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The arguments of random functions: keys, shapes, dtypes, parameters."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Seeds: integers as the words of a key."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -5,8 +5,6 @@ by transformed rejection (W. Hörmann, The Transformed Rejection Method for Gene
 Variables, 1993; The Generation of Binomial Random Variates, 1993).
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -5,8 +5,6 @@ derivative with respect to the shape parameter is that of the implicit function
 (M. Figurnov, S. Mohamed, A. Mnih, Implicit Reparameterization Gradients, 2018).
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

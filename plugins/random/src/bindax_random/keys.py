@@ -1,7 +1,5 @@
 """Random keys: making them, splitting them, and the words that they consist of."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Normally distributed numbers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

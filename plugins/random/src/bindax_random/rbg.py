@@ -3,8 +3,6 @@
 Keys are split by Threefry, or by the generator itself, which is faster and less well studied.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

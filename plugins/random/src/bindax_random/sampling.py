@@ -1,7 +1,5 @@
 """Shuffling, and choosing among given elements or categories."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -4,8 +4,6 @@ The number at a place of an array depends on the key and the place alone, not on
 so parts of an array can be made by themselves.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

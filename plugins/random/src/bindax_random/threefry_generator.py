@@ -3,8 +3,6 @@
 ``config.threefry_partitionable`` chooses between them when a program is traced.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -4,8 +4,6 @@ Counters of the whole array are hashed in pairs: one of the first half with one 
 what JAX computed by default until version 0.5, for programs whose results must stay the same.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Random bits, and numbers that are equally likely: floats, integers, signs."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

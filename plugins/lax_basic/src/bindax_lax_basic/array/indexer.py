@@ -4,8 +4,6 @@ Slices without steps are the windows. All arrays (and with them integers) broadc
 positions; a slice with a step has positions of its own.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -4,8 +4,6 @@ Where every entry is known while tracing and is no array, slices and reversals d
 one gather.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

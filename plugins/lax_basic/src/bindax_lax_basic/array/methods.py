@@ -1,7 +1,5 @@
 """The methods and properties of arrays and tracers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

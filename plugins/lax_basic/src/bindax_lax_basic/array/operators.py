@@ -1,7 +1,5 @@
 """The operators and methods of arrays and tracers. They promote dtypes and broadcast shapes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

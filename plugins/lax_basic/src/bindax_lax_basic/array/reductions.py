@@ -4,8 +4,6 @@ A reduction of Python scalars has the default dtype, and no reduction is weakly 
 are arrays, tracers or numbers.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Cutting a box out of an array at a position that is traced, and replacing it there."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Reading windows of an array at positions that are arrays themselves, and adding to them."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 ``scatter_add``, the transpose of ``gather``, stands beside it in ``gathering``.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

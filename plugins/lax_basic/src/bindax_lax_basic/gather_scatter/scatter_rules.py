@@ -1,7 +1,5 @@
 """The rules that all scatters share: type, evaluation, batching, and how they are bound."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

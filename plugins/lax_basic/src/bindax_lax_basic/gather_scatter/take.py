@@ -1,7 +1,5 @@
 """Taking elements at positions along axes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Random bits from a counter: the generators of StableHLO."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum

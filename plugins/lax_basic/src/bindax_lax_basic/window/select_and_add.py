@@ -4,8 +4,6 @@ The derivatives of windowed extrema are made of these: the tangent of a maximum 
 of the maximum, and its cotangent is added there.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

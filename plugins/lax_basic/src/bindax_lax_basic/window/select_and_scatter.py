@@ -1,7 +1,5 @@
 """Choosing one element of each window, and combining values at its place by any computation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Convolutions of any number of spatial axes, with strides, dilations and groups."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The windows of a convolution as an array, kernels that differ by place, and shapes of results."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -10,8 +10,6 @@ convolutions again (Dumoulin and Visin, "A guide to convolution arithmetic for d
 Batch groups are feature groups of another order, to which the rules reduce them.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

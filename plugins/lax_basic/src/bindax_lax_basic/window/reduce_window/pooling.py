@@ -1,7 +1,5 @@
 """Sums, maxima and minima of the windows that slide over an array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

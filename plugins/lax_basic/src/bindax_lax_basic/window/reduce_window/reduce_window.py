@@ -1,7 +1,5 @@
 """Reduction of the windows that slide over an array, by any computation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
