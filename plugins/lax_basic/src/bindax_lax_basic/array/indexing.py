@@ -148,6 +148,3 @@ def iterate(x: Any) -> Any:
         what = "a traced scalar" if isinstance(x, Tracer) else "a scalar array"
         raise TypeError(f"{what} cannot be iterated over: {typeof(x).str_short()} has no axes.")
     return iter([getitem(x, i) for i in range(shape[0])])
-
-
-__all__ = ["getitem", "iterate"]

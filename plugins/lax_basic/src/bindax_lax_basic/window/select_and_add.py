@@ -111,20 +111,24 @@ def select_and_scatter_add(
     )
 
 
-def _check(name: str, x: ShapedArray, operand: ShapedArray, select_prim: Primitive) -> None:
+def _checked(
+    name: str, x: ShapedArray, operand: ShapedArray, select_prim: Primitive, params: dict[str, Any]
+) -> Geometry:
+    """The geometry of windows, where it and the operands are legal."""
     require_kind(name, x, dtypes.NUMBER, 0)
     require_kind(name, operand, dtypes.ORDERED, 1)
     if select_prim not in _DIRECTIONS:
         raise TypeError(f"{name}: select_prim must be ge_p or le_p, but it is {select_prim!r}.")
+    window = Geometry(**params)
+    check_geometry(name, operand, window)
+    return window
 
 
 def _gather_type(
     x: ShapedArray, operand: ShapedArray, *, select_prim: Primitive, **params: Any
 ) -> ShapedArray:
     name = "select_and_gather_add"
-    _check(name, x, operand, select_prim)
-    window = Geometry(**params)
-    check_geometry(name, operand, window)
+    window = _checked(name, x, operand, select_prim, params)
     if x.shape != operand.shape:
         raise TypeError(
             f"{name} requires arrays of equal shapes, but got {x.str_short()} and "
@@ -137,9 +141,7 @@ def _scatter_type(
     source: ShapedArray, operand: ShapedArray, *, select_prim: Primitive, **params: Any
 ) -> ShapedArray:
     name = "select_and_scatter_add"
-    _check(name, source, operand, select_prim)
-    window = Geometry(**params)
-    check_geometry(name, operand, window)
+    window = _checked(name, source, operand, select_prim, params)
     check_source(name, source, operand, window)
     return source.update(shape=operand.shape)
 
