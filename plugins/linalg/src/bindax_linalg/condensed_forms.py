@@ -20,8 +20,6 @@ _NO_DERIVATIVE = (
     "form, such as eigenvalues or solutions, instead"
 )
 
-# ------------------------------------------------------------------------------ hessenberg
-
 
 def hessenberg(a: Any) -> list[Array]:
     """Reduce square matrices to upper Hessenberg form, ``a = Q H Q^H``.
@@ -78,8 +76,6 @@ hessenberg_p: Primitive = primitive(
     _lapack.lapack_lowering(hessenberg_array, _hessenberg_lowering),
     multiple_results=True,
 )
-
-# ----------------------------------------------------------------------------- tridiagonal
 
 
 def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:

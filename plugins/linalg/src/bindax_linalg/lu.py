@@ -36,8 +36,6 @@ __all__ = ["lu", "lu_p", "lu_pivots_to_permutation", "lu_pivots_to_permutation_p
 
 _INT32 = _lapack.INT32
 
-# -------------------------------------------------------------------------------------- lu
-
 
 def lu(x: Any) -> list[Array]:
     """The LU decomposition with partial pivoting: ``P x = L U``.
@@ -165,9 +163,6 @@ def solve(a: Any, b: Any) -> Any:
         packed, m.take_rows(b, permutation), left_side=True, lower=True, unit_diagonal=True
     )
     return triangular_solve(packed, y, left_side=True)
-
-
-# ---------------------------------------------------------------- lu_pivots_to_permutation
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:

@@ -27,9 +27,6 @@ from bindax_linalg.triangular_solve import triangular_solve
 __all__ = ["householder_product", "householder_product_p", "qr", "qr_p"]
 
 
-# -------------------------------------------------------------------------------------- qr
-
-
 def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True) -> tuple[Array, ...]:
     """The QR decomposition ``x = Q R``.
 
@@ -161,8 +158,6 @@ qr_p: Primitive = primitive(
     _lapack.lapack_lowering(_qr_impl, _qr_lowering, multiple=True),
     multiple_results=True,
 )
-
-# --------------------------------------------------------------------- householder_product
 
 
 def householder_product(a: Any, taus: Any) -> Array:

@@ -38,8 +38,6 @@ _FLOAT32 = np.dtype(np.float32)
 _KNUTH_BELOW = 10.0
 _TOO_MANY = 100000.0
 
-# ------------------------------------------------------------------------------------ poisson
-
 
 def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
     """Draw numbers of events that come independently at a rate.
@@ -146,9 +144,6 @@ def _accepted(
 
     start = np.int32(0), lax.full(shape, -1, drawn), lax.full(shape, False, bool), key
     return lax.convert_element_type(while_loop(is_unfinished, step, start)[1], dtype)
-
-
-# ----------------------------------------------------------------------------------- binomial
 
 
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -286,9 +281,6 @@ def _binomial_by_rejection(key: Any, n: Any, p: Any, shape: Shape, dtype: DType)
         return k, at_once | (~never & (v <= density(k)))
 
     return _accepted(key, shape, typeof(p).dtype, dtype, _limit(dtype), propose)
-
-
-# -------------------------------------------------------------------------------- multinomial
 
 
 def multinomial(

@@ -251,9 +251,6 @@ def _as_given(key: Any, typed: Any) -> Any:
     return typed if is_key(key) else unwrap(typed)
 
 
-# ------------------------------------------------------------------------------- wrap, unwrap
-
-
 def wrap(words: Any, prng: PRNG, name: str = "wrap_key_data") -> Any:
     """Typed keys of words."""
     aval = typeof(words)

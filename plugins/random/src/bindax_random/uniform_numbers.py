@@ -25,8 +25,6 @@ from bindax_random.quantiles import multiply_add
 
 NumPyArray = np.ndarray[Any, Any]
 
-# ------------------------------------------------------------------------------------- bits
-
 
 def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     """Draw random bits, as unsigned integers.

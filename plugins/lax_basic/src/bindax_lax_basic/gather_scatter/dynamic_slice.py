@@ -123,9 +123,6 @@ def _box(shape: Dims, starts: Sequence[NumPyArray], sizes: Dims) -> tuple[slice,
     return tuple([slice(first, first + n) for first, n in zip(firsts, sizes, strict=True)])
 
 
-# ----------------------------------------------------------------------------- dynamic_slice
-
-
 def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Sequence[int]) -> Array:
     """Cut a box of a fixed size out of an array, at a position that may be traced.
 
@@ -247,8 +244,6 @@ dynamic_slice_p: Primitive = primitive(
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](_slice_lowering),
 )
-
-# ---------------------------------------------------------------------- dynamic_update_slice
 
 
 def dynamic_update_slice(operand: Any, update: Any, start_indices: Sequence[Any]) -> Array:

@@ -45,8 +45,6 @@ __all__ = ["gather", "gather_p", "scatter_add", "scatter_add_p"]
 
 CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
 
-# ------------------------------------------------------------------------------------ gather
-
 
 def gather(
     operand: Any,
@@ -201,9 +199,6 @@ gather_p: Primitive = primitive(
     rules.transpose(_gather_transpose),
     rules.lowering["stablehlo"](gather_lowering),
 )
-
-
-# ------------------------------------------------------------------------------- scatter_add
 
 
 def scatter_add(

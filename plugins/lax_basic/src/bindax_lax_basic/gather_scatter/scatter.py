@@ -60,9 +60,6 @@ _INT32 = np.dtype(np.int32)
 Operands = Sequence[Any]
 
 
-# ----------------------------------------------------------------------------------- scatter
-
-
 def scatter(
     operand: Any,
     scatter_indices: Any,
@@ -161,9 +158,6 @@ def scatter_sub(
     return bind_scatter(scatter_add_p, operand, scatter_indices, taken, *arguments)
 
 
-# ------------------------------------------------------------------------------- scatter_mul
-
-
 def scatter_mul(
     operand: Any,
     scatter_indices: Any,
@@ -240,8 +234,6 @@ scatter_mul_p: Primitive = primitive(
     rules.transpose(_mul_transpose),
     rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.multiply"))),
 )
-
-# ------------------------------------------------------------------- scatter_min, scatter_max
 
 
 def scatter_min(
