@@ -1,7 +1,5 @@
 """Operands of functions: promoted to one float dtype."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Steps along a direction that satisfy the strong conditions of Wolfe."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable

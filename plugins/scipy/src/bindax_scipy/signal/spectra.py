@@ -1,7 +1,5 @@
 """Spectra of signals: Fourier transforms of windows that move along an axis."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

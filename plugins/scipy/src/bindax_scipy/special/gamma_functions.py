@@ -1,7 +1,5 @@
 """Gamma functions and what is made of them: factorials, binomial coefficients, beta, zeta."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import functools

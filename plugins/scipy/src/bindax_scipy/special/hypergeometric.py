@@ -1,7 +1,5 @@
 """Hypergeometric functions of one real variable: power series, and formulas that lead to them."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Bernoulli's distribution: 1 with probability ``p``, else 0."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The beta distribution of shapes ``a`` and ``b``, from ``loc`` to ``loc + scale``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The binomial distribution with a probability from the beta distribution."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The binomial distribution: successes in ``n`` trials of probability ``p``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Cauchy's distribution around ``loc``, of width ``scale``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """The chi-square distribution of ``df`` degrees of freedom."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

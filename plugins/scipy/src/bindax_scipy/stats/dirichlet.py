@@ -1,7 +1,5 @@
 """Dirichlet's distribution of numbers that are positive and add up to 1."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

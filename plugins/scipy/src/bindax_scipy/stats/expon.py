@@ -1,7 +1,5 @@
 """The exponential distribution from ``loc`` on, with mean ``loc + scale``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The gamma distribution of shape ``a``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

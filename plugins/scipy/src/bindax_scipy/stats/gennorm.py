@@ -1,7 +1,5 @@
 """The generalized normal distribution, ``exp(-|x| ** beta)`` normalized."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

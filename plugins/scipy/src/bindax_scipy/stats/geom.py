@@ -1,7 +1,5 @@
 """The geometric distribution: trials of probability ``p`` up to the first success."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

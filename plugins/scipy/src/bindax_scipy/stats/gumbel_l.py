@@ -1,7 +1,5 @@
 """Gumbel's distribution of the smallest of many numbers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Laplace's distribution around ``loc``, an exponential one to both sides."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The logistic distribution around ``loc``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The multinomial distribution: how often each of several results comes in ``n`` trials."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The normal distribution of vectors."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

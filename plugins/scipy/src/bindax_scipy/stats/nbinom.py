@@ -1,7 +1,5 @@
 """The negative binomial distribution: failures before ``n`` successes of probability ``p``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

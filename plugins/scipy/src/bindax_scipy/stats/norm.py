@@ -1,7 +1,5 @@
 """The normal distribution; ``loc`` is the mean, ``scale`` the standard deviation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

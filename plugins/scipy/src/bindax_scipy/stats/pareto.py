@@ -1,7 +1,5 @@
 """Pareto's distribution: a power ``b`` from ``loc + scale`` on."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

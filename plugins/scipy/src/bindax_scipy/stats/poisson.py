@@ -1,7 +1,5 @@
 """Poisson's distribution of mean ``mu``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Student's distribution of ``df`` degrees of freedom."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

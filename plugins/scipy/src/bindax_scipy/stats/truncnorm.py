@@ -1,7 +1,5 @@
 """The normal distribution cut off at ``a`` and ``b`` standard deviations from ``loc``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

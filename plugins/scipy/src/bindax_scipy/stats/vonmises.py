@@ -1,7 +1,5 @@
 """The distribution of von Mises of angles around 0, of concentration ``kappa``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

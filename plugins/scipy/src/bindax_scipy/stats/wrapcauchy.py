@@ -1,7 +1,5 @@
 """Cauchy's distribution wrapped around a circle, for angles from 0 to 2 pi."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
