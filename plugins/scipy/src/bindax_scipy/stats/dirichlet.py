@@ -11,10 +11,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import one_dtype
 from bindax_scipy.special import gammaln, xlogy
 
-__all__ = [
-    "logpdf",
-    "pdf",
-]
+__all__ = ["logpdf", "pdf"]
 
 _TOLERANCE = 1e-6
 

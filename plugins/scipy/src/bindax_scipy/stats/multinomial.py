@@ -11,10 +11,7 @@ from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import real
 from bindax_scipy.special import gammaln, xlogy
 
-__all__ = [
-    "logpmf",
-    "pmf",
-]
+__all__ = ["logpmf", "pmf"]
 
 
 def logpmf(x: Any, n: Any, p: Any) -> Array:
