@@ -34,9 +34,6 @@ class HostCallback:
     uninitialized, so it is checked here.
 
     Attributes:
-        function: takes and returns NumPy arrays.
-        avals_in: the types of its operands.
-        avals_out: the types of its results.
         ordered: whether it takes and gives a token first.
         failure: what it raised last, until somebody takes it.
         goes_on: whether the program gets zeros when it raises, because it runs on several devices:

@@ -93,7 +93,7 @@ class RawSharding(_jax.Sharding):  # type: ignore[misc]
 
     Args:
         devices: the devices, in the order in which programs count them.
-        parts: which part lies on which of them: an opaque HLO sharding; None for copies.
+        parts: an opaque HLO sharding; None for copies.
         memory: the kind of their memory, None for their own.
     """
 
@@ -355,7 +355,7 @@ def to_numpy(buffer: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.nd
         # Not np.asarray(buffer): it falls back to JAX's __array__ when the protocol fails.
         return np.asarray(memoryview(buffer))
     if dtype.name in _SUBBYTE_NAMES:
-        return _unpacked(buffer)
+        return copy_to_host(buffer)
     block_until_ready([buffer])
     if 0 in shape:
         return _read_only(np.empty(shape, dtype))
@@ -394,10 +394,6 @@ def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def copy_to_host(buffer: Any) -> np.ndarray[Any, Any]:
     """A host array of a buffer whose memory the host cannot read."""
-    return _unpacked(buffer)
-
-
-def _unpacked(buffer: Any) -> np.ndarray[Any, Any]:
     with _jax_import_blocked():
         array, _ = buffer._single_device_array_to_np_array_did_copy()
     return _read_only(np.array(array))

@@ -41,13 +41,9 @@ class Layout:
 
 @attrs.frozen
 class ProgramPlaces:
-    """Where a compiled program takes its parameters, and leaves its results.
+    """Where a compiled program takes operands and constants, and leaves results.
 
-    Attributes:
-        operands: the place of each operand that is a parameter. Of one that may be anywhere it is
-            what XLA chose, and not committed.
-        results: the place of each result.
-        constants: the place of constants.
+    The place of an operand that may be anywhere is what XLA chose, and not committed.
     """
 
     operands: Sequence[Any]
