@@ -28,12 +28,9 @@ SELF_EXPLAINING: set[type] = {
 
 
 class NodeToken:
-    """A graph node that is met for the first time, with the names of its attributes.
+    """A graph node that is met for the first time; the tokens of its sorted attributes follow.
 
-    Attributes:
-        type: its type.
-        names: the names of its attributes, sorted; their tokens follow in this order.
-        metadata: what else makes the node, for types of other packages.
+    Its metadata is what else makes the node, for types of other packages.
     """
 
     __slots__ = ("__weakref__", "metadata", "names", "type")
@@ -51,13 +48,7 @@ class NodeToken:
 
 
 class VariableToken:
-    """A variable that is met for the first time.
-
-    Attributes:
-        type: its type.
-        metadata: pairs of names and values, sorted by name.
-        by_name: the same as a dictionary, which nobody changes.
-    """
+    """A variable that is met for the first time; its metadata are pairs, and the same by name."""
 
     __slots__ = ("__weakref__", "by_name", "metadata", "type")
 
@@ -196,11 +187,7 @@ def sequence_token(kind: type, size: int) -> Branch:
 
 
 def node_token(kind: type, names: tuple[Any, ...], metadata: Any = None) -> NodeToken:
-    """The token of a node of a type.
-
-    Raises:
-        TypeError: the metadata cannot be hashed.
-    """
+    """The token of a node of a type; its metadata must be hashable."""
     # By identity: a class has its own tokens, and a key that had the class would keep both.
     key = (NodeToken, id(kind), names, metadata)
     token: NodeToken = _only_one(key, NodeToken, kind, names, metadata)
@@ -208,11 +195,7 @@ def node_token(kind: type, names: tuple[Any, ...], metadata: Any = None) -> Node
 
 
 def variable_token(kind: type, metadata: tuple[tuple[str, Any], ...]) -> VariableToken:
-    """The token of a variable of a type.
-
-    Raises:
-        TypeError: the metadata cannot be hashed.
-    """
+    """The token of a variable of a type; its metadata must be hashable."""
     types = tuple([type(value) for _, value in metadata])  # 1 is not True
     key = (VariableToken, id(kind), metadata, types)
     token: VariableToken = _only_one(key, VariableToken, kind, metadata)

@@ -37,9 +37,6 @@ class Build:
         arrays: the arrays outside of variables.
         originals: the nodes and variables that ``Known`` tokens are about.
         expand: whether known nodes are written with their attributes, which they then get.
-
-    Attributes:
-        references: the nodes and variables, in order; variables know the current trace.
     """
 
     __slots__ = (

@@ -116,7 +116,6 @@ class Walk:
     Attributes:
         tokens: the structure.
         references: the nodes and variables that were met, in order.
-        variables: the variables among them.
         values: what the variables hold, flat.
         uneven: how many values the variables have that do not have one, by number.
         containers: the lists and dictionaries that were met, with what they held.
@@ -321,11 +320,7 @@ class Walk:
         return [self.uneven.get(i, 1) for i in range(len(self.variables))]
 
     def structure(self) -> tuple[Any, ...]:
-        """The tokens, which are hashable.
-
-        Raises:
-            GraphError: a static attribute is not; the message names it.
-        """
+        """The tokens, which are hashable, or an error that names the attribute that is not."""
         tokens = tuple(self.tokens)
         try:
             hash(tokens)

@@ -149,15 +149,7 @@ def map_file(path: Path) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str
 def views(
     content: bytes | mmap.mmap, name: str
 ) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
-    """The arrays and the metadata in the bytes of a file, which the arrays share.
-
-    Args:
-        content: the bytes.
-        name: the name of the file, for messages.
-
-    Raises:
-        CheckpointError: they are no such file.
-    """
+    """The arrays and the metadata in the bytes of a file, which the arrays share."""
     size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= size <= min(_LARGEST_HEADER, len(content) - 8):
         raise CheckpointError(f"{name} is no safetensors file, or was cut off in its header.")

@@ -232,16 +232,7 @@ def _flat(state: State, path: Path) -> Iterator[tuple[Path, Any]]:
 def split_flat(
     flat: Mapping[Path, Any], filters: tuple[Filter, ...], *, everything: bool
 ) -> list[dict[Path, Any]]:
-    """Divide variables by filters.
-
-    Args:
-        flat: variables by path.
-        filters: for each part, what it takes of what is left.
-        everything: whether each variable must be in a part.
-
-    Raises:
-        ValueError: a variable is in none, though it must be, or ``...`` is not the last filter.
-    """
+    """Divide variables by path; ``everything`` says that each must be in a part."""
     check_order(filters)
     predicates = [to_predicate(filter) for filter in filters]
     parts: list[dict[Path, Any]] = [{} for _ in filters]

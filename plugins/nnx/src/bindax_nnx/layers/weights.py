@@ -21,12 +21,7 @@ from bindax_nnx.variables import BatchStat, Variable
 
 
 def with_values(node: Any, values: dict[int, Any]) -> Any:
-    """A copy of the objects of a graph around its variables, some replaced by others of a value.
-
-    Args:
-        node: the root.
-        values: the values, by the identities of the variables to replace.
-    """
+    """A copy of the objects around the variables of a graph, with values for some by identity."""
     kept = [x for _, x in iter_variables(node) if id(x) not in values]
     replaced = [x for _, x in iter_variables(node) if id(x) in values]
     fresh = [x.replace(values[id(x)]) for x in replaced]

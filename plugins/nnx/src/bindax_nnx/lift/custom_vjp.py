@@ -172,11 +172,7 @@ class _Run:
         return (leaves_like(call, self._args, cotangents, "the cotangent"),)
 
     def _check(self, cotangents: Sequence[Any]) -> None:
-        """Raise where there is a cotangent of a variable that is not differentiated.
-
-        Raises:
-            ValueError: its filter does not take it; the message names the variable.
-        """
+        """Raise where there is a cotangent of a variable that is not differentiated."""
         for argument, bar, takes in zip(self._args, cotangents, self._wanted, strict=True):
             if takes is _everything or bar is None:
                 continue

@@ -42,11 +42,7 @@ def by_path(given: Any) -> dict[Any, Any]:
 
 
 def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what: str) -> list[Any]:
-    """Tangents or cotangents for all leaves of a call; zeros where states have none.
-
-    Raises:
-        ValueError: something is given that an argument does not have.
-    """
+    """Tangents or cotangents for all leaves of a call; zeros where states have none."""
     variables: dict[int, list[Any]] = {}
     arrays: list[Any] = []
     for number, (argument, one) in enumerate(zip(arguments, given, strict=True)):

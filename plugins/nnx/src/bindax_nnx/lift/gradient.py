@@ -198,11 +198,7 @@ class _Selection:
         ]
 
     def require_floats(self, call: Call) -> None:
-        """Raise where a variable that is differentiated with respect to has no derivatives.
-
-        Raises:
-            TypeError: its dtype is no float; the message names its place.
-        """
+        """Raise where a variable that is differentiated with respect to has no derivatives."""
         values = call.arguments.values
         for i, (x, flag) in enumerate(zip(values, self._flags, strict=False)):
             if flag and is_value(x) and not is_differentiable(typeof(x).dtype):
@@ -235,10 +231,6 @@ class Template:
     """The arguments of a call, to be filled with one array for each of its leaves.
 
     It is made before the call, which may change the objects.
-
-    Args:
-        call: the call.
-        args: its positional arguments.
     """
 
     def __init__(self, call: Call, args: Sequence[Any]) -> None:

@@ -22,14 +22,7 @@ from bindax_nnx.variables import Variable
 
 
 class Plan:
-    """The graphs in the arguments of a call.
-
-    Attributes:
-        roots: the graphs.
-        structure: their structure.
-        references: their nodes and variables.
-        variables: the variables among them.
-    """
+    """The graphs in the arguments of a call, their structure, references and variables."""
 
     __slots__ = (
         "_containers",

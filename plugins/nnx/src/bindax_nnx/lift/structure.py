@@ -63,15 +63,7 @@ def structure_of(walk: Walk) -> Structure:
 
 
 def structure_of_tokens(tokens: tuple[Any, ...], size: int) -> Structure:
-    """The structure of some tokens.
-
-    Args:
-        tokens: what a walk wrote.
-        size: how many values it collected.
-
-    Raises:
-        TypeError: a token cannot be hashed.
-    """
+    """The structure of what a walk wrote, with the number of values that it collected."""
     found = _structures.get(tokens)
     if found is None:
         found = _structures[tokens] = Structure(tokens, size)
@@ -100,8 +92,7 @@ class Arguments:
         form: what is static.
         roots: the graphs among the leaves.
         references: the nodes and variables in them.
-        variables: the variables.
-        values: what they hold, flat.
+        values: what the variables hold, flat.
         sizes: how many values each variable has.
         arrays: the other leaves.
     """
@@ -221,15 +212,9 @@ class Inside:
     def leave(
         self, result: Any, all_values: bool | frozenset[int] = False
     ) -> tuple[Exit, list[Any], list[Any]]:
-        """Take the result and the changes apart.
+        """Take the result and the changes apart; ``all_values`` as for ``Call``.
 
-        Args:
-            result: what the function returned.
-            all_values: whether to give the values of all variables, not only of the changed ones;
-                or of which, by number.
-
-        Returns:
-            The outcome, the values of the variables, first of the old ones, and the other arrays.
+        Gives the outcome, the values of the variables, first of the old ones, and the other arrays.
         """
         self.leaves, self.tree = tree_flatten(result, is_leaf=is_reference)
         values: list[Any] = []
@@ -334,15 +319,7 @@ def finish(
 ) -> Any:
     """Apply an outcome to the objects that were the arguments of a call; gives its result.
 
-    Args:
-        outcome: what is static about it.
-        variables: the variables in the arguments.
-        references: the nodes and variables in the arguments.
-        values: the values of the variables, as ``Inside.leave`` gave them.
-        arrays: the other arrays.
-
-    Raises:
-        TraceContextError: an object belongs to another trace; nothing is changed then.
+    Nothing is changed when an object belongs to another trace.
     """
     if outcome.is_plain:
         return tree_unflatten(outcome.tree, arrays)
