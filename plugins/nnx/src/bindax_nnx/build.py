@@ -21,7 +21,7 @@ from bindax_nnx._tokens import (
 )
 from bindax_nnx.errors import GraphError
 from bindax_nnx.foreign import find_foreign
-from bindax_nnx.object import Object
+from bindax_nnx.object import Object, new_object
 from bindax_nnx.variables import Variable, restore_variable
 
 _set = object.__setattr__
@@ -151,13 +151,3 @@ class Build:
             node.__dict__.update(attributes)
             node._changed()
         return node
-
-
-def new_object(kind: type[Object], context: Any) -> Any:
-    """An object of a type without attributes."""
-    node = object.__new__(kind)
-    _set(node, "_nnx_context", context)
-    _set(node, "_nnx_mark", None)
-    _set(node, "_nnx_plan", None)
-    _set(node, "_nnx_place", None)
-    return node

@@ -6,7 +6,7 @@ collects what the variables hold; nodes and variables that it meets twice are wr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -343,6 +343,14 @@ class Walk:
         return GraphError("a static attribute of a graph cannot be hashed.")
 
 
+def walked(roots: Iterable[Any], *, whole: bool = False, paths: bool = False) -> Walk:
+    """A walk over some values."""
+    walk = Walk(whole=whole, paths=paths)
+    for root in roots:
+        walk.value(root)
+    return walk
+
+
 # ---------------------------------------------------------------------------- children and paths
 
 
@@ -406,6 +414,5 @@ def _iterate(value: Any, path: tuple[Any, ...], met: set[int]) -> Iterator[tuple
 
 def iter_variables(node: Any) -> Iterator[tuple[tuple[Any, ...], Variable[Any]]]:
     """The variables that can be reached from a node, each once, with their paths."""
-    walk = Walk(whole=True, paths=True)
-    walk.value(node)
+    walk = walked([node], whole=True, paths=True)
     return zip(walk.paths or (), walk.variables, strict=True)

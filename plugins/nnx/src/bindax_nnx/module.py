@@ -162,14 +162,20 @@ def view(node: Any, /, **attributes: Any) -> Any:
     >>> quiet.kernel is layer.kernel, layer.deterministic
     (True, False)
     """
-    variables = [variable for _, variable in iter_variables(node)]
-    walk = Walk({id(variable): i for i, variable in enumerate(variables)})
-    walk.value(node)
-    copy = Build(walk.tokens, iter(()), originals=variables).next()
-    if isinstance(node, Object):
-        object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
+    copy = copy_around(node, lambda variable: variable)
     for _, module in iter_modules(copy):
         for name, value in attributes.items():
             if name in module.__dict__:
                 setattr(module, name, value)
+    return copy
+
+
+def copy_around(node: Any, replaced: Callable[[Variable[Any]], Variable[Any]]) -> Any:
+    """A copy of the objects of a graph, around what takes the place of each variable."""
+    variables = [variable for _, variable in iter_variables(node)]
+    walk = Walk({id(variable): i for i, variable in enumerate(variables)})
+    walk.value(node)
+    copy = Build(walk.tokens, iter(()), originals=[replaced(x) for x in variables]).next()
+    if isinstance(node, Object):
+        object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
     return copy

@@ -206,10 +206,6 @@ class StoredArray:
         return region
 
 
-def _slices(bounds: Sequence[tuple[int, int]], origin: Sequence[int]) -> tuple[slice, ...]:
-    return tuple([slice(a - o, b - o) for (a, b), o in zip(bounds, origin, strict=True)])
-
-
 def read_shards(path: Path) -> tuple[dict[str, StoredArray], dict[str, Any]] | None:
     """The arrays of a checkpoint of several processes, and their notes; None for another one."""
     try:

@@ -227,6 +227,9 @@ class _Selection:
         ]
 
 
+_EVERYTHING = to_predicate(...)
+
+
 class Template:
     """The arguments of a call, to be filled with one array for each of its leaves.
 
@@ -253,7 +256,9 @@ class Template:
                     position += 1
             self._parts.append((tree, parts))
 
-    def fill(self, number: int, leaves: Sequence[Any], takes: Callable[[Path, Any], bool]) -> Any:
+    def fill(
+        self, number: int, leaves: Sequence[Any], takes: Callable[[Path, Any], bool] = _EVERYTHING
+    ) -> Any:
         """One argument, with states of the variables that a filter takes for objects."""
         tree, parts = self._parts[number]
         return tree_unflatten(tree, [self._filled(part, leaves, takes) for part in parts])

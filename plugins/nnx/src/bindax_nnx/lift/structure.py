@@ -17,9 +17,9 @@ from typing import Any
 from bindax_core.extend import Array, PyTreeDef, Tracer, is_value, tree_flatten, tree_unflatten
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._context import clock
-from bindax_nnx._tokens import LEAF, Branch, NodeToken, Seen, VariableToken, places_of
+from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.build import Build
-from bindax_nnx.graph import Walk, is_reference
+from bindax_nnx.graph import Walk, is_reference, walked
 from bindax_nnx.lift._names import changed_names, value_name
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable, store_metadata, store_value
@@ -105,9 +105,7 @@ class Arguments:
         is_root = tuple(map(is_reference, leaves))
         self.roots = [x for x, root in zip(leaves, is_root, strict=True) if root]
         self.arrays = [x for x, root in zip(leaves, is_root, strict=True) if not root]
-        walk = Walk()
-        for root in self.roots:
-            walk.value(root)
+        walk = walked(self.roots)
         self.form = Form(tree, is_root, structure_of(walk))
         self.references = walk.references
         self.variables = walk.variables
@@ -271,9 +269,7 @@ class Inside:
     def _is_restructured(self) -> bool:
         if clock.now is self._mark and not self._structure.changes_unseen:
             return False
-        walk = Walk()
-        for root in self.roots:
-            walk.value(root)
+        walk = walked(self.roots)
         return (
             len(walk.references) != len(self.references)
             or any(x is not y for x, y in zip(walk.references, self.references, strict=True))
@@ -304,10 +300,9 @@ def same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:
 
 
 def _without_metadata(token: Any) -> Any:
-    kind = type(token).__name__
-    if kind == "VariableToken":
+    if type(token) is VariableToken:
         return (Variable, token.type)
-    return None if kind == "Content" else token
+    return None if type(token) is Content else token
 
 
 def finish(
