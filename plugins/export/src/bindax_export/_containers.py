@@ -130,11 +130,7 @@ register_pytree_node_serialization(
 
 
 def container_table(tree: PyTreeDef) -> dict[int, Any]:
-    """The table of a structure.
-
-    Raises:
-        ExportError: when a container has no form in files.
-    """
+    """The table of a structure, or an error for a container that has no form in files."""
     node, children = tree.node_data(), tree.children()
     table: dict[int, Any] = {1: [container_table(child) for child in children]} if children else {}
     if node is None:
@@ -173,12 +169,7 @@ def container_table(tree: PyTreeDef) -> dict[int, Any]:
 
 
 def read_container(reader: Reader | None, leaves: Sequence[Any]) -> PyTreeDef:
-    """The structure of a table; its nodes are built around the leaves.
-
-    Raises:
-        ExportError: when the type of a node is not registered here.
-        FormatError: when the table is damaged.
-    """
+    """The structure of a table; its nodes are built around the leaves."""
     if reader is None:
         raise FormatError("it lacks the structure of its arguments or results")
     remaining = iter(leaves)

@@ -144,13 +144,8 @@ def derived(
 ) -> tuple[ClosedJaxpr, Any]:
     """The program of one device that a transformation makes of that of ``params``, and more.
 
-    It is staged where the axes have names: rules that users wrote run then, and name them.
-
-    Args:
-        transformed: makes a program that takes the indices first, and what else is to be known.
-        key: names the transformation, which is remembered.
-        avals: the types of the program's other arguments.
-        params: the parameters of the call.
+    It is staged where the axes have names: rules that users wrote run then, and name them. It takes
+    the indices first, and is remembered by ``key``.
     """
     closed: ClosedJaxpr = params["jaxpr"]
     axes = manual_axes(params)
