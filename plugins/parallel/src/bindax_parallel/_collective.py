@@ -216,6 +216,14 @@ def find_axes(operation: str, axis_name: Any) -> list[NamedAxis]:
     return [find_named_axis(name, operation) for name in names]
 
 
+def joint_index(axes: Sequence[NamedAxis]) -> Any:
+    """The index of an element along several axes together, those of the last fastest."""
+    index = axes[0].index
+    for axis in axes[1:]:
+        index = index * axis.size + axis.index
+    return index
+
+
 def checked_groups(
     operation: str, axes: Sequence[NamedAxis], groups: Any
 ) -> tuple[tuple[int, ...], ...] | None:

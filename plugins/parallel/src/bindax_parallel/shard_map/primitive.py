@@ -35,7 +35,7 @@ from bindax_core.sharding import Mesh
 from bindax_parallel.reductions import psum
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.lowering import shard_map_lowering
-from bindax_parallel.shard_map.residuals import unzip
+from bindax_parallel.shard_map.residuals import residuals_of, unzip
 from bindax_parallel.shard_map.specs import (
     INDEX,
     Params,
@@ -197,12 +197,7 @@ def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any
     outs = shard_map_p.bind(*known, **known_params)
     count = len(manual_axes(params))
     num_known = sum(not flag for flag in parts.out_unknowns)
-    computed = iter(outs[num_known:])
-    residuals = [
-        next(computed) if source is None else known[source - count]
-        for source in parts.forwarded
-        if source is None or source >= count
-    ]
+    residuals = residuals_of(parts, count, known, outs[num_known:])
     unknown = [t for t in tracers if not t.is_known]
     avals = _abstract_eval(
         *[typeof(x) for x in residuals], *[t.aval for t in unknown], **unknown_params
@@ -223,12 +218,7 @@ def _partial_eval_jaxpr(
     new_specs = known_params["out_specs"][len(known_outs) :]
     new_avals = known_params["jaxpr"].out_avals[len(known_outs) :]
     computed = [Var(whole_aval(s, a, axes)) for s, a in zip(new_specs, new_avals, strict=True)]
-    source_of = iter(computed)
-    residuals = [
-        next(source_of) if source is None else known_ins[source - count]
-        for source in parts.forwarded
-        if source is None or source >= count
-    ]
+    residuals = residuals_of(parts, count, known_ins, computed)
     known_eqn = eqn.replace(invars=known_ins, outvars=[*known_outs, *computed], params=known_params)
     unknown_eqn = eqn.replace(
         invars=[*residuals, *chosen(eqn.invars, in_unknowns)],
