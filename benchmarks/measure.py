@@ -110,8 +110,7 @@ def _time(function: Callable[[], Any], number: int) -> float:
 
 
 def measure(case: Case, rounds: int, patience: float) -> Result:
-    """Take the samples of a case, of both ways in turn; fewer will do after ``patience`` seconds.
-    """
+    """Take the samples of a case, of both ways in turn; fewer do after ``patience`` seconds."""
     result = Result(case, [], [])
     ways = ((case.bindax, result.bindax), (case.reference, result.reference))
     started = time.perf_counter()
