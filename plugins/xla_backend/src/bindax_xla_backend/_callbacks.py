@@ -108,11 +108,7 @@ def callback_attributes(index: int, pure: bool) -> dict[str, str]:
 
 
 def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
-    """A lowering rule for a primitive that has none: call its ``impl`` on the host.
-
-    Raises:
-        MissingRuleError: when there is no ``impl`` either, or derived rules are not allowed.
-    """
+    """A lowering rule for a primitive that has none: call its ``impl`` on the host."""
     function = impl.find(primitive)
     if function is None or config.derived_rules == "error":
         lowering["stablehlo"].get(primitive)  # raises the error that says what is missing

@@ -32,14 +32,12 @@ INDEX = ShapedArray((), np.int32)
 
 @attrs.frozen
 class Artifact:
-    """A program as a portable file.
+    """A program as a StableHLO portable artifact, and what calls of it need to know.
 
     Attributes:
-        module: the StableHLO portable artifact.
         kept: the positions of the operands that the program takes.
         custom_calls: the names of the functions outside of XLA that it calls.
         is_symbolic: whether sizes are computed from the shapes of its operands.
-        device_count: the number of devices that it is divided among.
     """
 
     module: bytes
@@ -61,19 +59,9 @@ def export_program(
 ) -> Artifact:
     """Lower a program whose sizes may be expressions to a portable artifact.
 
-    Args:
-        jaxpr: the program; arrays that it closes over become part of the artifact.
-        name: its name.
-        platforms: what it is for, such as ``["cpu", "cuda"]``. With several it takes the position
-            of the platform as first operand.
-        dimensions: what is known of its sizes.
-        keep_unused: whether operands that it does not use are operands of the artifact.
-        layout: the devices that it is for, and where its operands lie; None for one device.
-        out_shardings: where its results lie, None where the compiler decides.
-
-    Raises:
-        LoweringError: when it calls Python functions, or an operation cannot have such sizes.
-        MissingRuleError: when a primitive cannot be lowered.
+    Arrays that it closes over become part of it. With several platforms it takes the position of
+    the platform as first operand. It is for one device without a layout, and the compiler decides
+    where results lie that have no sharding.
     """
     used = None if keep_unused else _used_variables(jaxpr.jaxpr)
     invars = jaxpr.jaxpr.invars
@@ -270,16 +258,8 @@ def call_artifact(
 ) -> list[Value]:
     """Call the program of an artifact from a program that is being lowered.
 
-    Args:
-        ctx: the context of the lowering rule.
-        artifact: the program.
-        values: its operands.
-        name: its name.
-        operand_avals: the types of the operands.
-        parameter_avals: the types of its parameters, whose sizes may be expressions.
-        result_avals: the types of the results for these operands.
-        declared_avals: the types of its results, whose sizes may be expressions.
-        platform_index: the position of the platform, if it is for several.
+    Sizes may be expressions in the types of its parameters, and in those that are declared for its
+    results; the other types are for these operands.
     """
     context, builder = ctx._builder.context, ctx._builder
     indices = [] if platform_index is None else [ctx.constant(np.int32(platform_index))]

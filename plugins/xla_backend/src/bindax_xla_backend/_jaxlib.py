@@ -154,15 +154,7 @@ def _free_with_garbage() -> None:
 
 
 class Device(DeviceMemories):
-    """One device of a client, with what is needed to place arrays on it.
-
-    Attributes:
-        raw: the device of jaxlib; opaque.
-        id: its number, in all processes.
-        process_index: the number of the process that it belongs to.
-        is_local: whether that is this process.
-        platform: ``"cpu"``, or another kind of hardware.
-    """
+    """One device of a client, with what is needed to place arrays on it."""
 
     __slots__ = ("id", "is_local", "platform", "process_index", "raw", "sharding")
 
@@ -199,10 +191,8 @@ class Device(DeviceMemories):
     def put(self, array: np.ndarray[Any, Any], *, copy: bool) -> Any:
         """A buffer with the values of a C-ordered array of native byte order.
 
-        Args:
-            array: the array.
-            copy: whether somebody may write to the array later. Then the buffer has its own
-                memory, and the copy is finished on return; else it has where that saves time.
+        With ``copy``, as somebody may write to the array later, the buffer has its own memory, and
+        the copy is finished on return; else it has where that saves time.
         """
         semantics = xla_client.HostBufferSemantics
         shares = not copy and array.nbytes >= _MANY_BYTES and _can_share(array)

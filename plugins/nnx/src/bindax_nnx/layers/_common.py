@@ -28,12 +28,7 @@ def array_of(x: Any) -> Any:
 
 
 def promoted(*arrays: Any, dtype: Any = None) -> tuple[Any, ...]:
-    """Arrays and variables in one floating dtype; None stays.
-
-    Args:
-        arrays: what to convert.
-        dtype: the dtype; by default the one that the arrays promote to.
-    """
+    """Arrays and variables in a floating dtype, or that which they promote to; None stays."""
     values = [array_of(x) for x in arrays]
     common = dtype if dtype is not None else common_dtype(*values)
     return tuple([None if x is None else _converted(x, common) for x in values])
