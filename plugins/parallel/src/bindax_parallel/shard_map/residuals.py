@@ -49,7 +49,7 @@ def unzip(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Par
 def residuals_of(
     parts: Any, count: int, known: Sequence[Any], computed: Sequence[Any]
 ) -> list[Any]:
-    """What there is for each residual, the indices aside: of known operands, or of results."""
+    """The residuals, the indices aside: known operands, and what was computed."""
     rest = iter(computed)
     return [
         next(rest) if source is None else known[source - count]
