@@ -246,7 +246,7 @@ def nan_unless(ok: Any, x: Any) -> Any:
 
 
 def nan_of(dtype: np.dtype[Any]) -> complex:
-    """What stands for a result of a dtype that there is not."""
+    """NaN, as numbers of a dtype have it."""
     return complex("nan+nanj") if dtypes.is_complex(dtype) else float("nan")
 
 
