@@ -110,7 +110,7 @@ def _take_static(x: Any, shape: Shape, items: Sequence[Item]) -> Any:
             boxes.append((item.start, item.length, item.step, False))
             out_axis += 1
         else:
-            boxes.append((_checked(item.value, len(boxes), shape), 1, 1, True))
+            boxes.append((item.value, 1, 1, True))
     out = _take_boxes(x, shape, boxes)
     return expand_dims(out, new_axes) if new_axes else out
 

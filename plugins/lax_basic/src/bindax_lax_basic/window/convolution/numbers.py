@@ -227,22 +227,15 @@ def _check_numbers(rank: int, numbers: ConvDimensionNumbers) -> None:
             )
 
 
-def _check_windows(
-    count: int, strides: Dims, padding: Pads, lhs_dilation: Dims, rhs_dilation: Dims
-) -> None:
-    given = {
-        "window_strides": strides,
-        "padding": padding,
-        "lhs_dilation": lhs_dilation,
-        "rhs_dilation": rhs_dilation,
-    }
-    for name, values in given.items():
+def _check_windows(count: int, *windows: Any) -> None:
+    names = ("window_strides", "padding", "lhs_dilation", "rhs_dilation")
+    for name, values in zip(names, windows, strict=True):
         if len(values) != count:
             raise TypeError(
                 f"{_NAME}: {name} {values} must have one entry for each of the {count} spatial "
                 f"axes."
             )
-        if name != "padding" and any(v < 1 for v in values):  # type: ignore[operator]
+        if name != "padding" and any(v < 1 for v in values):
             raise ValueError(f"{_NAME}: {name} must be positive, but is {values}.")
 
 
