@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from bindax_core.errors import TreeError
 from bindax_core.tree._definition import NodeDefinition, short, type_name
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import postorder
-from bindax_core.tree._paths import path_of_node
+from bindax_core.tree._nodes import path_of_node, postorder
 from bindax_core.tree._rebuild import Record
-from bindax_core.tree._registry import definition_by_name, find_definition
+from bindax_core.tree._registry import _by_name, find_definition
 from bindax_core.tree._values import decode, encode
 
 if TYPE_CHECKING:
@@ -27,11 +26,7 @@ _LEAF = "*"
 
 
 def serialize(root: PyTreeDef) -> str:
-    """Write a structure as text.
-
-    Raises:
-        TreeError: a key or metadata that has no stable written form; names the path.
-    """
+    """Write a structure as text."""
     import json  # most programs write no structure
 
     nodes = [_write(root, node) for node in postorder(root)]
@@ -48,10 +43,9 @@ def _write(root: PyTreeDef, node: PyTreeDef) -> Any:
         if definition._kind == "namedtuple":
             data = list(definition.type._fields)  # type: ignore[attr-defined]
             name = f"namedtuple {name}"
-        elif definition.encode_metadata is not None:
-            data = encode(definition.encode_metadata(node._data))
         else:
-            data = encode(node._data)
+            encoded = definition.encode_metadata
+            data = encode(node._data if encoded is None else encoded(node._data))
         return [name, len(node._children), data, encode(node._order)]
     except TreeError as error:
         raise TreeError(
@@ -62,11 +56,7 @@ def _write(root: PyTreeDef, node: PyTreeDef) -> Any:
 
 
 def read(text: str) -> list[Record]:
-    """The nodes of what ``serialize`` wrote.
-
-    Raises:
-        TreeError: the text is damaged, of an unknown version, or names an unknown type.
-    """
+    """The nodes of what ``serialize`` wrote."""
     if not isinstance(text, str):
         raise TreeError(
             f"A serialized tree definition is a str, got {short(text)} of type "
@@ -128,10 +118,7 @@ def _read(index: int, node: Any) -> Record:
 
 
 def _definition(name: str) -> NodeDefinition:
-    definition = definition_by_name(name)
-    if definition is None:
-        kind = _loaded_type(name)
-        definition = None if kind is None else find_definition(kind)
+    definition = _by_name.get(name) or _loaded_definition(name)
     if definition is None or definition._kind == "namedtuple":
         raise TreeError(
             f"{short(name)} is not registered as a pytree node type in this process. Import the "
@@ -140,18 +127,17 @@ def _definition(name: str) -> NodeDefinition:
     return definition
 
 
-def _loaded_type(name: str) -> type | None:
-    """The class of a name ``module:qualname`` whose module has been imported already."""
+def _loaded_definition(name: str) -> NodeDefinition | None:
+    """The definition of a class ``module:qualname`` whose module has been imported already."""
     module_name, _, qualname = name.partition(":")
     found: Any = sys.modules.get(module_name)
     for part in qualname.split("."):
         found = vars(found).get(part) if found is not None and hasattr(found, "__dict__") else None
-    return found if isinstance(found, type) else None
+    return find_definition(found) if isinstance(found, type) else None
 
 
 def _read_namedtuple(name: str, fields: Any) -> NodeDefinition:
-    kind = _loaded_type(name)
-    definition = None if kind is None else find_definition(kind)
+    definition = _loaded_definition(name)
     if definition is None or definition._kind != "namedtuple":
         raise TreeError(
             f"{short(name)} is not a named tuple of a module that is imported in this process. "

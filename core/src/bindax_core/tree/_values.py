@@ -19,10 +19,7 @@ _PLAIN = (type(None), bool, int, str)
 
 
 def encode(value: Any, depth: int = 0) -> Any:
-    """Turn a value into what ``json`` writes without loss.
-
-    Raises:
-        TreeError: a value of another type than the plain ones.
+    """Turn a value of a plain type into what ``json`` writes without loss.
 
     >>> encode((1, "a", 2.5, b"x"))
     {'tuple': [1, 'a', {'float': '0x1.4000000000000p+1'}, {'bytes': '78'}]}
@@ -38,10 +35,8 @@ def encode(value: Any, depth: int = 0) -> Any:
         return {"complex": [encode(value.real), encode(value.imag)]}
     if kind is bytes:
         return {"bytes": value.hex()}
-    if kind is list:
-        return {"list": [encode(x, depth + 1) for x in value]}
-    if kind is tuple:
-        return {"tuple": [encode(x, depth + 1) for x in value]}
+    if kind is list or kind is tuple:
+        return {kind.__name__: [encode(x, depth + 1) for x in value]}
     if kind is frozenset:
         # Sorted by what is written, so that the text does not depend on the hash seed.
         return {"frozenset": sorted((encode(x, depth + 1) for x in value), key=repr)}
@@ -67,9 +62,6 @@ def _encode_dtype(value: Any) -> Any:
 
 def decode(value: Any, depth: int = 0) -> Any:
     """The inverse of ``encode``; whatever it could not have written is refused.
-
-    Raises:
-        TreeError: the value was not written by ``encode``.
 
     >>> decode({"tuple": [1, {"float": "0x1.8p+0"}]})
     (1, 1.5)
