@@ -119,16 +119,3 @@ def bindax_samples() -> Iterable[Any]:  # type: ignore[empty-body]
     Samples are made with ``bindax_testing``, which the hook should import in its body: loading
     a plugin does not call this hook, only the kit does.
     """
-
-
-HOOKS: tuple[Callable[..., Any], ...] = (
-    bindax_primitives,
-    bindax_extensions,
-    bindax_pytree_nodes,
-    bindax_value_types,
-    bindax_backends,
-    bindax_array_operations,
-    bindax_array_attributes,
-    bindax_transformations,
-)
-"""The hooks in the order in which their declarations are installed (samples declare nothing)."""

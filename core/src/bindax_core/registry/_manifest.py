@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 SUPPORTED_API_VERSIONS = frozenset({1})
@@ -44,10 +44,8 @@ def normalized(name: str) -> str:
 class Distribution(NamedTuple):
     """An installed distribution.
 
-    Attributes:
-        name: its normalized name.
-        version: its version, or ``"unknown"``.
-        metadata: the path of its ``.dist-info`` or ``.egg-info`` directory.
+    It has a normalized name, a version or ``"unknown"``, and the path of its ``.dist-info`` or
+    ``.egg-info`` directory.
     """
 
     name: str
@@ -238,9 +236,10 @@ class Manifest:
         """All entries of a kind, by distribution and name."""
         known = self._entries.get(kind)
         if known is None:
-            sections = self._sections[kind]
-            known = tuple(entry for section in sections for entry in self._parsed(section))
+            parsed = [_parse(section) for section in self._sections[kind]]
+            known = tuple(entry for entries, _ in parsed for entry in entries)
             self._entries[kind] = known
+            self._problems.extend(problem for _, problems in parsed for problem in problems)
         return known
 
     def refused(self, kind: str, name: str | None = None) -> tuple[Entry, ...]:
@@ -302,11 +301,6 @@ class Manifest:
             self.entries(kind)
         return tuple(sorted(set(self._problems)))
 
-    def _parsed(self, section: _Section) -> list[Entry]:
-        entries, problems = _parse(section)
-        self._problems.extend(problems)
-        return entries
-
 
 def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
     distribution, kind, api, text, start, end = section
@@ -346,9 +340,8 @@ def _installed(path: Iterable[str]) -> Iterator[tuple[Distribution, str]]:
             if name.endswith("-info") and name[0] != "~":
                 found = _distribution(directory, name)
                 if found is not None:
-                    other = best.setdefault(found.name, found)
-                    if other is not found and _is_newer(found.version, other.version):
-                        best[found.name] = found
+                    other = best.get(found.name, found)
+                    best[found.name] = max(other, found, key=_version_key)
         for found in best.values():
             yield found, _read(found.entry_points)
 
@@ -406,14 +399,10 @@ def _version_in(metadata: str) -> str:
     return "unknown"
 
 
-def _is_newer(version: str, other: str) -> bool:
-    return _version_key(version) > _version_key(other)
-
-
-def _version_key(version: str) -> list[tuple[int, int | str]]:
-    """A key that sorts versions, pre-releases before their release."""
+def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:
+    """A key that sorts distributions by version, pre-releases before their release."""
     key: list[tuple[int, int | str]] = []
-    for part in re.findall(r"\d+|[a-z]+", version.lower()):
+    for part in re.findall(r"\d+|[a-z]+", distribution.version.lower()):
         if part.isdigit():
             key.append((2, int(part)))
         else:
@@ -422,29 +411,21 @@ def _version_key(version: str) -> list[tuple[int, int | str]]:
 
 
 _lock = threading.Lock()
-_manifest: Manifest | None = None
+
+
+@cache
+def _scan() -> Manifest:
+    return Manifest(sys.path)
 
 
 def manifest() -> Manifest:
-    """The manifest of this process, read at the first call.
-
-    It is read again only by ``refresh_manifest``, for example after an installation in a running
-    notebook.
-    """
-    if _manifest is None:
-        with _lock:
-            if _manifest is None:
-                return _scan()
-    return _manifest
+    """The manifest of this process, read at the first call and by ``refresh_manifest``."""
+    with _lock:
+        return _scan()
 
 
 def refresh_manifest() -> Manifest:
     """Read the manifest again, for distributions installed or removed since."""
     with _lock:
+        _scan.cache_clear()
         return _scan()
-
-
-def _scan() -> Manifest:
-    global _manifest
-    _manifest = Manifest(sys.path)
-    return _manifest

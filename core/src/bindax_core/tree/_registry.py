@@ -268,17 +268,31 @@ def scoped_registration(*definitions: NodeDefinition) -> Iterator[None]:
     >>> tree.tree_leaves(Box([1, 2]))
     [[1, 2]]
     """
+    with journaled() as journal:
+        try:
+            for definition in definitions:
+                register_node(definition)
+            yield
+        finally:
+            undo(journal)
+
+
+@contextlib.contextmanager
+def journaled() -> Iterator[list[_Undo]]:
+    """Collect what is registered and unregistered in a ``with`` block, for ``undo``."""
     journal: list[_Undo] = []
     token = _journal.set(journal)
     try:
-        for definition in definitions:
-            register_node(definition)
-        yield
+        yield journal
     finally:
         _journal.reset(token)
-        with lock:
-            for kind, former in reversed(journal):
-                _set(kind, former)
+
+
+def undo(journal: list[_Undo]) -> None:
+    """Undo what ``journaled`` collected."""
+    with lock:
+        for kind, former in reversed(journal):
+            _set(kind, former)
 
 
 # ------------------------------------------------------------------------------- questions
