@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bindax_core.errors import PluginConflictError
-from bindax_core.registry._control import Settings
+from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Distribution, Entry, Manifest
 from bindax_core.registry._provenance import Provenance, file_of
 
@@ -103,11 +103,8 @@ class Conflict:
 class Claims:
     """The claims in force, and the conflicts found so far."""
 
-    def __init__(
-        self, read_manifest: Callable[[], Manifest], read_settings: Callable[[], Settings]
-    ) -> None:
+    def __init__(self, read_manifest: Callable[[], Manifest]) -> None:
         self._manifest = read_manifest
-        self._settings = read_settings
         self._held: dict[Key, tuple[Entry, Staged]] = {}
         self._withheld: dict[Key, list[tuple[Entry, Staged]]] = {}
         self.conflicts: dict[Key, Conflict] = {}
@@ -213,21 +210,21 @@ class Claims:
 
     def may_load(self, distribution: Distribution) -> bool:
         """Tell whether a distribution has a plugin that the settings let load."""
-        settings = self._settings()
+        given = settings()
         return any(
-            settings.refusal(one) is None
+            given.refusal(one) is None
             for one in self._manifest().entries(PLUGINS)
             if one.distribution.name == distribution.name
         )
 
     def best(self, names: list[str]) -> str | None:
         """The first of some distributions in the ranking, or None when none is ranked."""
-        return next((name for name in self._settings().prefer if name in names), None)
+        return next((name for name in settings().prefer if name in names), None)
 
     def _winner(self, names: list[str], owner: Provenance | None) -> tuple[str | None, str]:
         ranked = self.best(names)
         if ranked is not None:
-            return ranked, f"it is ranked first ({self._settings().sources.get('prefer', 'code')})"
+            return ranked, f"it is ranked first ({settings().sources.get('prefer', 'code')})"
         if owner is not None:
             why = "it owns the primitive, and a ranking would have to say otherwise"
             return str(owner.distribution), why

@@ -41,17 +41,7 @@ _TRUE = ("1", "true", "yes", "on")
 
 
 class Settings(NamedTuple):
-    """The settings in force, with where each one was given.
-
-    Attributes:
-        allow: the plugins or distributions that may load, or None for all.
-        deny: those that may not; wins over ``allow``.
-        autoload: whether a missing rule, type or primitive loads the plugins that offer it. When
-            off, only ``load_plugins`` does.
-        strict: whether a plugin that fails to load raises at once.
-        prefer: a ranking; of two distributions that offer the same thing, the earlier one wins.
-        sources: where each setting was given, by its name.
-    """
+    """The settings in force, see ``configure_plugins``, with where each one was given."""
 
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry._claims import Claims, Staged, offers
-from bindax_core.registry._control import Settings, settings
+from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
 from bindax_core.runtime._transaction import Transaction
 
@@ -97,13 +97,12 @@ class Loader:
         *,
         outside_traces: Callable[[], AbstractContextManager[Any]] = nullcontext,
         read_manifest: Callable[[], Manifest] = manifest,
-        read_settings: Callable[[], Settings] = settings,
     ) -> None:
         self._stages = stages
         self._outside_traces = outside_traces
         self.manifest = read_manifest
-        self.settings = read_settings
-        self.claims = Claims(read_manifest, read_settings)
+        self.settings = settings
+        self.claims = Claims(read_manifest)
         self._plugins: dict[tuple[str, str], Plugin] = {}
         self._turn = threading.Condition()
         self._thread: int | None = None
@@ -176,9 +175,9 @@ class Loader:
         """Load plugins by name or distribution, whether autoload is on or not, or raise."""
         found = self.named(name)
         if not found:
-            refusal = self.manifest().refusal(normalized(name))
-            if refusal is not None:
-                raise PluginError(refusal.remedy)
+            remedy = self.manifest().remedy(normalized(name))
+            if remedy:
+                raise PluginError(remedy)
             known = ", ".join(sorted({plugin.name for plugin in self.plugins()})) or "none"
             raise PluginError(f"no plugin {name!r} is installed; installed are: {known}.")
         for plugin in found:

@@ -7,6 +7,7 @@ loaded. A hit never comes here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
@@ -14,6 +15,14 @@ from bindax_core.registry._claims import NAMED, Conflict, Staged, claimant_of, o
 from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
+
+
+@lru_cache(maxsize=8)
+def _types_by_package(current: Manifest) -> dict[str, list[Entry]]:
+    packages: dict[str, list[Entry]] = {}
+    for entry in (*current.entries("pytrees"), *current.entries("values")):
+        packages.setdefault(entry.module.partition(".")[0], []).append(entry)
+    return packages
 
 
 class Discovery:
@@ -32,7 +41,6 @@ class Discovery:
         self._declared = declared
         # For each question, the manifest and the settings that it was last answered from.
         self._answers: dict[str, tuple[Manifest, Settings, bool]] = {}
-        self._by_package: tuple[Manifest, dict[str, list[Entry]]] | None = None
 
     # ------------------------------------------------------------------------------- rules
 
@@ -97,14 +105,9 @@ class Discovery:
 
     def _aliases(self, current: Manifest, type_: type) -> list[Entry]:
         """Entries that name the type where it is re-exported; it exists, so that is imported."""
-        index = self._by_package
-        if index is None or index[0] is not current:
-            packages: dict[str, list[Entry]] = {}
-            for entry in (*current.entries("pytrees"), *current.entries("values")):
-                packages.setdefault(entry.module.partition(".")[0], []).append(entry)
-            index = self._by_package = (current, packages)
         package = str(type_.__module__).partition(".")[0]
-        return [entry for entry in index[1].get(package, ()) if offers(entry, type_)]
+        entries = _types_by_package(current).get(package, ())
+        return [entry for entry in entries if offers(entry, type_)]
 
     # ---------------------------------------------------------------- operations, backends
 
@@ -267,8 +270,7 @@ class Discovery:
                 )
 
     def _version_error(self, entry: Entry, label: str) -> PluginVersionError:
-        refusal = self.loader.manifest().refusal(entry.distribution.name)
-        remedy = "" if refusal is None else refusal.remedy
+        remedy = self.loader.manifest().remedy(entry.distribution.name)
         return PluginVersionError(f"{label} is offered by a plugin that was refused: {remedy}")
 
     def _excuse(self, plugin: Plugin) -> str:

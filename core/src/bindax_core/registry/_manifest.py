@@ -27,6 +27,7 @@ KINDS = (PLUGINS, *_OFFERED)
 """The kinds of entries; each but the first is the last part of a group name."""
 
 _OPENING = "[bindax.v"
+_HEADER = re.compile(r"\[bindax\.v[^\n]*")
 _GROUP = re.compile(r"\[\s*bindax\.v(\d+)(?:\.(.+?))?\s*\]")
 _EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
 
@@ -71,7 +72,6 @@ class Entry(NamedTuple):
     value: str
     distribution: Distribution
     line: int
-    api: int = 1
 
     @property
     def module(self) -> str:
@@ -157,16 +157,14 @@ def _group(header: str) -> tuple[int, str]:
 class Manifest:
     """The offers of the distributions on a search path; immutable once read.
 
-    Args:
-        path: directories (and zip files) as in ``sys.path``. A distribution found in more than one
-            of them counts once, from the first; found twice in one, from the newest version.
+    A distribution found in more than one directory or zip file of the path counts once, from the
+    first; found twice in one, from the newest version.
 
     Two search paths that find the same distributions give equal manifests, whatever their order:
     everything here is sorted by distribution, and then by name.
     """
 
     def __init__(self, path: Sequence[str]) -> None:
-        self.path = tuple(path)
         self._problems: list[Problem] = []
         self._refusals: dict[str, Refusal] = {}
         self._sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
@@ -188,18 +186,11 @@ class Manifest:
             self.distributions[distribution.name] = distribution
         sections = []
         # Searching is several times faster here than parsing lines that nobody may ask for.
-        start = 0 if text.startswith(_OPENING) else text.find(f"\n{_OPENING}") + 1
-        while text.startswith(_OPENING, start):
-            line = text.find("\n", start)
-            line = len(text) if line < 0 else line
-            end = text.find("\n[", line)
-            end = len(text) if end < 0 else end
-            section = self._section(distribution, text, start, line, end)
-            if section is not None:
-                sections.append(section)
-            start = text.find(f"\n{_OPENING}", line) + 1
-            if not start:
-                break
+        for header in _HEADER.finditer(text):
+            if header.start() == 0 or text[header.start() - 1] == "\n":
+                section = self._section(distribution, header)
+                if section is not None:
+                    sections.append(section)
         supported = [section for section in sections if section.api in SUPPORTED_API_VERSIONS]
         if sections and not supported:
             versions = tuple(sorted({section.api for section in sections}))
@@ -212,24 +203,24 @@ class Manifest:
             reason = 'the group "bindax.v1" is missing, so nothing else can be loaded'
             self._problems.append(Problem(distribution, supported[0].line, reason))
 
-    def _section(
-        self, distribution: Distribution, text: str, start: int, line: int, end: int
-    ) -> _Section | None:
-        header = text[start:line].rstrip()
-        if not header.endswith("]"):
-            reason = f"the line {header!r:.80} is damaged: it should be a group, as in [bindax.v1]"
-            line_number = text.count("\n", 0, start) + 1
-            self._problems.append(Problem(distribution, line_number, reason))
+    def _section(self, distribution: Distribution, found: re.Match[str]) -> _Section | None:
+        text, header = found.string, found[0].rstrip()
         api, kind = _group(header)
         if kind in KINDS:
-            return _Section(distribution, kind, api, text, line, end)
-        if kind and api in SUPPORTED_API_VERSIONS:
+            end = text.find("\n[", found.end())
+            end = len(text) if end < 0 else end
+            return _Section(distribution, kind, api, text, found.end(), end)
+        if not header.endswith("]"):
+            reason = f"the line {header!r:.80} is damaged: it should be a group, as in [bindax.v1]"
+        elif kind and api in SUPPORTED_API_VERSIONS:
             known = ", ".join(f"bindax.v{api}.{kind}" for kind in KINDS[1:])
             reason = (
                 f"the group {header.strip('[ ]')!r} is unknown; known are bindax.v{api}, {known}"
             )
-            number = text.count("\n", 0, start) + 1
-            self._problems.append(Problem(distribution, number, reason))
+        else:
+            return None
+        line = text.count("\n", 0, found.start()) + 1
+        self._problems.append(Problem(distribution, line, reason))
         return None
 
     def entries(self, kind: str) -> tuple[Entry, ...]:
@@ -249,11 +240,7 @@ class Manifest:
         return tuple(entry for entry in entries if name is None or entry.name == name)
 
     def find(self, kind: str, name: str) -> tuple[Entry, ...]:
-        """The entries of a kind with a name, by distribution.
-
-        Only the sections that contain the name's text are parsed, so that a lookup does not pay
-        for everything that is installed.
-        """
+        """The entries of a kind with a name, by distribution; parses what contains its text."""
         known = self._entries.get(kind)
         if known is None:
             sections = [
@@ -276,10 +263,7 @@ class Manifest:
         return self._types.get(qualified_name, ())
 
     def plugins_behind(self, entry: Entry) -> tuple[Entry, ...]:
-        """The plugins to load for what an entry offers.
-
-        That is the plugin whose module the entry names, or else all of its distribution.
-        """
+        """The plugin whose module an entry names, or else all plugins of its distribution."""
         distribution = entry.distribution.name
         ours = tuple(one for one in self.entries(PLUGINS) if one.distribution.name == distribution)
         same = tuple(one for one in ours if one.value == entry.value)
@@ -290,9 +274,10 @@ class Manifest:
         """The distributions that were refused, by name."""
         return tuple(self._refusals.values())
 
-    def refusal(self, distribution: str) -> Refusal | None:
-        """Why a distribution was refused, or None."""
-        return self._refusals.get(distribution)
+    def remedy(self, distribution: str) -> str:
+        """Why a distribution was refused, with the remedy; empty if it was not."""
+        refusal = self._refusals.get(distribution)
+        return "" if refusal is None else refusal.remedy
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -303,7 +288,7 @@ class Manifest:
 
 
 def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
-    distribution, kind, api, text, start, end = section
+    distribution, kind, _, text, start, end = section
     entries: dict[str, Entry] = {}
     problems: list[Problem] = []
     for number, line in enumerate(text[start + 1 : end].split("\n"), section.line + 1):
@@ -320,7 +305,7 @@ def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
             reason = f"{name!r} is declared twice in one group; line {entries[name].line} counts"
             problems.append(Problem(distribution, number, reason))
         else:
-            entries[name] = Entry(kind, name, value, distribution, number, api)
+            entries[name] = Entry(kind, name, value, distribution, number)
     return [entries[name] for name in sorted(entries)], problems
 
 
