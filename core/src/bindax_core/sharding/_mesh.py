@@ -88,9 +88,7 @@ class AbstractMesh:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return type(other) is type(self) and other._key() == self._key()
+        return self is other or (type(other) is type(self) and other._key() == self._key())
 
     def __repr__(self) -> str:
         axes = ", ".join([f"{name!r}: {size}" for name, size in self.shape_tuple])

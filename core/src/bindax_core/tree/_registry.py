@@ -150,12 +150,10 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
     former = _definitions.pop(kind, None)
     if former is not None and _by_name.get(former.serialized_name) is former:
         del _by_name[former.serialized_name]
-    if definition is None:
-        _table.forget(kind)
-        return
-    _definitions[kind] = definition
-    _by_name[definition.serialized_name] = definition
-    definition._assemble = _assembler(definition)
+    if definition is not None:
+        _definitions[kind] = definition
+        _by_name[definition.serialized_name] = definition
+        definition._assemble = _assembler(definition)
     _table.forget(kind)
 
 
