@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import keyword
 import operator
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ def static(**kwargs: Any) -> Any:
         **kwargs: arguments of ``dataclasses.field``.
 
     >>> from bindax_core.tree_util import tree_leaves
+    >>> import dataclasses
     >>> @register_dataclass
     ... @dataclasses.dataclass
     ... class Scaled:
@@ -31,7 +31,9 @@ def static(**kwargs: Any) -> Any:
     [1, 2]
     """
     metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
-    return dataclasses.field(**kwargs, metadata=metadata)
+    from dataclasses import field
+
+    return field(**kwargs, metadata=metadata)
 
 
 def register_dataclass(
@@ -64,6 +66,7 @@ def register_dataclass(
 
     >>> import functools
     >>> from bindax_core.tree_util import tree_flatten
+    >>> import dataclasses
     >>> @functools.partial(register_dataclass, data_fields=["x"], meta_fields=["name"])
     ... @dataclasses.dataclass
     ... class Named:
@@ -106,14 +109,25 @@ def _fields(
         )
     if data_fields is not None and meta_fields is not None:
         return tuple(data_fields), tuple(meta_fields)
-    if not dataclasses.is_dataclass(nodetype):
+    if not _is_dataclass(nodetype):
         raise TreeError(
             f"register_dataclass({type_name(nodetype)}): data_fields and meta_fields are required, "
             f"because the class is not a dataclass."
         )
-    fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop_fields]
+    fields = [f for f in _declared_fields(nodetype) if f.init and f.name not in drop_fields]
     meta = tuple(f.name for f in fields if f.metadata.get("static", False))
     return tuple(f.name for f in fields if f.name not in meta), meta
+
+
+def _is_dataclass(nodetype: type) -> bool:
+    return hasattr(nodetype, "__dataclass_fields__")
+
+
+def _declared_fields(nodetype: Any) -> tuple[Any, ...]:
+    """The fields of a dataclass. The module is loaded for those who have one alone."""
+    import dataclasses
+
+    return dataclasses.fields(nodetype)
 
 
 def _check_fields(
@@ -130,9 +144,9 @@ def _check_fields(
             f"{start} each field must be in one of data_fields, meta_fields and drop_fields; "
             f"{twice} are there more than once."
         )
-    if not dataclasses.is_dataclass(nodetype):
+    if not _is_dataclass(nodetype):
         return
-    expected = {f.name for f in dataclasses.fields(nodetype) if f.init}
+    expected = {f.name for f in _declared_fields(nodetype) if f.init}
     missing = sorted(expected - set(given))
     unexpected = sorted({*data, *meta} - expected)
     if missing or unexpected:
@@ -170,13 +184,14 @@ def _unflatten(nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]) -> 
 def _unflatten_without_init(
     nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]
 ) -> Unflatten:
+    from dataclasses import MISSING
+
     names = (*meta, *data)
-    missing = dataclasses.MISSING
     defaults = [
         field
-        for field in (dataclasses.fields(nodetype) if dataclasses.is_dataclass(nodetype) else ())
+        for field in (_declared_fields(nodetype) if _is_dataclass(nodetype) else ())
         if field.name not in names
-        and not (field.default is missing and field.default_factory is missing)
+        and not (field.default is MISSING and field.default_factory is MISSING)
     ]
 
     def unflatten(metadata: Any, children: Any) -> Any:
@@ -186,7 +201,7 @@ def _unflatten_without_init(
             object.__setattr__(node, name, value)
         for field in defaults:
             factory = field.default_factory
-            object.__setattr__(node, field.name, field.default if factory is missing else factory())
+            object.__setattr__(node, field.name, field.default if factory is MISSING else factory())
         return node
 
     return unflatten
