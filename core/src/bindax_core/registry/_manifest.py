@@ -325,8 +325,9 @@ def _installed(path: Iterable[str]) -> Iterator[tuple[Distribution, str]]:
             if name.endswith("-info") and name[0] != "~":
                 found = _distribution(directory, name)
                 if found is not None:
-                    other = best.get(found.name, found)
-                    best[found.name] = max(other, found, key=_version_key)
+                    other = best.get(found.name)
+                    if other is None or _version_key(found) > _version_key(other):
+                        best[found.name] = found
         for found in best.values():
             yield found, _read(found.entry_points)
 
