@@ -15,11 +15,12 @@ def expand(
     definition: NodeDefinition, node: Any
 ) -> tuple[Sequence[Any], Any, tuple[Any, ...] | None]:
     """The children, the metadata and, for mappings, the order of insertion of a node."""
-    if definition._kind in ("list", "tuple", "namedtuple"):
+    kind, order = definition._kind, None
+    if kind in ("list", "tuple", "namedtuple"):
         return tuple(node), None, None
     children, data = checked_result(definition, definition.flatten(node))
-    keys = definition.mapping_keys(data)
-    order = None if keys is None else insertion_order(node, keys)
+    if kind in ("dict", "defaultdict"):
+        order = insertion_order(node, definition.mapping_keys(data))
     return checked_children(definition, children), data, order
 
 

@@ -9,7 +9,7 @@ from bindax_core.tree._compare import same_metadata, same_node
 from bindax_core.tree._definition import short, type_name
 from bindax_core.tree._expand import expand_at
 from bindax_core.tree._flatten import IsLeaf, tree_flatten, tree_structure
-from bindax_core.tree._keys import position
+from bindax_core.tree._keys import KeyEntry, position
 from bindax_core.tree._nodes import Link, children_with_links, unlink
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._treedef import PyTreeDef
@@ -51,44 +51,44 @@ def flatten_prefix(
                 f"{what} is not a tree prefix of {full_name}: {position(unlink(link), what)}, "
                 f"{what} has a {found}"
             )
-        below = children_with_links(node, link)
-        pairs = zip(reversed(found), reversed(below), strict=True)
-        stack.extend((part, child, path) for part, (child, path) in pairs)
+        below = zip(found, node._children, strict=True)
+        stack.extend(reversed([(part, child, (link, key)) for (part, key), child in below]))
     return result
 
 
 def _matched(
     prefix: Any, node: PyTreeDef, link: Link, what: str, full_name: str
-) -> list[Any] | str:
-    """The children of a node of a prefix in the order of a structure's, or in what they differ."""
-    full, name = node._definition, type_name(type(prefix))
-    if full is None or full.type is not type(prefix):
+) -> list[tuple[Any, KeyEntry]] | str:
+    """The children of a node, with keys, in the order of a structure's; or in what they differ."""
+    full, kind = node._definition, type(prefix)
+    if full is None or full.type is not kind:
         theirs = "a leaf" if full is None else f"a node of type {type_name(full.type)}"
         return (
-            f"node of type {name} ({short(prefix)}), but {full_name} has {theirs} there. Use a "
-            f"single leaf for the whole subtree, or the same container."
+            f"node of type {type_name(kind)} ({short(prefix)}), but {full_name} has {theirs} "
+            f"there. Use a single leaf for the whole subtree, or the same container."
         )
-    children, _, data, _ = expand_at(full, prefix, link)
-    keys, full_keys = full.mapping_keys(data), full.mapping_keys(node._data)
-    if keys is not None:
-        values = dict(zip(keys, children, strict=True))
-        if values.keys() == set(full_keys):
-            return [values[key] for key in full_keys]
+    children, keys, data, _ = expand_at(full, prefix, link)
+    pairs = list(zip(children, keys, strict=True))
+    names, full_names = full.mapping_keys(data), full.mapping_keys(node._data)
+    if names is not None:
+        by_name = dict(zip(names, pairs, strict=True))
+        if by_name.keys() == set(full_names):
+            return [by_name[name] for name in full_names]
         return (
-            f"{name} with the keys {list(keys)}, but {full_name} has one with the keys "
-            f"{list(full_keys)}."
+            f"{type_name(kind)} with the keys {list(names)}, but {full_name} has one with the keys "
+            f"{list(full_names)}."
         )
-    if len(children) != len(node._children):
+    if len(pairs) != len(node._children):
         return (
-            f"{name} of length {len(children)} ({short(prefix)}), but {full_name} has one of "
-            f"length {len(node._children)} ({short(node)})."
+            f"{type_name(kind)} of length {len(pairs)} ({short(prefix)}), but {full_name} has one "
+            f"of length {len(node._children)} ({short(node)})."
         )
     if full._kind == "custom" and not same_metadata(node, node._data, data, node):
         return (
-            f"{name} with metadata {short(data)}, but {full_name} has one with metadata "
+            f"{type_name(kind)} with metadata {short(data)}, but {full_name} has one with metadata "
             f"{short(node._data)}."
         )
-    return list(children)
+    return pairs
 
 
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:

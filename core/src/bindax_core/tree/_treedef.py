@@ -351,7 +351,7 @@ def node_of(
 ) -> PyTreeDef:
     """Make a node of which the number of leaves is not known yet."""
     count = sum([child.num_leaves for child in children])
-    flat = all(child is LEAF for child in children)
+    flat = count == len(children) and all(child is LEAF for child in children)
     return make(definition, data, order, children, count, flat)
 
 

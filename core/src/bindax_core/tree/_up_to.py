@@ -10,7 +10,7 @@ from bindax_core.tree._compare import same_metadata
 from bindax_core.tree._definition import NodeDefinition, short, type_name
 from bindax_core.tree._expand import expand_at
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import Link, children_with_links, unlink
+from bindax_core.tree._nodes import Link, unlink
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
@@ -32,18 +32,15 @@ def flatten_up_to(root: PyTreeDef, tree: Any) -> list[Any]:
             continue
         if type(value) is not definition.type:
             raise _other_type(definition, value, link)
-        children, _, data, _ = expand_at(definition, value, link)
+        children, keys, data, _ = expand_at(definition, value, link)
         if not node._children and not children and data is node._data:
             continue
         problem = _difference(root, node, definition, data, children)
         if problem is not None:
             # Paths are made only now: one for each node would cost the square of the depth.
             raise TreeError(f"{problem[0]} {position(unlink(link))}: {problem[1]}")
-        below = children_with_links(node, link)
-        stack.extend(
-            (child, part, path)
-            for (child, path), part in zip(reversed(below), reversed(children), strict=True)
-        )
+        below = zip(node._children, children, keys, strict=True)
+        stack.extend(reversed([(child, part, (link, key)) for child, part, key in below]))
     return result
 
 
