@@ -41,6 +41,7 @@ from bindax_lax_basic.rules.derivatives import derivative as derivative
 from bindax_lax_basic.rules.derivatives import partials as partials
 from bindax_lax_basic.rules.elementwise import composition as composition
 from bindax_lax_basic.rules.elementwise import elementwise as elementwise
+from bindax_lax_basic.rules.elementwise import nonlinear as nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray as NumPyArray
 from bindax_lax_basic.rules.evaluation import choose as choose
 from bindax_lax_basic.rules.evaluation import exact as exact

@@ -5,8 +5,6 @@ matrix is symmetric, so that FFT and IFFT are their own transposes. RFFT gives t
 ``n // 2 + 1`` frequencies of a real array, which determine the others, and IRFFT takes them.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum

@@ -19,10 +19,7 @@ bfloat16: Final = np.dtype(ml_dtypes.bfloat16)
 
 SIGNED_DTYPES: Final = tuple(np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
 UNSIGNED_DTYPES: Final = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
-FLOAT_DTYPES: Final = (
-    bfloat16,
-    *(np.dtype(t) for t in (np.float16, np.float32, np.float64)),
-)
+FLOAT_DTYPES: Final = (bfloat16, *(np.dtype(t) for t in (np.float16, np.float32, np.float64)))
 COMPLEX_DTYPES: Final = (np.dtype(np.complex64), np.dtype(np.complex128))
 NARROW_SIGNED_DTYPES: Final = tuple(np.dtype(t) for t in (ml_dtypes.int2, ml_dtypes.int4))
 NARROW_UNSIGNED_DTYPES: Final = tuple(np.dtype(t) for t in (ml_dtypes.uint2, ml_dtypes.uint4))

@@ -8,13 +8,7 @@ from typing import Any
 from bindax_core.errors import TypePromotionError
 from bindax_core.extend import config, dtype_name
 
-_BREADTH = {
-    "bool": 0,
-    "signed integer": 1,
-    "unsigned integer": 1,
-    "float": 2,
-    "complex": 3,
-}
+_BREADTH = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "float": 2, "complex": 3}
 
 
 def require_one_dtype(operands: Sequence[tuple[Any, bool]], kind_of: Callable[[Any], str]) -> None:

@@ -1,7 +1,5 @@
 """Contraction of two arrays: dot_general, and dot for vectors and matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -375,11 +373,7 @@ def _dot_transpose(
 
 
 def _transpose_to_lhs(
-    ct: Any,
-    lhs: ShapedArray,
-    rhs: Any,
-    numbers: DimensionNumbers,
-    precision: ProductPrecision,
+    ct: Any, lhs: ShapedArray, rhs: Any, numbers: DimensionNumbers, precision: ProductPrecision
 ) -> Any:
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
     rank = typeof(rhs).ndim

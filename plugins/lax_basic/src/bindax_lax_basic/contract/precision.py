@@ -1,7 +1,5 @@
 """Precision of products: dtypes of operands, and whole algorithms."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum

@@ -1,7 +1,5 @@
 """Contraction of two arrays where the groups of one axis have sizes that are an array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Contraction of two arrays with a scale for each block of either."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The ring operations: negation, addition, subtraction, multiplication. All are multilinear."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

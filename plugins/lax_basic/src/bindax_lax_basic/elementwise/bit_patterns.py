@@ -1,7 +1,5 @@
 """Bits of values taken as values of another dtype, and floats rounded to fewer bits."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -249,12 +247,7 @@ def _reduce_precision_lowering(
 
 reduce_precision_p: Primitive = primitive(
     "reduce_precision",
-    *elementwise(
-        "reduce_precision",
-        _reduce_precision,
-        FLOAT,
-        result=lambda d: d,
-    ),
+    *elementwise("reduce_precision", _reduce_precision, FLOAT, result=lambda d: d),
     linear(),
     rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
     rules.lowering["stablehlo"](_reduce_precision_lowering),

@@ -1,7 +1,5 @@
 """Operations on the bits of integers: counts, shifts, and the upper half of a product."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules
+from bindax_core.extend import Array, LoweringContext, Primitive, primitive
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import INTEGER, DType
-from bindax_lax_basic.elementwise.comparison import DISCRETE
+from bindax_lax_basic.elementwise.comparison import discrete
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import no_derivative
-from bindax_lax_basic.rules.lowering import full, operation, same_shape
+from bindax_lax_basic.rules.lowering import full, same_shape
 from bindax_lax_basic.rules.operands import adopt_type
 
 __all__ = [
@@ -75,14 +72,8 @@ def _population_count_lowering(ctx: LoweringContext, x: Any) -> Any:
 
 population_count_p: Primitive = primitive(
     "population_count",
-    *elementwise(
-        "population_count",
-        lambda x: np.bitwise_count(_unsigned(x)),
-        INTEGER,
-    ),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_population_count_lowering),
+    *elementwise("population_count", lambda x: np.bitwise_count(_unsigned(x)), INTEGER),
+    *discrete(_population_count_lowering),
 )
 
 
@@ -104,30 +95,34 @@ def _clz(x: NumPyArray) -> Any:
 
 
 clz_p: Primitive = primitive(
-    "clz",
-    *elementwise("clz", _clz, INTEGER),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.count_leading_zeros")),
+    "clz", *elementwise("clz", _clz, INTEGER), *discrete("stablehlo.count_leading_zeros")
 )
 
 # ------------------------------------------------------------------------------------ shifts
 
 
-def _shifts(function: Callable[[NumPyArray, NumPyArray, int], Any]) -> Callable[..., Any]:
-    """A shift on NumPy arrays, where a count of the width or more, or below zero, moves all out."""
+def _amounts(y: NumPyArray, width: int) -> NumPyArray:
+    """By how many bits to shift: a count of the width or more, or below zero, moves all out."""
+    return np.minimum(_unsigned(y), np.uint64(width))
+
+
+def _logical(shift: np.ufunc) -> Callable[[NumPyArray, NumPyArray], Any]:
+    """A shift on NumPy arrays that fills with zeros."""
 
     def run(x: NumPyArray, y: NumPyArray) -> Any:
         width = bit_width(x.dtype)
-        amount = np.minimum(_unsigned(y), np.uint64(width))
-        return function(x, amount, width)
+        amount = _amounts(y, width)
+        kept = np.where(amount < width, _unsigned(x), np.uint64(0))
+        return _as_dtype(shift(kept, amount & np.uint64(63)), x.dtype, width)
 
     return run
 
 
-def _left(x: NumPyArray, amount: NumPyArray, width: int) -> Any:
-    kept = np.where(amount < width, _unsigned(x), np.uint64(0))
-    return _as_dtype(kept << (amount & np.uint64(63)), x.dtype, width)
+def _right_arithmetic(x: NumPyArray, y: NumPyArray) -> Any:
+    width = bit_width(x.dtype)
+    signed = _as_dtype(_unsigned(x), np.dtype(np.int64), width)
+    moved = signed >> np.minimum(_amounts(y, width), np.uint64(width - 1)).astype(np.int64)
+    return _as_dtype(np.asarray(moved).view(np.uint64), x.dtype, width)
 
 
 def _as_dtype(bits: NumPyArray, dtype: DType, width: int) -> Any:
@@ -137,17 +132,6 @@ def _as_dtype(bits: NumPyArray, dtype: DType, width: int) -> Any:
     if dtypes.kind_of(dtype) == "signed integer":
         return (top.view(np.int64) >> unused.astype(np.int64)).astype(dtype)
     return (top >> unused).astype(dtype)
-
-
-def _right_logical(x: NumPyArray, amount: NumPyArray, width: int) -> Any:
-    kept = np.where(amount < width, _unsigned(x), np.uint64(0))
-    return _as_dtype(kept >> (amount & np.uint64(63)), x.dtype, width)
-
-
-def _right_arithmetic(x: NumPyArray, amount: NumPyArray, width: int) -> Any:
-    signed = _as_dtype(_unsigned(x), np.dtype(np.int64), width)
-    moved = signed >> np.minimum(amount, np.uint64(width - 1)).astype(np.int64)
-    return _as_dtype(np.asarray(moved).view(np.uint64), x.dtype, width)
 
 
 def shift_left(x: Any, y: Any) -> Array:
@@ -166,15 +150,8 @@ def shift_left(x: Any, y: Any) -> Array:
 
 shift_left_p: Primitive = primitive(
     "shift_left",
-    *elementwise(
-        "shift_left",
-        _shifts(_left),
-        INTEGER,
-        INTEGER,
-    ),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.shift_left")),
+    *elementwise("shift_left", _logical(np.left_shift), INTEGER, INTEGER),
+    *discrete("stablehlo.shift_left"),
 )
 
 
@@ -191,15 +168,8 @@ def shift_right_arithmetic(x: Any, y: Any) -> Array:
 
 shift_right_arithmetic_p: Primitive = primitive(
     "shift_right_arithmetic",
-    *elementwise(
-        "shift_right_arithmetic",
-        _shifts(_right_arithmetic),
-        INTEGER,
-        INTEGER,
-    ),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.shift_right_arithmetic")),
+    *elementwise("shift_right_arithmetic", _right_arithmetic, INTEGER, INTEGER),
+    *discrete("stablehlo.shift_right_arithmetic"),
 )
 
 
@@ -216,15 +186,8 @@ def shift_right_logical(x: Any, y: Any) -> Array:
 
 shift_right_logical_p: Primitive = primitive(
     "shift_right_logical",
-    *elementwise(
-        "shift_right_logical",
-        _shifts(_right_logical),
-        INTEGER,
-        INTEGER,
-    ),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.shift_right_logical")),
+    *elementwise("shift_right_logical", _logical(np.right_shift), INTEGER, INTEGER),
+    *discrete("stablehlo.shift_right_logical"),
 )
 
 # ------------------------------------------------------------------------------------- mulhi
@@ -283,9 +246,5 @@ def _mulhi_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 
 mulhi_p: Primitive = primitive(
-    "mulhi",
-    *elementwise("mulhi", _mulhi, INTEGER, INTEGER),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_mulhi_lowering),
+    "mulhi", *elementwise("mulhi", _mulhi, INTEGER, INTEGER), *discrete(_mulhi_lowering)
 )

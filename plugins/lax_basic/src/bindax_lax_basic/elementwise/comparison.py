@@ -1,7 +1,5 @@
 """Comparisons, and the bitwise and logical operations. None has a derivative."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -14,6 +12,7 @@ from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
+    Rule,
     ShapedArray,
     physical_array,
     primitive,
@@ -22,11 +21,12 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, BITS, EXTENDED, FLOAT, ORDERED
 from bindax_lax_basic.elementwise.conversion import compare, convert
-from bindax_lax_basic.rules.elementwise import elementwise
-from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.elementwise import elementwise, lowers_to
+from bindax_lax_basic.rules.evaluation import NumPyArray, NumPyFunction
 from bindax_lax_basic.rules.linear import no_derivative
-from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
+from bindax_lax_basic.rules.lowering import Lowering, same_shape
 from bindax_lax_basic.rules.operands import adopt_type
+from bindax_lax_basic.rules.types import Kinds
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, reduce_sum_p
 
 __all__ = [
@@ -62,13 +62,27 @@ _COMPARED = ANY | EXTENDED
 DISCRETE = rules.transpose.absent("its result is discrete, so nothing linear reaches it")
 
 
-def _comparison(direction: str) -> Lowering:
-    def rule(ctx: LoweringContext, *values: Any) -> Any:
+def discrete(lowering: str | Lowering) -> tuple[Rule, Rule, Rule]:
+    """The ``jvp``, ``transpose`` and lowering rules of an elementwise primitive of steps.
+
+    Args:
+        lowering: the name of the one operation that it is, or what lowers it otherwise.
+    """
+    return no_derivative(), DISCRETE, lowers_to(lowering)
+
+
+def _comparison(name: str, function: NumPyFunction, accepts: Kinds) -> tuple[Rule, ...]:
+    def lowering(ctx: LoweringContext, *values: Any) -> Any:
         x, y = same_shape(ctx, values)
         aval = ctx.avals_in[0].update(shape=ctx.avals_out[0].shape)
-        return compare(ctx, direction, x, y, aval)
+        return compare(ctx, name.upper(), x, y, aval)
 
-    return rule
+    evaluated = elementwise(name, function, accepts, accepts, result=dtypes.bool_)
+    return *evaluated, *discrete(lowering)
+
+
+def _bitwise(name: str, ufunc: np.ufunc) -> tuple[Rule, ...]:
+    return *elementwise(name, ufunc, *[BITS] * ufunc.nin), *discrete(f"stablehlo.{name}")
 
 
 def _equal(x: NumPyArray, y: NumPyArray) -> Any:
@@ -128,12 +142,7 @@ def eq(x: Any, y: Any) -> Array:
 
 
 eq_p: Primitive = primitive(
-    "eq",
-    *elementwise("eq", _equal, _COMPARED, _COMPARED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.physical(_physical_equal),
-    rules.lowering["stablehlo"](_comparison("EQ")),
+    "eq", *_comparison("eq", _equal, _COMPARED), rules.physical(_physical_equal)
 )
 
 
@@ -147,12 +156,7 @@ def ne(x: Any, y: Any) -> Array:
 
 
 ne_p: Primitive = primitive(
-    "ne",
-    *elementwise("ne", _not_equal, _COMPARED, _COMPARED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.physical(_physical_unequal),
-    rules.lowering["stablehlo"](_comparison("NE")),
+    "ne", *_comparison("ne", _not_equal, _COMPARED), rules.physical(_physical_unequal)
 )
 
 
@@ -165,13 +169,7 @@ def lt(x: Any, y: Any) -> Array:
     return lt_p.bind(*adopt_type(x, y))
 
 
-lt_p: Primitive = primitive(
-    "lt",
-    *elementwise("lt", np.less, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_comparison("LT")),
-)
+lt_p: Primitive = primitive("lt", *_comparison("lt", np.less, ORDERED))
 
 
 def le(x: Any, y: Any) -> Array:
@@ -183,13 +181,7 @@ def le(x: Any, y: Any) -> Array:
     return le_p.bind(*adopt_type(x, y))
 
 
-le_p: Primitive = primitive(
-    "le",
-    *elementwise("le", np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_comparison("LE")),
-)
+le_p: Primitive = primitive("le", *_comparison("le", np.less_equal, ORDERED))
 
 
 def gt(x: Any, y: Any) -> Array:
@@ -201,13 +193,7 @@ def gt(x: Any, y: Any) -> Array:
     return gt_p.bind(*adopt_type(x, y))
 
 
-gt_p: Primitive = primitive(
-    "gt",
-    *elementwise("gt", np.greater, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_comparison("GT")),
-)
+gt_p: Primitive = primitive("gt", *_comparison("gt", np.greater, ORDERED))
 
 
 def ge(x: Any, y: Any) -> Array:
@@ -219,13 +205,7 @@ def ge(x: Any, y: Any) -> Array:
     return ge_p.bind(*adopt_type(x, y))
 
 
-ge_p: Primitive = primitive(
-    "ge",
-    *elementwise("ge", np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_comparison("GE")),
-)
+ge_p: Primitive = primitive("ge", *_comparison("ge", np.greater_equal, ORDERED))
 
 
 greater = gt
@@ -244,9 +224,7 @@ def is_finite(x: Any) -> Array:
 is_finite_p: Primitive = primitive(
     "is_finite",
     *elementwise("is_finite", np.isfinite, FLOAT, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.is_finite")),
+    *discrete("stablehlo.is_finite"),
 )
 
 # ------------------------------------------------------------------------------------ bitwise
@@ -261,13 +239,7 @@ def bitwise_not(x: Any) -> Array:
     return not_p.bind(x)
 
 
-not_p: Primitive = primitive(
-    "not",
-    *elementwise("not", np.invert, BITS),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.not")),
-)
+not_p: Primitive = primitive("not", *_bitwise("not", np.invert))
 
 
 def bitwise_and(x: Any, y: Any) -> Array:
@@ -284,13 +256,7 @@ def bitwise_and(x: Any, y: Any) -> Array:
     return and_p.bind(*adopt_type(x, y))
 
 
-and_p: Primitive = primitive(
-    "and",
-    *elementwise("and", np.bitwise_and, BITS, BITS),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.and")),
-)
+and_p: Primitive = primitive("and", *_bitwise("and", np.bitwise_and))
 
 
 def bitwise_or(x: Any, y: Any) -> Array:
@@ -302,13 +268,7 @@ def bitwise_or(x: Any, y: Any) -> Array:
     return or_p.bind(*adopt_type(x, y))
 
 
-or_p: Primitive = primitive(
-    "or",
-    *elementwise("or", np.bitwise_or, BITS, BITS),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.or")),
-)
+or_p: Primitive = primitive("or", *_bitwise("or", np.bitwise_or))
 
 
 def bitwise_xor(x: Any, y: Any) -> Array:
@@ -320,10 +280,4 @@ def bitwise_xor(x: Any, y: Any) -> Array:
     return xor_p.bind(*adopt_type(x, y))
 
 
-xor_p: Primitive = primitive(
-    "xor",
-    *elementwise("xor", np.bitwise_xor, BITS, BITS),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.xor")),
-)
+xor_p: Primitive = primitive("xor", *_bitwise("xor", np.bitwise_xor))

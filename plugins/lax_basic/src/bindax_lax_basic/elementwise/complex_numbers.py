@@ -4,8 +4,6 @@ Differentiation treats a complex function as linear over the reals where it is n
 transposition is with respect to the bilinear (not the Hermitian) pairing, as in JAX.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Changing the dtype of an array, copying it, and cutting it out of differentiation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

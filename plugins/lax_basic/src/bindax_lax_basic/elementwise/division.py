@@ -1,7 +1,5 @@
 """Division: true division of floats, division towards zero of integers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Powers: with a float exponent, and with an integer exponent that is known while tracing."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

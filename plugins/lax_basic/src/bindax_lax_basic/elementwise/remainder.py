@@ -1,19 +1,12 @@
 """The remainder of division."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    primitive,
-    rules,
-)
+from bindax_core.extend import Array, Primitive, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import FLOAT, NUMBER
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p
@@ -57,8 +50,7 @@ rem_p: Primitive = primitive(
     "rem",
     *elementwise("rem", _rem_impl, dtypes.INTEGER | FLOAT, NUMBER),
     partials(
-        lambda x, y, out: constant(1.0, x),
-        lambda x, y, out: neg_p.bind(_truncated_quotient(x, y)),
+        lambda x, y, out: constant(1.0, x), lambda x, y, out: neg_p.bind(_truncated_quotient(x, y))
     ),
     rules.transpose.absent("its derivative is made of linear primitives"),
     rules.lowering["stablehlo"](operation("stablehlo.remainder")),

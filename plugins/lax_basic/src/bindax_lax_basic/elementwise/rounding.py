@@ -1,7 +1,5 @@
 """Rounding to integers: floor, ceil, and round."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum
@@ -29,11 +27,6 @@ __all__ = ["RoundingMethod", "ceil", "ceil_p", "floor", "floor_p", "round", "rou
 
 
 STEPWISE = rules.transpose.absent("its derivative is zero, so nothing linear is left to transpose")
-
-# -------------------------------------------------------------------------------------- sign
-
-
-# ------------------------------------------------------------------------------------- floor
 
 
 def floor(x: Any) -> Array:
@@ -125,5 +118,3 @@ round_p: Primitive = primitive(
     STEPWISE,
     rules.lowering["stablehlo"](_round_lowering),
 )
-
-# --------------------------------------------------------------------------------------- abs

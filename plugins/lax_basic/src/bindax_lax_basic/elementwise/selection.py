@@ -1,7 +1,5 @@
 """Elementwise choice between arrays: select_n, clamp, max and min."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import builtins
@@ -28,8 +26,7 @@ from bindax_lax_basic.dtypes import ANY
 from bindax_lax_basic.elementwise.comparison import and_p, eq_p, gt_p, lt_p
 from bindax_lax_basic.elementwise.conversion import compare, convert
 from bindax_lax_basic.rules.batching import elementwise_batch
-from bindax_lax_basic.rules.derivatives import partials
-from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
@@ -267,22 +264,12 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
 max_p: Primitive = primitive(
     "max",
     *elementwise("max", np.maximum, ANY, ANY),
-    partials(
-        lambda x, y, out: _share(x, y, out),
-        lambda x, y, out: _share(y, x, out),
-    ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](_extremum_lowering("max")),
+    *nonlinear(_extremum_lowering("max"), _share, lambda x, y, out: _share(y, x, out)),
 )
 min_p: Primitive = primitive(
     "min",
     *elementwise("min", np.minimum, ANY, ANY),
-    partials(
-        lambda x, y, out: _share(x, y, out),
-        lambda x, y, out: _share(y, x, out),
-    ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](_extremum_lowering("min")),
+    *nonlinear(_extremum_lowering("min"), _share, lambda x, y, out: _share(y, x, out)),
 )
 
 # ------------------------------------------------------------------------------------ clamp

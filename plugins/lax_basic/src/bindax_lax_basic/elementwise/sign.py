@@ -1,7 +1,5 @@
 """Sign and absolute value."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

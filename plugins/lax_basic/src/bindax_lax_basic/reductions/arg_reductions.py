@@ -1,7 +1,5 @@
 """The index of the largest or smallest element along an axis."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Cumulative sums, products, extrema and logarithms of sums of exponentials."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Reduction by any computation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Reductions over axes other than the sum: maximum, minimum, product, and those of bits."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -219,10 +217,7 @@ def _halves(x: Any) -> list[Any]:
     half = size // 2
     return [
         slice_p.bind(
-            x,
-            start_indices=(start, *zeros),
-            limit_indices=(start + half, *others),
-            strides=None,
+            x, start_indices=(start, *zeros), limit_indices=(start + half, *others), strides=None
         )
         for start in (0, half)
     ]

@@ -1,4 +1,4 @@
-"""The family of elementwise primitives: the three rules that all of them share."""
+"""The family of elementwise primitives: the rules that all of them share, or many."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from bindax_core.extend import LoweringContext, Origin, Rule, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
+from bindax_lax_basic.rules.derivatives import derivative, partials
 from bindax_lax_basic.rules.evaluation import exact
-from bindax_lax_basic.rules.lowering import Lowering
+from bindax_lax_basic.rules.lowering import Lowering, operation
 from bindax_lax_basic.rules.types import Kinds, ResultDType, elementwise_type
 from bindax_transforms import trace_to_jaxpr
 
@@ -47,6 +48,31 @@ def elementwise(
         rules.impl(computed, slow=slow),
         rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
         same_dims() if len(accepts) == 1 else elementwise_batch(),
+    )
+
+
+def nonlinear(
+    lowering: str | Lowering | Rule, *factors: Function | None
+) -> tuple[Rule, Rule, Rule]:
+    """The ``jvp``, ``transpose`` and lowering rules of an elementwise primitive that is not linear.
+
+    Args:
+        lowering: the name of the one operation that it is, or what lowers it otherwise.
+        factors: for each operand the partial derivative, as for ``derivative`` and ``partials``.
+    """
+    return (
+        derivative(factors[0]) if len(factors) == 1 and factors[0] else partials(*factors),
+        rules.transpose.absent("not linear"),
+        lowers_to(lowering),
+    )
+
+
+def lowers_to(lowering: str | Lowering | Rule) -> Rule:
+    """The lowering rule from the name of one elementwise operation, or from a function."""
+    if isinstance(lowering, Rule):
+        return lowering
+    return rules.lowering["stablehlo"](
+        operation(lowering) if isinstance(lowering, str) else lowering
     )
 
 

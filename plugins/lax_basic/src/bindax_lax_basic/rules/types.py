@@ -80,10 +80,7 @@ def _result_dtype(dtype: DType, result: ResultDType) -> DType:
 
 
 def elementwise_type(
-    name: str,
-    *accepts: Kinds,
-    result: ResultDType = None,
-    same_dtype: bool = True,
+    name: str, *accepts: Kinds, result: ResultDType = None, same_dtype: bool = True
 ) -> Callable[..., ShapedArray]:
     """The ``abstract_eval`` rule of an elementwise primitive.
 

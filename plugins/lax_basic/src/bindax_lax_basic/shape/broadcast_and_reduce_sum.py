@@ -1,7 +1,5 @@
 """Repeating arrays along axes and summing over them; each is the transpose of the other."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import itertools
@@ -167,11 +165,7 @@ def _broadcast_transpose(
 
 
 def _broadcast_lowering(
-    ctx: LoweringContext,
-    x: Any,
-    *,
-    shape: tuple[int, ...],
-    broadcast_dimensions: tuple[int, ...],
+    ctx: LoweringContext, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
 ) -> Any:
     return ctx.broadcast(x, ctx.avals_in[0], ctx.avals_out[0], broadcast_dimensions)
 

@@ -1,7 +1,5 @@
 """Joining arrays along an axis."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

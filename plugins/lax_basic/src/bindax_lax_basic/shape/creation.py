@@ -1,7 +1,5 @@
 """Making arrays: iota, full, and what is made like another array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Changing the shape of an array without changing its elements: reshape, squeeze, collapse."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -10,15 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    ShapedArray,
-    UndefPrimal,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
 from bindax_lax_basic.rules.linear import linear
 from bindax_lax_basic.rules.types import axes_argument, shape_argument, static_int, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p

@@ -1,7 +1,5 @@
 """Reversing the order of elements along axes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Cutting boxes out of arrays and padding them; each is the transpose of the other."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import builtins

@@ -1,7 +1,5 @@
 """Cutting arrays apart, stacking and repeating them: split, unstack, stack, tile."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

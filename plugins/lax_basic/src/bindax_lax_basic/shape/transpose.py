@@ -1,7 +1,5 @@
 """Permuting the axes of an array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

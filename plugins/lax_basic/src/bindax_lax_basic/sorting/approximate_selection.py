@@ -1,7 +1,5 @@
 """The largest or smallest elements where some may be missed: here none are."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

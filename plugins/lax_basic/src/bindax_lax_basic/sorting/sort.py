@@ -1,7 +1,5 @@
 """Sorting along an axis, by one key or several."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -207,10 +205,7 @@ def _sort_lowering(
         return [_less(inner, pairs)]
 
     region = Region([aval for aval in scalars for _ in range(2)], comparator)
-    attributes = {
-        "dimension": f"{dimension} : i64",
-        "is_stable": "true" if is_stable else "false",
-    }
+    attributes = {"dimension": f"{dimension} : i64", "is_stable": "true" if is_stable else "false"}
     return list(ctx.op("stablehlo.sort", values, attributes=attributes, regions=[region]))
 
 
