@@ -157,13 +157,13 @@ def _convert_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType, weak_ty
     return ctx.op("stablehlo.convert", [x])[0]
 
 
-def compare(ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedArray) -> Any:
-    """``stablehlo.compare`` of two values of one type."""
+def compare(
+    ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedArray, floats: str = "FLOAT"
+) -> Any:
+    """``stablehlo.compare`` of two values of one type, floats in an order of this name."""
     kind = dtypes.kind_of(aval.dtype)
-    if kind in dtypes.INEXACT:
-        compare_type = "FLOAT"
-    else:
-        compare_type = "SIGNED" if kind == "signed integer" else "UNSIGNED"
+    integers = "SIGNED" if kind == "signed integer" else "UNSIGNED"
+    compare_type = floats if kind in dtypes.INEXACT else integers
     attributes = {
         "comparison_direction": f"#stablehlo<comparison_direction {direction}>",
         "compare_type": f"#stablehlo<comparison_type {compare_type}>",

@@ -32,9 +32,6 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 __all__ = ["div", "div_p"]
 
 
-# ---------------------------------------------------------------------------------- division
-
-
 def div(x: Any, y: Any) -> Array:
     """Elementwise quotient of two arrays.
 
@@ -99,6 +96,3 @@ div_p: Primitive = primitive(
     rules.transpose(_div_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.divide")),
 )
-
-
-# ------------------------------------------------------------------------------------ others

@@ -24,6 +24,7 @@ from bindax_lax_basic.elementwise.comparison import eq_p
 from bindax_lax_basic.elementwise.complex_corners import direction, modulus
 from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
+from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.rounding import STEPWISE
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
@@ -69,10 +70,6 @@ def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any
     dtype = typeof(x).dtype
     if type(t) is Zero or not dtypes.is_complex(dtype):
         return out, zero_tangent(out)
-    # Imported here, because division is declared with the help of this module.
-    from bindax_lax_basic.elementwise.comparison import eq_p
-    from bindax_lax_basic.elementwise.division import div_p
-
     # The part of t across x turns the result; at zero, which has no direction, it is zero.
     across = imag_p.bind(mul_p.bind(conj_p.bind(out, input_dtype=dtype), t))
     modulus = abs_p.bind(x)

@@ -23,11 +23,11 @@ from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.comparison import DISCRETE
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.batching import reduction_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import no_derivative
 from bindax_lax_basic.rules.types import axis_argument, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduction_batch
 
 __all__ = ["argmax", "argmax_p", "argmin", "argmin_p"]
 

@@ -43,6 +43,7 @@ from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.types import axes_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     broadcast_to,
+    lift_axes,
     reduce_sum_p,
     reduced_shape,
 )
@@ -109,14 +110,12 @@ def reduce(
     which = sole_primitive(program)
     if which is not None:
         out = _REDUCTIONS[which].bind(values[0], axes=axes)
-        outs = [out if is_identity(which, values[1]) else _combined(which, values[1], out)]
+        if not is_identity(which, values[1]):
+            out = which.bind(broadcast_to(values[1], typeof(out).shape), out)
+        outs = [out]
     else:
         outs = reduce_p.bind(*values, computation=program, dimensions=axes)
     return tree_unflatten(tree, outs)
-
-
-def _combined(which: Primitive, init: Any, out: Any) -> Any:
-    return which.bind(broadcast_to(init, typeof(out).shape), out)
 
 
 def _type(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Axes) -> list[ShapedArray]:
@@ -166,15 +165,11 @@ def _vmap(
     dimensions: Axes,
 ) -> tuple[list[Any], list[int]]:
     count = len(operands) // 2
-    if (
-        len(set(dims[:count])) == 1
-        and dims[0] is not None
-        and not any(d is not None for d in dims[count:])
-    ):
-        d = dims[0]
-        lifted = tuple([axis + (axis >= d) for axis in dimensions])
+    alike = len(set(dims[:count])) == 1 and all(d is None for d in dims[count:])
+    if alike and dims[0] is not None:
+        lifted, out_dim = lift_axes(dimensions, dims[0])
         outs = reduce_p.bind(*operands, computation=computation, dimensions=lifted)
-        return outs, [d - sum([axis < d for axis in lifted])] * count
+        return outs, [out_dim] * count
 
     def composite(*values: Any) -> list[Any]:
         return _by_halves(*values, computation=computation, dimensions=dimensions)

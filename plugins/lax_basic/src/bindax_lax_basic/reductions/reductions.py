@@ -15,7 +15,6 @@ from bindax_lax_basic.elementwise.comparison import DISCRETE, eq_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.selection import extremum
-from bindax_lax_basic.rules.batching import reduction_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import no_derivative, zero_tangent
 from bindax_lax_basic.rules.operands import constant
@@ -24,6 +23,7 @@ from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     broadcast_in_dim_p,
     reduced_shape,
+    reduction_batch,
     reduction_lowering,
     sum_axes,
 )

@@ -75,18 +75,10 @@ def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[
     dtype = strong[0] if strong else min((a.dtype for a in avals), key=lambda d: d.itemsize)
     return tuple(
         [
-            _convert_weak(x, aval, dtype) if promotes_within_kind(aval, dtype) else x
+            convert_operand(x, aval, dtype, True) if promotes_within_kind(aval, dtype) else x
             for x, aval in zip(operands, avals, strict=True)
         ]
     )
-
-
-def _convert_weak(x: Any, aval: ShapedArray, dtype: DType) -> Any:
-    if aval.dtype == dtype:
-        return x
-    if type(x) in NUMBERS:
-        return scalar_array(x, dtype)
-    return convert(x, dtype, True)
 
 
 def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) -> Any:

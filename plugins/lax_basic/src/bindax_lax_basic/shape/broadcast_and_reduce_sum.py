@@ -13,6 +13,7 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     Region,
+    Rule,
     ShapedArray,
     UndefPrimal,
     primitive,
@@ -42,9 +43,7 @@ __all__ = [
     "reduce_sum_p",
 ]
 
-
-# ------------------------------------------------------------------------------- transpose
-
+Dims = tuple[int, ...]
 
 # ------------------------------------------------------------------------------- broadcast
 
@@ -102,9 +101,7 @@ def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = N
     return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=kept)
 
 
-def _broadcast_type(
-    x: ShapedArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-) -> ShapedArray:
+def _broadcast_type(x: ShapedArray, *, shape: Dims, broadcast_dimensions: Dims) -> ShapedArray:
     dims = broadcast_dimensions
     if len(dims) != x.ndim:
         raise TypeError(
@@ -126,9 +123,7 @@ def _broadcast_type(
     return x.update(shape=shape)
 
 
-def _broadcast_impl(
-    x: NumPyArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-) -> NumPyArray:
+def _broadcast_impl(x: NumPyArray, *, shape: Dims, broadcast_dimensions: Dims) -> NumPyArray:
     if len(broadcast_dimensions) != len(shape):
         expanded = [1] * len(shape)
         for size, d in zip(x.shape, broadcast_dimensions, strict=True):
@@ -142,8 +137,8 @@ def _broadcast_vmap(
     operands: Sequence[Any],
     dims: Sequence[int],
     *,
-    shape: tuple[int, ...],
-    broadcast_dimensions: tuple[int, ...],
+    shape: Dims,
+    broadcast_dimensions: Dims,
 ) -> tuple[Any, int]:
     x = moveaxis(operands[0], dims[0], 0)
     lifted = (0, *(d + 1 for d in broadcast_dimensions))
@@ -152,7 +147,7 @@ def _broadcast_vmap(
 
 
 def _broadcast_transpose(
-    ct: Any, x: UndefPrimal, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+    ct: Any, x: UndefPrimal, *, shape: Dims, broadcast_dimensions: Dims
 ) -> list[Any]:
     sizes = x.aval.shape
     stretched = [d for size, d in zip(sizes, broadcast_dimensions, strict=True) if size != shape[d]]
@@ -165,7 +160,7 @@ def _broadcast_transpose(
 
 
 def _broadcast_lowering(
-    ctx: LoweringContext, x: Any, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+    ctx: LoweringContext, x: Any, *, shape: Dims, broadcast_dimensions: Dims
 ) -> Any:
     return ctx.broadcast(x, ctx.avals_in[0], ctx.avals_out[0], broadcast_dimensions)
 
@@ -190,7 +185,7 @@ def broadcast_axis(x: Any, size: int, axis: int) -> Any:
     )
 
 
-def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+def broadcast_to(x: Any, shape: Dims) -> Any:
     """Broadcast an array to a shape by NumPy's rules: trailing axes are aligned."""
     present = typeof(x).shape
     if present == shape:
@@ -251,12 +246,12 @@ def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     return reduce_sum_p.bind(operand, axes=chosen)
 
 
-def sum_axes(x: Any, axes: tuple[int, ...]) -> Any:
+def sum_axes(x: Any, axes: Dims) -> Any:
     """``reduce_sum`` over axes that are known to be legal; none are a no-op."""
     return reduce_sum_p.bind(x, axes=axes) if axes else x
 
 
-def reduced_shape(name: str, x: ShapedArray, axes: tuple[int, ...]) -> tuple[int, ...]:
+def reduced_shape(name: str, x: ShapedArray, axes: Dims) -> Dims:
     """The shape without the reduced axes; raises when they are out of bounds or repeated."""
     if any(not 0 <= axis < x.ndim for axis in axes) or len(set(axes)) < len(axes):
         raise ValueError(
@@ -266,33 +261,43 @@ def reduced_shape(name: str, x: ShapedArray, axes: tuple[int, ...]) -> tuple[int
     return tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
 
 
-def _sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+def _sum_type(x: ShapedArray, *, axes: Dims) -> ShapedArray:
     require_kind("reduce_sum", x, dtypes.NUMBER)
     return x.update(shape=reduced_shape("reduce_sum", x, axes))
 
 
-def _sum_impl(x: NumPyArray, *, axes: tuple[int, ...]) -> Any:
+def _sum_impl(x: NumPyArray, *, axes: Dims) -> Any:
     wide = dtypes.accumulator_dtype(x.dtype)
     if wide == x.dtype:
         return np.add.reduce(x, axes, wide)
     return np.add.reduce(x.astype(wide), axes).astype(x.dtype)
 
 
-def _sum_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, axes: tuple[int, ...]
-) -> tuple[Any, int]:
-    (x,), (d,) = operands, dims
-    lifted, out_dim = lift_axes(axes, d)
-    return reduce_sum_p.bind(x, axes=lifted), out_dim
-
-
-def lift_axes(axes: tuple[int, ...], d: int) -> tuple[tuple[int, ...], int]:
+def lift_axes(axes: Dims, d: int) -> tuple[Dims, int]:
     """The reduced axes beside a batch axis ``d``, and where that axis is afterwards."""
     lifted = tuple([axis + (axis >= d) for axis in axes])
     return lifted, d - sum([axis < d for axis in lifted])
 
 
-def _sum_transpose(ct: Any, x: UndefPrimal, *, axes: tuple[int, ...]) -> list[Any]:
+def reduction_batch() -> Rule:
+    """The ``vmap`` rule of a primitive that removes the axes of its parameter ``axes``."""
+
+    def rule(
+        primitive: Primitive,
+        size: int,
+        operands: Sequence[Any],
+        dims: Sequence[int],
+        *,
+        axes: Any,
+        **params: Any,
+    ) -> tuple[Any, int]:
+        lifted, out_dim = lift_axes(axes, dims[0])
+        return primitive.bind(operands[0], axes=lifted, **params), out_dim
+
+    return rules.vmap(rule, takes_primitive=True)
+
+
+def _sum_transpose(ct: Any, x: UndefPrimal, *, axes: Dims) -> list[Any]:
     shape = x.aval.shape
     kept = tuple([axis for axis in range(len(shape)) if axis not in axes])
     return [broadcast_in_dim_p.bind(ct, shape=shape, broadcast_dimensions=kept)]
@@ -307,7 +312,7 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
         initial: its neutral element, or a function that gives it for a dtype.
     """
 
-    def rule(ctx: LoweringContext, x: Any, *, axes: tuple[int, ...]) -> Any:
+    def rule(ctx: LoweringContext, x: Any, *, axes: Dims) -> Any:
         scalar = ShapedArray((), ctx.avals_in[0].dtype)
         start = initial(scalar.dtype) if callable(initial) else initial
 
@@ -331,7 +336,7 @@ reduce_sum_p: Primitive = primitive(
     rules.impl(_sum_impl),
     rules.abstract_eval(_sum_type),
     linear(),
-    rules.vmap(_sum_vmap),
+    reduction_batch(),
     rules.transpose(_sum_transpose),
     in_wider(reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
 from bindax_lax_basic.rules.linear import linear
 from bindax_lax_basic.rules.types import axes_argument, shape_argument, static_int, static_ints
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, lift_axes
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
 
 __all__ = ["collapse", "expand_dims", "reshape", "reshape_p", "squeeze", "squeeze_p"]
@@ -150,9 +150,8 @@ def _squeeze_type(x: ShapedArray, *, dimensions: tuple[int, ...]) -> ShapedArray
 def _squeeze_vmap(
     size: int, operands: Operands, dims: Dims, *, dimensions: tuple[int, ...]
 ) -> tuple[Any, int]:
-    (x,), (d,) = operands, dims
-    lifted = tuple([axis + (axis >= d) for axis in dimensions])
-    return squeeze_p.bind(x, dimensions=lifted), d - sum([axis < d for axis in lifted])
+    lifted, out_dim = lift_axes(dimensions, dims[0])
+    return squeeze_p.bind(operands[0], dimensions=lifted), out_dim
 
 
 def _squeeze_transpose(ct: Any, x: UndefPrimal, *, dimensions: tuple[int, ...]) -> list[Any]:
@@ -195,6 +194,3 @@ def expand_dims(array: Any, dimensions: Any) -> Array:
     for i, size in zip(kept, shape, strict=True):
         sizes[i] = size
     return broadcast_in_dim_p.bind(array, shape=tuple(sizes), broadcast_dimensions=kept)
-
-
-# --------------------------------------------------------------------------------------- rev

@@ -14,8 +14,6 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    Zero,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
@@ -25,7 +23,7 @@ from bindax_lax_basic.elementwise.selection import select_scalars
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, zero_tangent
+from bindax_lax_basic.rules.linear import jointly_linear, linear
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
 from bindax_lax_basic.rules.types import (
     axis_argument,
@@ -41,6 +39,7 @@ __all__ = ["index_in_dim", "pad", "pad_p", "slice", "slice_in_dim", "slice_p"]
 
 
 Operands = Sequence[Any]
+Dims = tuple[int, ...]
 PaddingConfig = tuple[tuple[int, int, int], ...]
 
 # ------------------------------------------------------------------------------------- slice
@@ -116,17 +115,13 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
             f"index_in_dim: index {index} is out of bounds for the {size} elements of axis {axis} "
             f"of {aval.str_short()}."
         )
-    index = index % size
+    index %= size
     out = slice_in_dim(operand, index, index + 1, 1, axis)
     return out if keepdims else squeeze(out, (axis,))
 
 
 def _slice_type(
-    x: ShapedArray,
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    x: ShapedArray, *, start_indices: Dims, limit_indices: Dims, strides: Dims | None
 ) -> ShapedArray:
     steps = (1,) * x.ndim if strides is None else strides
     for argument, values in (
@@ -152,11 +147,7 @@ def _slice_type(
 
 
 def _slice_impl(
-    x: NumPyArray,
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    x: NumPyArray, *, start_indices: Dims, limit_indices: Dims, strides: Dims | None
 ) -> NumPyArray:
     steps = strides or (1,) * x.ndim
     return x[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
@@ -167,9 +158,9 @@ def _slice_vmap(
     operands: Operands,
     dims: Sequence[int],
     *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    start_indices: Dims,
+    limit_indices: Dims,
+    strides: Dims | None,
 ) -> tuple[Any, int]:
     d = dims[0]
     out = slice_p.bind(
@@ -182,12 +173,7 @@ def _slice_vmap(
 
 
 def _slice_transpose(
-    ct: Any,
-    x: UndefPrimal,
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    ct: Any, x: UndefPrimal, *, start_indices: Dims, limit_indices: Dims, strides: Dims | None
 ) -> list[Any]:
     config = []
     for axis, size in enumerate(x.aval.shape):
@@ -200,12 +186,7 @@ def _slice_transpose(
 
 
 def _slice_lowering(
-    ctx: LoweringContext,
-    x: Any,
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    ctx: LoweringContext, x: Any, *, start_indices: Dims, limit_indices: Dims, strides: Dims | None
 ) -> Any:
     attributes = {
         "start_indices": lower.integers(start_indices),
@@ -285,24 +266,10 @@ def pad_array(x: NumPyArray, value: Any, *, padding_config: PaddingConfig) -> Nu
         start = low + first * step
         target.append(builtins.slice(start, start + (last - first) * step, step))
         source.append(builtins.slice(first, last))
-    if 0 not in out.shape:
-        _assign(out, tuple(target), x[tuple(source)])
+    values = x[tuple(source)]
+    if 0 not in out.shape and values.size:
+        out[tuple(target)] = values
     return out
-
-
-def _assign(out: NumPyArray, where: tuple[Any, ...], values: NumPyArray) -> None:
-    if values.size:
-        out[where] = values
-
-
-def _pad_jvp(
-    primals: Operands, tangents: Operands, *, padding_config: PaddingConfig
-) -> tuple[Any, Any]:
-    out = pad_p.bind(*primals, padding_config=padding_config)
-    if all(type(t) is Zero for t in tangents):
-        return out, zero_tangent(out)
-    t, tv = (instantiate_zeros(t) for t in tangents)
-    return out, pad_p.bind(t, tv, padding_config=padding_config)
 
 
 def _pad_vmap(
@@ -357,7 +324,7 @@ pad_p: Primitive = primitive(
     "pad",
     rules.impl(pad_array),
     rules.abstract_eval(_pad_type),
-    rules.jvp(_pad_jvp, symbolic_zeros=True),
+    jointly_linear(),
     rules.vmap(_pad_vmap),
     rules.transpose(_pad_transpose),
     rules.lowering["stablehlo"](_pad_lowering),

@@ -13,7 +13,6 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    Zero,
     instantiate_zeros,
     primitive,
     rules,
@@ -22,7 +21,7 @@ from bindax_core.extend import (
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, zero_tangent
+from bindax_lax_basic.rules.linear import linear
 from bindax_lax_basic.rules.types import (
     axis_argument,
     describe,
@@ -81,14 +80,6 @@ def _split_impl(x: NumPyArray, *, sizes: Sizes, axis: int) -> list[NumPyArray]:
     return pieces if sizes else []
 
 
-def _split_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    (x,), (t,) = primals, tangents
-    outs = split_p.bind(x, **params)
-    if type(t) is Zero:
-        return outs, [zero_tangent(out) for out in outs]
-    return outs, split_p.bind(t, **params)
-
-
 def _split_vmap(
     size: int, operands: Sequence[Any], dims: Sequence[int], *, sizes: Sizes, axis: int
 ) -> tuple[list[Any], list[int]]:
@@ -125,7 +116,7 @@ split_p: Primitive = primitive(
     "split",
     rules.impl(_split_impl),
     rules.abstract_eval(_split_type),
-    rules.jvp(_split_jvp, symbolic_zeros=True),
+    linear(),
     rules.vmap(_split_vmap),
     rules.transpose(_split_transpose, symbolic_zeros=True),
     rules.lowering["stablehlo"](_split_lowering),

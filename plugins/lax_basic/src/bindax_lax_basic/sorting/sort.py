@@ -37,8 +37,6 @@ __all__ = ["sort", "sort_key_val", "sort_p"]
 Operands = Sequence[Any]
 INDEX = np.dtype(np.int32)
 
-# -------------------------------------------------------------------------------------- sort
-
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """Sort along an axis, ascending.
@@ -238,23 +236,13 @@ def _canonical(ctx: LoweringContext, aval: ShapedArray, x: Any) -> Any:
 def _less(ctx: LoweringContext, pairs: Sequence[_Pair]) -> Any:
     """Compare pairs of elements: true where the first ones come before the second ones."""
     *earlier, (aval, x, y) = pairs
-    less = _compare_total(ctx, "LT", x, y, aval)
+    less = compare(ctx, "LT", x, y, aval, "TOTALORDER")
     for aval, x, y in reversed(earlier):
-        equal = _compare_total(ctx, "EQ", x, y, aval)
+        equal = compare(ctx, "EQ", x, y, aval, "TOTALORDER")
         (both,) = ctx.op("stablehlo.and", [equal, less], result_avals=[_FLAG])
-        first = _compare_total(ctx, "LT", x, y, aval)
+        first = compare(ctx, "LT", x, y, aval, "TOTALORDER")
         (less,) = ctx.op("stablehlo.or", [first, both], result_avals=[_FLAG])
     return less
-
-
-def _compare_total(ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedArray) -> Any:
-    if not dtypes.is_inexact(aval.dtype):
-        return compare(ctx, direction, x, y, aval)
-    attributes = {
-        "comparison_direction": f"#stablehlo<comparison_direction {direction}>",
-        "compare_type": "#stablehlo<comparison_type TOTALORDER>",
-    }
-    return ctx.op("stablehlo.compare", [x, y], result_avals=[_FLAG], attributes=attributes)[0]
 
 
 sort_p: Primitive = primitive(
@@ -267,5 +255,3 @@ sort_p: Primitive = primitive(
     in_wider(_sort_lowering),
     multiple_results=True,
 )
-
-# ------------------------------------------------------------------------------------- top_k
