@@ -171,24 +171,22 @@ def byte_dtype(dtype: DType) -> DType:
 
 def smallest(dtype: DType) -> Any:
     """The least value of an ordered dtype: minus infinity, the least integer, or False."""
-    if dtype == bool_:
-        return False
-    if is_integer(dtype):
-        return integer_limits(dtype)[0]
-    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
-    lowest = np.array(-np.inf).astype(dtype)
-    return lowest[()] if np.isinf(lowest.astype(np.float64)) else info.min
+    return _extreme(dtype, 0)
 
 
 def largest(dtype: DType) -> Any:
     """The greatest value of an ordered dtype: infinity, the greatest integer, or True."""
+    return _extreme(dtype, 1)
+
+
+def _extreme(dtype: DType, end: int) -> Any:
     if dtype == bool_:
-        return True
+        return bool(end)
     if is_integer(dtype):
-        return integer_limits(dtype)[1]
+        return integer_limits(dtype)[end]
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
-    highest = np.array(np.inf).astype(dtype)
-    return highest[()] if np.isinf(highest.astype(np.float64)) else info.max
+    infinity = np.array((-np.inf, np.inf)[end]).astype(dtype)
+    return infinity[()] if np.isinf(infinity.astype(np.float64)) else (info.min, info.max)[end]
 
 
 # --------------------------------------------------------------------------------- defaults
@@ -210,6 +208,10 @@ _FAMILY_OF_KIND: Final = {
 }
 
 
+def _family(dtype: DType) -> str:
+    return _FAMILY_OF_KIND.get(kind_of(dtype), "unsupported")
+
+
 def default_dtype(family: str) -> DType:
     """The dtype of created arrays of a family when none is named.
 
@@ -221,9 +223,7 @@ def default_dtype(family: str) -> DType:
     >>> default_dtype("float")
     dtype('float32')
     """
-    if family == "bool":
-        return bool_
-    return _DEFAULTS[family, config.dtype_bits]
+    return bool_ if family == "bool" else _DEFAULTS[family, config.dtype_bits]
 
 
 def canonical_dtype(dtype: Any) -> DType:
@@ -240,18 +240,16 @@ def canonical_dtype(dtype: Any) -> DType:
     (dtype('float32'), dtype('float64'))
     """
     found = named_dtype(dtype)
-    if config.enable_x64 is False:
-        admitted = admitted_dtype(found)
-        if admitted is not found:
-            warnings.warn(
-                f"{dtype_name(found)} is asked for, but config.enable_x64 is False, so that the "
-                f"dtype is {admitted.name}; set it to True or 'explicit' for 64 bits. This is at "
-                f"{user_source_info(1)}.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return admitted
-    return found
+    admitted = admitted_dtype(found) if config.enable_x64 is False else found
+    if admitted is not found:
+        warnings.warn(
+            f"{dtype_name(found)} is asked for, but config.enable_x64 is False, so that the "
+            f"dtype is {admitted.name}; set it to True or 'explicit' for 64 bits. This is at "
+            f"{user_source_info(1)}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return admitted
 
 
 def named_dtype(dtype: Any) -> DType:
@@ -293,9 +291,7 @@ _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 
 
 def _node(dtype: DType, weak_type: bool) -> Node:
-    if weak_type:
-        return _WEAK_NODE.get(_FAMILY_OF_KIND.get(kind_of(dtype), ""), dtype)
-    return dtype
+    return _WEAK_NODE.get(_family(dtype), dtype) if weak_type else dtype
 
 
 @lru_cache(maxsize=4096)
@@ -343,7 +339,7 @@ def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tu
         # Only the scalars' own width is at stake: 64 among Python scalars, else the arrays'.
         bits = 64 if all(_is_double(dtype) for dtype, _ in operands) else 32
         family = node[:-1]
-        narrow = [d for d, _ in operands if _FAMILY_OF_KIND[kind_of(d)] == family]
+        narrow = [d for d, _ in operands if _family(d) == family]
         if narrow and bits == 32:
             return min(narrow, key=lambda d: d.itemsize), True
     return _DEFAULTS[node[:-1], bits], True
@@ -389,7 +385,7 @@ def result_type(*operands: Any) -> DType:
     pairs = tuple([(admitted_dtype(dtype), weak) for dtype, weak in named])
     dtype, weak = promote_avals(pairs, config.dtype_bits)
     if weak:
-        return default_dtype(_FAMILY_OF_KIND[kind_of(dtype)])
+        return default_dtype(_family(dtype))
     return dtype
 
 
@@ -406,20 +402,10 @@ def settled_dtype(aval: ShapedArray) -> DType:
     """The dtype that a value has in an array: the default one for a weak number without axes."""
     if not aval.weak_type or aval.shape:
         return aval.dtype
-    wanted = default_dtype(_FAMILY_OF_KIND[kind_of(aval.dtype)])
+    wanted = default_dtype(_family(aval.dtype))
     return wanted if wanted.itemsize < aval.dtype.itemsize else aval.dtype
 
 
 def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:
     """Test whether a weak operand may adopt a dtype within its family (float to float)."""
-    return aval.weak_type and (
-        _FAMILY_OF_KIND.get(kind_of(aval.dtype)) == _FAMILY_OF_KIND.get(kind_of(dtype))
-    )
-
-
-# ----------------------------------------------------------------------------------- scalars
-
-
-def families(dtypes: Iterable[DType]) -> set[str]:
-    """The families (bool, int, float, complex) of some dtypes."""
-    return {_FAMILY_OF_KIND.get(kind_of(dtype), "unsupported") for dtype in dtypes}
+    return aval.weak_type and _family(aval.dtype) == _family(dtype)

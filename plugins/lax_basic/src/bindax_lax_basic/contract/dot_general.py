@@ -90,16 +90,21 @@ def dot_general(
     if dimension_numbers is None:
         kinds = {"precision": precision, "preferred_element_type": preferred_element_type}
         return dot(lhs, rhs, **kinds)
-    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = _pairs(dimension_numbers)
-    ranks = typeof(lhs).ndim, typeof(rhs).ndim
+    try:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"dot_general: dimension_numbers must be ((lhs_contracting, rhs_contracting), "
+            f"(lhs_batch, rhs_batch)), but got {dimension_numbers!r}."
+        ) from None
 
-    def axes(values: Any, side: int) -> Dims:
+    def axes(values: Any, side: Any) -> Dims:
         numbers = static_ints("dot_general", "dimension_numbers", values)
-        rank = ranks[side]
+        rank = typeof(side).ndim
         return tuple([axis + rank if -rank <= axis < 0 else axis for axis in numbers])
 
-    contract = axes(lhs_contract, 0), axes(rhs_contract, 1)
-    batch = axes(lhs_batch, 0), axes(rhs_batch, 1)
+    contract = axes(lhs_contract, lhs), axes(rhs_contract, rhs)
+    batch = axes(lhs_batch, lhs), axes(rhs_batch, rhs)
     return _contracted(lhs, rhs, (contract, batch), precision, preferred_element_type)
 
 
@@ -117,22 +122,6 @@ def _contracted(
     types = typeof(lhs).dtype, typeof(rhs).dtype
     how = product_precision(precision, *types, types[0] if wanted is None else wanted)
     return _product(lhs, rhs, numbers, how, wanted)
-
-
-def _pairs(numbers: Any) -> Any:
-    """Two pairs of axes.
-
-    Raises:
-        TypeError: when they are something else.
-    """
-    try:
-        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"dot_general: dimension_numbers must be ((lhs_contracting, rhs_contracting), "
-            f"(lhs_batch, rhs_batch)), but got {numbers!r}."
-        ) from None
-    return (lhs_contract, rhs_contract), (lhs_batch, rhs_batch)
 
 
 def _product(
@@ -278,9 +267,14 @@ def check_result_dtype(name: str, dtype: DType, result: DType) -> None:
 def _parts(lhs: Dims, rhs: Dims, numbers: DimensionNumbers) -> tuple[Dims, Dims, Dims]:
     """The sizes of the batch axes, and of the other axes of either side that remain."""
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
-    left = [s for i, s in enumerate(lhs) if i not in lhs_contract and i not in lhs_batch]
-    right = [s for i, s in enumerate(rhs) if i not in rhs_contract and i not in rhs_batch]
-    return tuple([lhs[i] for i in lhs_batch]), tuple(left), tuple(right)
+    left = tuple([lhs[i] for i in free(len(lhs), lhs_contract, lhs_batch)])
+    right = tuple([rhs[i] for i in free(len(rhs), rhs_contract, rhs_batch)])
+    return tuple([lhs[i] for i in lhs_batch]), left, right
+
+
+def free(rank: int, contract: Dims, batch: Dims) -> Dims:
+    """The axes of an operand that remain: neither contracted nor batch axes."""
+    return tuple([i for i in range(rank) if i not in contract and i not in batch])
 
 
 # ------------------------------------------------------------------------------------- rules
@@ -309,10 +303,8 @@ def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> An
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
     batch, left, right = _parts(lhs.shape, rhs.shape, numbers)
     summed = math.prod([lhs.shape[i] for i in lhs_contract])
-    rest = [i for i in range(lhs.ndim) if i not in lhs_contract and i not in lhs_batch]
-    a = lhs.transpose(*lhs_batch, *rest, *lhs_contract)
-    rest = [i for i in range(rhs.ndim) if i not in rhs_contract and i not in rhs_batch]
-    b = rhs.transpose(*rhs_batch, *rhs_contract, *rest)
+    a = lhs.transpose(*lhs_batch, *free(lhs.ndim, lhs_contract, lhs_batch), *lhs_contract)
+    b = rhs.transpose(*rhs_batch, *rhs_contract, *free(rhs.ndim, rhs_contract, rhs_batch))
     a = a.reshape(*batch, math.prod(left), summed)
     b = b.reshape(*batch, summed, math.prod(right))
     return np.matmul(a, b).reshape((*batch, *left, *right))
@@ -363,11 +355,10 @@ def _dot_transpose(
         return [grad, None]
     # The result's axes are batch, left, right; exchanging the sides exchanges the last two.
     (contract, batch) = dimension_numbers
-    ranks = len(batch[0]), typeof(lhs).ndim - len(contract[0]) - len(batch[0])
-    order = list(range(typeof(ct).ndim))
-    start = ranks[0] + ranks[1]
-    order = [*order[: ranks[0]], *order[start:], *order[ranks[0] : start]]
-    ct = transpose_p.bind(ct, permutation=tuple(order))
+    order = tuple(range(typeof(ct).ndim))
+    left, right = len(batch[0]), typeof(lhs).ndim - len(contract[0])
+    swapped_order = (*order[:left], *order[right:], *order[left:right])
+    ct = transpose_p.bind(ct, permutation=swapped_order)
     turned = (contract[1], contract[0]), (batch[1], batch[0])
     return [None, _transpose_to_lhs(ct, rhs.aval, lhs, turned, swapped(precision))]
 
@@ -376,14 +367,13 @@ def _transpose_to_lhs(
     ct: Any, lhs: ShapedArray, rhs: Any, numbers: DimensionNumbers, precision: ProductPrecision
 ) -> Any:
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
-    rank = typeof(rhs).ndim
-    lhs_free = [i for i in range(lhs.ndim) if i not in lhs_contract and i not in lhs_batch]
-    rhs_free = [i for i in range(rank) if i not in rhs_contract and i not in rhs_batch]
+    lhs_free = free(lhs.ndim, lhs_contract, lhs_batch)
+    rhs_free = free(typeof(rhs).ndim, rhs_contract, rhs_batch)
     start = len(lhs_batch) + len(lhs_free)
     ct_right = tuple(range(start, start + len(rhs_free)))
     ct_batch = tuple(range(len(lhs_batch)))
     rhs_converted = convert(rhs, typeof(ct).dtype, typeof(rhs).weak_type)
-    numbers = (ct_right, tuple(rhs_free)), (ct_batch, rhs_batch)
+    numbers = (ct_right, rhs_free), (ct_batch, rhs_batch)
     out = _product(ct, rhs_converted, numbers, precision, lhs.dtype)
     # The result's axes: batch, free of lhs, contracted ones in the order that they have in rhs.
     by_rhs = sorted(range(len(rhs_contract)), key=rhs_contract.__getitem__)

@@ -29,7 +29,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import and_p, or_p, xor_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
-from bindax_lax_basic.reductions.reductions import all_ones, greatest, least
+from bindax_lax_basic.reductions.reductions import all_ones, greatest, least, zero
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import describe
 from bindax_lax_basic.shape.reshape import reshape_p
@@ -205,11 +205,11 @@ def identity_of(which: Primitive, dtype: Any) -> Any:
 
 
 _IDENTITIES: Mapping[Primitive, Callable[[Any], Any]] = {
-    add_p: lambda dtype: 0,
+    add_p: zero,
     mul_p: lambda dtype: 1,
     max_p: least,
     min_p: greatest,
     and_p: all_ones,
-    or_p: lambda dtype: 0,
-    xor_p: lambda dtype: 0,
+    or_p: zero,
+    xor_p: zero,
 }
