@@ -37,12 +37,12 @@ from bindax_lax_basic.promotion_lattice import (
     SIGNED_DTYPES,
     UNSIGNED_DTYPES,
     Node,
+    require_one_dtype,
 )
 from bindax_lax_basic.promotion_lattice import DType as DType
 from bindax_lax_basic.promotion_lattice import bfloat16 as bfloat16
 from bindax_lax_basic.promotion_lattice import bool_ as bool_
 from bindax_lax_basic.promotion_lattice import float32 as float32
-from bindax_lax_basic.strict import require_one_dtype
 
 __all__ = ["promote_types", "result_type"]
 

@@ -36,11 +36,11 @@ from bindax_lax_basic.rules.batching import elementwise_batch as elementwise_bat
 from bindax_lax_basic.rules.composites import composite_batch as composite_batch
 from bindax_lax_basic.rules.composites import composite_impl as composite_impl
 from bindax_lax_basic.rules.composites import composite_tangents as composite_tangents
-from bindax_lax_basic.rules.derivatives import derivative as derivative
-from bindax_lax_basic.rules.derivatives import partials as partials
 from bindax_lax_basic.rules.elementwise import composition as composition
+from bindax_lax_basic.rules.elementwise import derivative as derivative
 from bindax_lax_basic.rules.elementwise import elementwise as elementwise
 from bindax_lax_basic.rules.elementwise import nonlinear as nonlinear
+from bindax_lax_basic.rules.elementwise import partials as partials
 from bindax_lax_basic.rules.evaluation import NumPyArray as NumPyArray
 from bindax_lax_basic.rules.evaluation import choose as choose
 from bindax_lax_basic.rules.evaluation import exact as exact

@@ -127,20 +127,13 @@ def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: Lengths) -> Sha
     return ShapedArray((*x.shape[:-count], *outer), dtype)
 
 
-_FUNCTIONS = {  # of numpy.fft, which is loaded when one of them is called
-    FftType.FFT: "fftn",
-    FftType.IFFT: "ifftn",
-    FftType.RFFT: "rfftn",
-    FftType.IRFFT: "irfftn",
-}
-
-
 def _fft_impl(x: NumPyArray, *, fft_type: FftType, fft_lengths: Lengths) -> Any:
     aval = _fft_type(ShapedArray(x.shape, x.dtype), fft_type=fft_type, fft_lengths=fft_lengths)
     if 0 in x.shape or 0 in aval.shape:
         return np.zeros(aval.shape, aval.dtype)
     axes = tuple(range(-len(fft_lengths), 0))
-    out = getattr(np.fft, _FUNCTIONS[fft_type])(x, s=fft_lengths, axes=axes)
+    # numpy.fft is loaded when one of its functions is called.
+    out = getattr(np.fft, f"{fft_type.name.lower()}n")(x, s=fft_lengths, axes=axes)
     return out.astype(aval.dtype, copy=False)
 
 

@@ -46,8 +46,6 @@ neg_p: Primitive = primitive(
     rules.lowering["stablehlo"](operation("stablehlo.negate")),
 )
 
-# --------------------------------------------------------------------- addition, subtraction
-
 
 def add(x: Any, y: Any) -> Array:
     """Elementwise sum of two arrays.
@@ -127,8 +125,6 @@ sub_p: Primitive = primitive(
     rules.transpose(_sub_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.subtract")),
 )
-
-# ---------------------------------------------------------------------------- multiplication
 
 
 def mul(x: Any, y: Any) -> Array:

@@ -26,9 +26,6 @@ __all__ = [
 ]
 
 
-# ---------------------------------------------------------------------- bitcast_convert_type
-
-
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Array:
     """The bits of an array as values of another dtype.
 
@@ -85,21 +82,12 @@ def _bitcast_type(x: ShapedArray, *, new_dtype: DType) -> ShapedArray:
     return x.update(shape=x.shape[:-1], dtype=new_dtype, weak_type=False)
 
 
-def _is_packed(dtype: DType) -> bool:
-    return _bits(dtype) < 8
-
-
-def _to_bytes(x: NumPyArray) -> NumPyArray:
-    """The bits of each value as bytes; of narrow ones only the low bits of a byte count."""
-    return np.ascontiguousarray(x).reshape(*x.shape, 1).view(np.uint8)
-
-
 def _bitcast_impl(x: NumPyArray, *, new_dtype: DType) -> Any:
     old, new = _bits(x.dtype), _bits(new_dtype)
-    if old == new and not _is_packed(x.dtype):
+    if old == new and old >= 8:
         return np.ascontiguousarray(x).view(new_dtype).reshape(x.shape).copy()
-    parts = _to_bytes(x)
-    if _is_packed(x.dtype):
+    parts = np.ascontiguousarray(x).reshape(*x.shape, 1).view(np.uint8)
+    if old < 8:  # only the low bits of a byte count
         parts = parts & np.uint8((1 << old) - 1)
     if old == new:
         return _from_parts(parts[..., 0], new_dtype)
@@ -111,9 +99,8 @@ def _bitcast_impl(x: NumPyArray, *, new_dtype: DType) -> Any:
         return _from_parts(_divide(parts, new), new_dtype)
     if new < 8:
         return _from_parts(parts[..., 0], new_dtype)
-    shape = x.shape if old > new else x.shape[:-1]
     out = np.ascontiguousarray(parts).view(new_dtype)
-    return out if old > new else out.reshape(shape)
+    return out if old > new else out.reshape(x.shape[:-1])
 
 
 def _join(parts: NumPyArray, width: int, target: int) -> NumPyArray:
@@ -165,8 +152,6 @@ bitcast_convert_type_p: Primitive = primitive(
     rules.transpose.absent("its derivative is zero by definition"),
     rules.lowering["stablehlo"](_bitcast_lowering),
 )
-
-# -------------------------------------------------------------------------- reduce_precision
 
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Array:

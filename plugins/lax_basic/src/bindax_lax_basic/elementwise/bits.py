@@ -45,9 +45,6 @@ def _unsigned(x: NumPyArray) -> NumPyArray:
     return wide.view(np.uint64) & np.uint64((1 << width) - 1)
 
 
-# ------------------------------------------------------------------------------------ counts
-
-
 def population_count(x: Any) -> Array:
     """Elementwise number of bits that are set in an array of integers.
 
@@ -97,8 +94,6 @@ def _clz(x: NumPyArray) -> Any:
 clz_p: Primitive = primitive(
     "clz", *elementwise("clz", _clz, INTEGER), *discrete("stablehlo.count_leading_zeros")
 )
-
-# ------------------------------------------------------------------------------------ shifts
 
 
 def _amounts(y: NumPyArray, width: int) -> NumPyArray:
@@ -189,8 +184,6 @@ shift_right_logical_p: Primitive = primitive(
     *elementwise("shift_right_logical", _logical(np.right_shift), INTEGER, INTEGER),
     *discrete("stablehlo.shift_right_logical"),
 )
-
-# ------------------------------------------------------------------------------------- mulhi
 
 
 def mulhi(x: Any, y: Any) -> Array:

@@ -227,8 +227,6 @@ is_finite_p: Primitive = primitive(
     *discrete("stablehlo.is_finite"),
 )
 
-# ------------------------------------------------------------------------------------ bitwise
-
 
 def bitwise_not(x: Any) -> Array:
     """Elementwise complement: logical for booleans, of each bit for integers.

@@ -49,9 +49,6 @@ def same_dims() -> Rule:
     return rules.vmap(rule, takes_primitive=True)
 
 
-# -------------------------------------------------------------------- convert_element_type
-
-
 def convert_element_type(operand: Any, new_dtype: Any) -> Array:
     """Convert the elements of an array to another dtype.
 
@@ -196,9 +193,6 @@ def dtype(x: Any) -> DType:
     return dtypes.canonical_dtype(x) if isinstance(x, (str, type, np.dtype)) else typeof(x).dtype
 
 
-# -------------------------------------------------------------------------------------- copy
-
-
 def copy(operand: Any) -> Array:
     """A copy of an array, with bytes of its own.
 
@@ -217,8 +211,6 @@ copy_p: Primitive = primitive(
     rules.transpose(lambda ct, x: [ct]),
     rules.lowering["stablehlo"](lambda ctx, x: x),
 )
-
-# ----------------------------------------------------------------------------- stop_gradient
 
 
 def stop_gradient(x: Any) -> Any:

@@ -27,8 +27,7 @@ from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import log
 from bindax_lax_basic.elementwise.selection import select_scalars
 from bindax_lax_basic.rules.batching import elementwise_batch
-from bindax_lax_basic.rules.derivatives import derivative
-from bindax_lax_basic.rules.elementwise import composition
+from bindax_lax_basic.rules.elementwise import composition, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.lowering import same_shape
@@ -43,9 +42,6 @@ from bindax_lax_basic.rules.types import (
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["integer_pow", "integer_pow_p", "pow", "pow_p", "reciprocal"]
-
-
-# --------------------------------------------------------------------------------------- pow
 
 
 def pow(x: Any, y: Any) -> Array:
@@ -137,9 +133,6 @@ pow_p: Primitive = primitive(
 )
 
 
-# ------------------------------------------------------------------------------- integer_pow
-
-
 def integer_pow(x: Any, y: int) -> Array:
     """Elementwise power with one fixed integer exponent.
 
@@ -211,8 +204,6 @@ integer_pow_p: Primitive = primitive(
     "integer_pow",
     rules.impl(exact(_integer_pow_impl)),
     rules.abstract_eval(_integer_pow_type),
-    derivative(_integer_pow_partial),
     same_dims(),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](composition(_integer_pow)),
+    *nonlinear(composition(_integer_pow), _integer_pow_partial),
 )

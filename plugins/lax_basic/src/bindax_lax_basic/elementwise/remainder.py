@@ -13,8 +13,7 @@ from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p
 from bindax_lax_basic.elementwise.division import _widen, div_p
 from bindax_lax_basic.elementwise.rounding import floor_p
 from bindax_lax_basic.elementwise.sign import abs_p, sign_p
-from bindax_lax_basic.rules.derivatives import partials
-from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.elementwise import elementwise, partials
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type, constant

@@ -42,9 +42,6 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 __all__ = ["clamp", "clamp_p", "max", "max_p", "min", "min_p", "select", "select_n", "select_n_p"]
 
 
-# -------------------------------------------------------------------------------- select_n
-
-
 def select_n(which: Any, *cases: Any) -> Array:
     """Choose each element from one of several arrays.
 
@@ -107,11 +104,9 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     chosen = np.clip(which, 0, len(cases) - 1)
     if not which.shape:
         return cases[int(chosen)]
-    return np.choose(chosen, cases) if len(cases) < 32 else _take_case(chosen, cases)
-
-
-def _take_case(which: NumPyArray, cases: Sequence[NumPyArray]) -> Any:
-    return np.take_along_axis(np.stack(cases), which[None], 0)[0]
+    if len(cases) < 32:
+        return np.choose(chosen, cases)
+    return np.take_along_axis(np.stack(cases), chosen[None], 0)[0]
 
 
 def _select_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -150,10 +145,7 @@ def _select_lowering(ctx: LoweringContext, which: Any, *cases: Any) -> Any:
 
 def _bind_select(which: Any, *cases: Any) -> Any:
     """Bind select_n to batched operands, where a scalar case may stand beside arrays."""
-    shapes = [typeof(case).shape for case in cases]
-    shape = builtins.max(shapes, key=len)
-    if not shape and typeof(which).shape:
-        shape = typeof(which).shape
+    shape = builtins.max([typeof(case).shape for case in cases], key=len) or typeof(which).shape
     return select_n_p.bind(which, *[broadcast_to(case, shape) for case in cases])
 
 
@@ -166,8 +158,6 @@ select_n_p: Primitive = primitive(
     rules.transpose(_select_transpose),
     rules.lowering["stablehlo"](_select_lowering),
 )
-
-# --------------------------------------------------------------------------------- max, min
 
 
 def max(x: Any, y: Any) -> Array:
@@ -272,8 +262,6 @@ min_p: Primitive = primitive(
     *nonlinear(_extremum_lowering("min"), _share, lambda x, y, out: _share(y, x, out)),
 )
 
-# ------------------------------------------------------------------------------------ clamp
-
 
 def clamp(min: Any, x: Any, max: Any) -> Array:
     """Elementwise ``x``, limited to between two bounds.
@@ -335,13 +323,8 @@ def _clamp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, An
 
 def _bind_clamp(low: Any, x: Any, high: Any) -> Any:
     """Bind clamp to batched operands, where a scalar operand may stand beside batched bounds."""
-    shape = max_shape(low, x, high)
+    shape = next((shape for v in (low, x, high) if (shape := typeof(v).shape)), ())
     return clamp_p.bind(low, broadcast_to(x, shape), high)
-
-
-def max_shape(*operands: Any) -> tuple[int, ...]:
-    """The shape of the operands that are not scalars."""
-    return next((shape for x in operands if (shape := typeof(x).shape)), ())
 
 
 clamp_p: Primitive = primitive(

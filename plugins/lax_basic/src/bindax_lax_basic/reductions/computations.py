@@ -68,7 +68,7 @@ def reduction_operands(
         )
     if not xs:
         raise ValueError(f"{name} needs at least one operand, but operands is empty.")
-    scalars = scalar_avals([typeof(x) for x in xs])
+    scalars = [ShapedArray((), typeof(x).dtype) for x in xs]
     program = trace_computation(name, computation, scalars, tree)
     inits = [adopt_dtype(init, x)[0] for x, init in zip(xs, inits, strict=True)]
     which = sole_primitive(program)
@@ -104,11 +104,6 @@ def check_operands(name: str, avals: Sequence[ShapedArray]) -> None:
                 f"{name}: the initial value of {aval.str_short()} must have its dtype, but it is "
                 f"{init.str_short()}."
             )
-
-
-def scalar_avals(avals: Sequence[ShapedArray]) -> list[ShapedArray]:
-    """The types of the elements of arrays."""
-    return [ShapedArray((), aval.dtype) for aval in avals]
 
 
 def trace_computation(

@@ -132,34 +132,20 @@ def _accumulate(function: Function) -> Rule:
     return rules.impl(run)
 
 
-def _of_ufunc(ufunc: np.ufunc) -> Rule:
-    return _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype))
-
-
 def _cumulative_batch(
-    primitive: Primitive,
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int],
-    *,
-    axis: int,
-    reverse: bool,
+    primitive: Primitive, size: int, operands: Values, dims: Values, *, axis: int, **params: Any
 ) -> tuple[Any, int]:
     (x,), (d,) = operands, dims
-    return primitive.bind(x, axis=axis + (axis >= d), reverse=reverse), d
+    return primitive.bind(x, axis=axis + (axis >= d), **params), d
 
 
-def _by_scan(step: Step) -> Function:
+def _scan_lowering(step: Step) -> Rule:
     """The same made of other operations, for compilers: a scan by pairs."""
 
     def function(x: Any, *, axis: int, reverse: bool) -> Any:
         return prefix_scan(lambda a, b: [step(a[0], b[0])], [x], axis, reverse)[0]
 
-    return function
-
-
-def _scan_lowering(step: Step) -> Rule:
-    return in_wider(composition(_by_scan(step)), dtypes.summing_dtype)
+    return in_wider(composition(function), dtypes.summing_dtype)
 
 
 def _scan_jvp(step_jvp: Function) -> Rule:
@@ -188,39 +174,36 @@ def _scan_jvp(step_jvp: Function) -> Rule:
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
-def _derivative_of(step: Step) -> Function:
-    return lambda primals, tangents: bindax_transforms.jvp(step, primals, tangents)
-
-
-def _choosing(name: str, ufunc: np.ufunc, step: Step) -> Primitive:
-    return primitive(
-        name,
-        _of_ufunc(ufunc),
+def _of_ufunc(name: str, ufunc: np.ufunc, step: Step) -> tuple[Rule, ...]:
+    """The rules that do not differentiate."""
+    return (
+        _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype)),
         _cumulative_type(name, dtypes.NUMBER),
-        _scan_jvp(_derivative_of(step)),
         rules.vmap(_cumulative_batch, takes_primitive=True),
-        rules.transpose.absent("not linear"),
         _scan_lowering(step),
+    )
+
+
+def _nonlinear(name: str, ufunc: np.ufunc, step: Step) -> tuple[Rule, ...]:
+    return (
+        *_of_ufunc(name, ufunc, step),
+        _scan_jvp(lambda primals, tangents: bindax_transforms.jvp(step, primals, tangents)),
+        rules.transpose.absent("not linear"),
     )
 
 
 cumsum_p: Primitive = primitive(
     "cumsum",
-    _of_ufunc(np.add),
-    _cumulative_type("cumsum", dtypes.NUMBER),
+    *_of_ufunc("cumsum", np.add, add_p.bind),
     linear(),
-    rules.vmap(_cumulative_batch, takes_primitive=True),
     rules.transpose(
         lambda p, ct, x, *, axis, reverse: [p.bind(ct, axis=axis, reverse=not reverse)],
         takes_primitive=True,
     ),
-    _scan_lowering(add_p.bind),
 )
-cumprod_p: Primitive = _choosing("cumprod", np.multiply, mul_p.bind)
-cummax_p: Primitive = _choosing("cummax", np.maximum, max_p.bind)
-cummin_p: Primitive = _choosing("cummin", np.minimum, min_p.bind)
-
-# ------------------------------------------------------------------------------ cumlogsumexp
+cumprod_p: Primitive = primitive("cumprod", *_nonlinear("cumprod", np.multiply, mul_p.bind))
+cummax_p: Primitive = primitive("cummax", *_nonlinear("cummax", np.maximum, max_p.bind))
+cummin_p: Primitive = primitive("cummin", *_nonlinear("cummin", np.minimum, min_p.bind))
 
 
 def _logaddexp(a: Any, b: Any) -> Any:

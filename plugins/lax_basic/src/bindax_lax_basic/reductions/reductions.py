@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,9 +77,6 @@ def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
     return rules.impl(run)
 
 
-# ---------------------------------------------------------------------- maximum and minimum
-
-
 def reduce_max(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     """Maximum of an array over some of its axes.
 
@@ -146,8 +144,6 @@ def _choosing(name: str, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
 reduce_max_p: Primitive = primitive("reduce_max", *_choosing("max", least))
 reduce_min_p: Primitive = primitive("reduce_min", *_choosing("min", greatest))
 
-# ----------------------------------------------------------------------------------- product
-
 
 def reduce_prod(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     """Product of an array over some of its axes.
@@ -191,7 +187,7 @@ def reduced_axes_first(x: Any, axes: Axes) -> Any:
     kept = tuple([axis for axis in range(len(shape)) if axis not in axes])
     moved = transpose_p.bind(x, permutation=(*axes, *kept))
     sizes = tuple([shape[axis] for axis in kept])
-    length = int(np.prod([shape[axis] for axis in axes], dtype=np.int64))
+    length = math.prod([shape[axis] for axis in axes])
     return reshape_p.bind(moved, new_sizes=(length, *sizes), dimensions=None)
 
 
@@ -221,8 +217,6 @@ reduce_prod_p: Primitive = primitive(
     NOT_LINEAR,
     in_wider(reduction_lowering("stablehlo.multiply", 1), dtypes.summing_dtype),
 )
-
-# ---------------------------------------------------------------- conjunction and disjunction
 
 
 def reduce_and(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:

@@ -45,8 +45,6 @@ __all__ = [
 
 Dims = tuple[int, ...]
 
-# ------------------------------------------------------------------------------- broadcast
-
 
 def broadcast_in_dim(
     operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
@@ -219,9 +217,6 @@ def broadcast_like(arr: Any, like_arr: Any) -> Array:
         )
     dims = tuple(range(missing, len(like.shape)))
     return broadcast_in_dim_p.bind(arr, shape=like.shape, broadcast_dimensions=dims)
-
-
-# ------------------------------------------------------------------------------- reduce_sum
 
 
 def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:

@@ -38,9 +38,6 @@ __all__ = [
 ]
 
 
-# -------------------------------------------------------------------------------------- iota
-
-
 def iota(dtype: Any, size: int) -> Array:
     """The numbers 0, 1, … below a size.
 
@@ -106,8 +103,6 @@ iota_p: Primitive = primitive(
     rules.transpose.absent(_NO_OPERAND),
     rules.lowering["stablehlo"](_iota_lowering),
 )
-
-# -------------------------------------------------------------------------------------- full
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:

@@ -20,8 +20,6 @@ __all__ = ["collapse", "expand_dims", "reshape", "reshape_p", "squeeze", "squeez
 Dims = Sequence[int]
 Operands = Sequence[Any]
 
-# ----------------------------------------------------------------------------------- reshape
-
 
 def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = None) -> Array:
     """Give the elements of an array, in order, another shape.
@@ -110,9 +108,6 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
         )
     joined = math.prod(shape[start:stop])
     return reshape(operand, (*shape[:start], joined, *shape[stop:]))
-
-
-# ----------------------------------------------------------------------- squeeze, expand_dims
 
 
 def squeeze(array: Any, dimensions: Any = None) -> Array:

@@ -42,8 +42,6 @@ Operands = Sequence[Any]
 Dims = tuple[int, ...]
 PaddingConfig = tuple[tuple[int, int, int], ...]
 
-# ------------------------------------------------------------------------------------- slice
-
 
 def slice(
     operand: Any,
@@ -205,8 +203,6 @@ slice_p: Primitive = primitive(
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](_slice_lowering),
 )
-
-# --------------------------------------------------------------------------------------- pad
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Any) -> Array:

@@ -38,8 +38,6 @@ __all__ = ["broadcast_to_rank", "split", "split_p", "stack", "tile", "tile_p", "
 
 Sizes = tuple[int, ...]
 
-# ------------------------------------------------------------------------------------- split
-
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Array]:
     """Cut an array into pieces along an axis.
@@ -123,8 +121,6 @@ split_p: Primitive = primitive(
     multiple_results=True,
 )
 
-# --------------------------------------------------------------------------- stack, unstack
-
 
 def unstack(x: Any, axis: int = 0) -> tuple[Array, ...]:
     """The slices of an array along an axis, without that axis.
@@ -176,9 +172,6 @@ def broadcast_to_rank(x: Any, rank: int) -> Array:
     """
     missing = static_int("broadcast_to_rank", "rank", rank) - typeof(x).ndim
     return expand_dims(x, tuple(range(missing))) if missing > 0 else expand_dims(x, ())
-
-
-# -------------------------------------------------------------------------------------- tile
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Array:
