@@ -310,11 +310,7 @@ def _are_admitted(operands: Iterable[tuple[DType, bool]]) -> bool:
 
 @lru_cache(maxsize=4096)
 def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
-    """The dtype and weak type to which operands promote, each given as (dtype, weak type).
-
-    Args:
-        operands: the dtype and weak type of each.
-        bits: the width of the default dtypes.
+    """The dtype and weak type to which operands promote, where default dtypes have ``bits``.
 
     A result that is weak without an operand of its family and width takes the default dtype. Weak
     64-bit operands are Python scalars; where weak operands of both widths meet, the narrower wins,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, primitive
+from bindax_core.extend import Array, LoweringContext, Primitive, Rule, primitive
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import INTEGER, DType
 from bindax_lax_basic.elementwise.comparison import discrete
 from bindax_lax_basic.rules.elementwise import elementwise
-from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.evaluation import NumPyArray, NumPyFunction
 from bindax_lax_basic.rules.lowering import full, same_shape
 from bindax_lax_basic.rules.operands import adopt_type
 
@@ -101,7 +100,7 @@ def _amounts(y: NumPyArray, width: int) -> NumPyArray:
     return np.minimum(_unsigned(y), np.uint64(width))
 
 
-def _logical(shift: np.ufunc) -> Callable[[NumPyArray, NumPyArray], Any]:
+def _logical(shift: np.ufunc) -> NumPyFunction:
     """A shift on NumPy arrays that fills with zeros."""
 
     def run(x: NumPyArray, y: NumPyArray) -> Any:
@@ -129,6 +128,10 @@ def _as_dtype(bits: NumPyArray, dtype: DType, width: int) -> Any:
     return (top >> unused).astype(dtype)
 
 
+def _shift(name: str, function: NumPyFunction) -> tuple[Rule, ...]:
+    return *elementwise(name, function, INTEGER, INTEGER), *discrete(f"stablehlo.{name}")
+
+
 def shift_left(x: Any, y: Any) -> Array:
     """Elementwise shift of bits to the left, filling with zeros.
 
@@ -143,11 +146,7 @@ def shift_left(x: Any, y: Any) -> Array:
     return shift_left_p.bind(*adopt_type(x, y))
 
 
-shift_left_p: Primitive = primitive(
-    "shift_left",
-    *elementwise("shift_left", _logical(np.left_shift), INTEGER, INTEGER),
-    *discrete("stablehlo.shift_left"),
-)
+shift_left_p: Primitive = primitive("shift_left", *_shift("shift_left", _logical(np.left_shift)))
 
 
 def shift_right_arithmetic(x: Any, y: Any) -> Array:
@@ -162,9 +161,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Array:
 
 
 shift_right_arithmetic_p: Primitive = primitive(
-    "shift_right_arithmetic",
-    *elementwise("shift_right_arithmetic", _right_arithmetic, INTEGER, INTEGER),
-    *discrete("stablehlo.shift_right_arithmetic"),
+    "shift_right_arithmetic", *_shift("shift_right_arithmetic", _right_arithmetic)
 )
 
 
@@ -180,9 +177,7 @@ def shift_right_logical(x: Any, y: Any) -> Array:
 
 
 shift_right_logical_p: Primitive = primitive(
-    "shift_right_logical",
-    *elementwise("shift_right_logical", _logical(np.right_shift), INTEGER, INTEGER),
-    *discrete("stablehlo.shift_right_logical"),
+    "shift_right_logical", *_shift("shift_right_logical", _logical(np.right_shift))
 )
 
 

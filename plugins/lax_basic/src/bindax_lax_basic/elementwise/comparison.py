@@ -63,11 +63,7 @@ DISCRETE = rules.transpose.absent("its result is discrete, so nothing linear rea
 
 
 def discrete(lowering: str | Lowering) -> tuple[Rule, Rule, Rule]:
-    """The ``jvp``, ``transpose`` and lowering rules of an elementwise primitive of steps.
-
-    Args:
-        lowering: the name of the one operation that it is, or what lowers it otherwise.
-    """
+    """The ``jvp``, ``transpose`` and lowering rules of an elementwise primitive of steps."""
     return no_derivative(), DISCRETE, lowers_to(lowering)
 
 

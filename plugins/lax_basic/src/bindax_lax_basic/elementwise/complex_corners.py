@@ -18,11 +18,9 @@ from bindax_lax_basic.rules.lowering import Lowering, full
 
 
 def from_above(function: NumPyFunction, at_zero: bool = False) -> NumPyFunction:
-    """A function that takes what is left of its branch cut for a limit from above.
+    """NumPy's function, but that what is left of its branch cut is a limit from above.
 
-    Args:
-        function: NumPy's, for which the sign of a zero tells the sides apart.
-        at_zero: whether zero, too, lies on the cut; minus infinity does in any case.
+    NumPy tells the sides apart by the sign of a zero. Minus infinity lies on the cut in any case.
     """
 
     def run(x: NumPyArray) -> Any:

@@ -47,17 +47,7 @@ def reduction_operands(
 ) -> tuple[list[Any], Any, ClosedJaxpr]:
     """The leaves of the operands and of their initial values, the tree of each, and the program.
 
-    Args:
-        name: the function's name, for messages.
-        operands: a tree of arrays.
-        init_values: a tree of scalars.
-        computation: the function of two trees of scalars.
-        known: the computations whose neutral element may have any dtype.
-
-    Raises:
-        ValueError: when there are none, or the trees differ, or an initial value is no scalar.
-        TypeError: when shapes or dtypes do not fit together, or the computation is no program of
-            scalars of these types.
+    The neutral element of ``known`` computations may have any dtype.
     """
     xs, tree = tree_flatten(operands)
     inits, init_tree = tree_flatten(init_values)
@@ -109,11 +99,7 @@ def check_operands(name: str, avals: Sequence[ShapedArray]) -> None:
 def trace_computation(
     name: str, computation: Callable[..., Any], scalars: Sequence[ShapedArray], tree: Any
 ) -> ClosedJaxpr:
-    """The program of a function of two trees of scalars: the accumulated, and an element.
-
-    Raises:
-        TypeError: when it does not return a tree of the same types, or it uses a traced array.
-    """
+    """The program of a function of two trees of scalars: the accumulated, and an element."""
     count = len(scalars)
 
     def flat(*values: Any) -> list[Any]:

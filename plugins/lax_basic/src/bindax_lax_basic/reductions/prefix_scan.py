@@ -30,14 +30,9 @@ Combine = Callable[[Values, Values], Values]
 
 
 def prefix_scan(combine: Combine, values: Values, axis: int, reverse: bool = False) -> Values:
-    """Combine the elements up to and including each, along an axis.
+    """Combine the elements up to and including each of arrays of one shape, along an axis.
 
-    Args:
-        combine: an associative operation on arrays, elementwise, of what is scanned first and what
-            comes next; takes and returns lists.
-        values: arrays of one shape.
-        axis: the axis to scan along.
-        reverse: whether to scan from the end.
+    ``combine`` is associative, elementwise, and takes what is scanned first and what comes next.
     """
     if not reverse:
         return _scan(combine, values, axis)
@@ -62,7 +57,10 @@ def _scan(combine: Combine, values: Values, axis: int) -> Values:
     evens = firsts
     if size > 2:
         rest = combine(part(odds, 0, (size - 1) // 2), part(values, 2, size, 2))
-        evens = [_join([first, x], axis) for first, x in zip(firsts, rest, strict=True)]
+        evens = [
+            concatenate_p.bind(first, x, dimension=axis)
+            for first, x in zip(firsts, rest, strict=True)
+        ]
     return [_alternate(x, y, axis) for x, y in zip(evens, odds, strict=True)]
 
 
@@ -96,17 +94,16 @@ def every(x: Any, axis: int, start: int, stop: int, step: int = 1) -> Any:
     )
 
 
-def _join(xs: Values, axis: int) -> Any:
-    return concatenate_p.bind(*xs, dimension=axis)
-
-
 def _alternate(evens: Any, odds: Any, axis: int) -> Any:
     """The elements of two arrays in turn; the first may have one more."""
     shape = typeof(odds).shape
     count = shape[axis]
     last = typeof(evens).shape[axis]
     head = evens if last == count else every(evens, axis, 0, count)
-    paired = _join([broadcast_axis(x, 1, axis + 1) for x in (head, odds)], axis + 1)
+    columns = [broadcast_axis(x, 1, axis + 1) for x in (head, odds)]
+    paired = concatenate_p.bind(*columns, dimension=axis + 1)
     sizes = (*shape[:axis], 2 * count, *shape[axis + 1 :])
     out = reshape_p.bind(paired, new_sizes=sizes, dimensions=None)
-    return out if last == count else _join([out, every(evens, axis, count, last)], axis)
+    if last == count:
+        return out
+    return concatenate_p.bind(out, every(evens, axis, count, last), dimension=axis)

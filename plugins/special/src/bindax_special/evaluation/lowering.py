@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from bindax_core.extend import (
     Origin,
     Primitive,
     Region,
-    ShapedArray,
     primitive,
     rules,
     typeof,
@@ -43,16 +42,10 @@ def _loop_lowering(
     )
 
 
-def _loop_type(
-    *avals: ShapedArray, condition: ClosedJaxpr, body: ClosedJaxpr
-) -> Sequence[ShapedArray]:
-    return avals
-
-
 _loop_p: Primitive = primitive(
     "special_functions.loop",
     rules.impl.absent(_ONLY_LOWERED),
-    rules.abstract_eval(_loop_type),
+    rules.abstract_eval(lambda *avals, condition, body: avals),
     rules.jvp.absent(_ONLY_LOWERED),
     rules.vmap.absent(_ONLY_LOWERED),
     rules.transpose.absent(_ONLY_LOWERED),
@@ -85,8 +78,7 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 def functions(digamma: Callable[[Any], Any]) -> Functions:
     """The functions of this package, for operands of float64 and one shape.
 
-    Args:
-        digamma: the digamma function, whose own derivative is lowered by this module.
+    The derivative of ``digamma`` is lowered by this module, so that it has to be given.
     """
     return Functions(
         exp=exp,
