@@ -1,8 +1,7 @@
 """Data types: which exist, which is the default, and what two of them promote to.
 
-Promotion follows JAX's lattice. Its nodes are the dtypes and three weak types ``int*``, ``float*``
-and ``complex*``, which stand for values that came from Python scalars; the result of a promotion is
-the least upper bound of its operands. Functions of ``lax`` never promote; operators on arrays do.
+The result of a promotion is the least upper bound of its operands in JAX's lattice. Functions of
+``lax`` never promote; operators on arrays do.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from bindax_lax_basic.elementwise.complex_numbers import conj, real
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
@@ -137,9 +137,7 @@ def _fft_impl(x: NumPyArray, *, fft_type: FftType, fft_lengths: Lengths) -> Any:
     return out.astype(aval.dtype, copy=False)
 
 
-def _fft_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
-) -> tuple[Any, int]:
+def _fft_vmap(size: int, operands: Values, dims: BatchDims, **params: Any) -> Batched:
     return fft_p.bind(moveaxis(operands[0], dims[0], 0), **params), 0
 
 

@@ -33,7 +33,7 @@ from bindax_lax_basic.contract.precision import (
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import multilinear
+from bindax_lax_basic.rules.linear import Batched, Values, multilinear
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import describe, require_kind, require_same_dtype, static_ints
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -312,12 +312,12 @@ def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> An
 
 def _dot_vmap(
     size: int,
-    operands: Sequence[Any],
+    operands: Values,
     dims: Sequence[int | None],
     *,
     dimension_numbers: DimensionNumbers,
     **params: Any,
-) -> tuple[Any, int]:
+) -> Batched:
     (lhs, rhs), (ld, rd) = operands, dims
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
     lhs, rhs = (x if d is None else moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,13 @@ from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.evaluation import exact
-from bindax_lax_basic.rules.linear import linear, multilinear, zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, linear, multilinear, zero_tangent
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type
 from bindax_lax_basic.rules.types import elementwise_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to, sum_axes
 
 __all__ = ["add", "add_p", "mul", "mul_p", "neg", "neg_p", "sub", "sub_p"]
-
-
-Tangents = Sequence[Any]
 
 
 def neg(x: Any) -> Array:
@@ -71,7 +67,7 @@ def unbroadcast(ct: Any, x: UndefPrimal) -> Any:
     return ct if present == shape else sum_axes(ct, tuple(range(len(present))))
 
 
-def _sum_jvp(primitive: Primitive, primals: Tangents, tangents: Tangents) -> tuple[Any, Any]:
+def _sum_jvp(primitive: Primitive, primals: Values, tangents: Values) -> Dual:
     """The rule of sums and differences; what a scalar operand adds is repeated."""
     (x, y), (tx, ty) = primals, tangents
     out = primitive.bind(x, y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -14,7 +13,7 @@ from bindax_lax_basic.dtypes import FLOAT, DType
 from bindax_lax_basic.elementwise.bits import bit_width
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, no_derivative
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear, no_derivative
 from bindax_lax_basic.rules.types import static_int
 from bindax_lax_basic.shape.transpose import moveaxis
 
@@ -129,9 +128,7 @@ def _from_parts(bits: NumPyArray, dtype: DType) -> NumPyArray:
     return np.ascontiguousarray(bits).view(dtype)
 
 
-def _bitcast_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, new_dtype: DType
-) -> tuple[Any, int]:
+def _bitcast_vmap(size: int, operands: Values, dims: BatchDims, *, new_dtype: DType) -> Batched:
     # The last axis may be one of parts; the batch axis is never last.
     x = moveaxis(operands[0], dims[0], 0)
     return bitcast_convert_type_p.bind(x, new_dtype=new_dtype), 0

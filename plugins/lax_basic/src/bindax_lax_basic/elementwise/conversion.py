@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,15 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, no_derivative, zero_tangent
+from bindax_lax_basic.rules.linear import (
+    BatchDims,
+    Batched,
+    Dual,
+    Values,
+    linear,
+    no_derivative,
+    zero_tangent,
+)
 
 __all__ = [
     "convert_element_type",
@@ -42,8 +49,8 @@ def same_dims() -> Rule:
     """The ``vmap`` rule of an elementwise primitive of one operand."""
 
     def rule(
-        primitive: Primitive, size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
-    ) -> tuple[Any, int]:
+        primitive: Primitive, size: int, operands: Values, dims: BatchDims, **params: Any
+    ) -> Batched:
         return primitive.bind(operands[0], **params), dims[0]
 
     return rules.vmap(rule, takes_primitive=True)
@@ -125,9 +132,7 @@ def _saturate(x: NumPyArray, dtype: DType) -> Any:
     return out
 
 
-def _convert_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: DType, weak_type: bool
-) -> tuple[Any, Any]:
+def _convert_jvp(primals: Values, tangents: Values, *, new_dtype: DType, weak_type: bool) -> Dual:
     (x,), (t,) = primals, tangents
     out = convert_element_type_p.bind(x, new_dtype=new_dtype, weak_type=weak_type)
     if type(t) is Zero or not dtypes.is_inexact(new_dtype):

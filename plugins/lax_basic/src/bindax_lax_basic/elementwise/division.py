@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p, unbroadcast
 from bindax_lax_basic.elementwise.complex_corners import quotient
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type
 from bindax_lax_basic.rules.types import elementwise_type
@@ -68,7 +67,7 @@ def _widen(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
     return (x, y) if wide == x.dtype else (x.astype(wide), y.astype(wide))
 
 
-def _div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _div_jvp(primals: Values, tangents: Values) -> Dual:
     (x, y), (tx, ty) = primals, tangents
     out = div_p.bind(x, y)
     total: Any = zero_tangent(out)

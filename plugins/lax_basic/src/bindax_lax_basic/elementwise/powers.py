@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from bindax_lax_basic.elementwise.selection import select_scalars
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.elementwise import composition, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import same_shape
 from bindax_lax_basic.rules.operands import adopt_type, constant
 from bindax_lax_basic.rules.types import (
@@ -81,7 +80,7 @@ def _pow_impl(x: NumPyArray, y: NumPyArray) -> Any:
     return out
 
 
-def _pow_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _pow_jvp(primals: Values, tangents: Values) -> Dual:
     (x, y), (tx, ty) = primals, tangents
     out = pow_p.bind(x, y)
     shape = typeof(out).shape

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from bindax_lax_basic.elementwise.conversion import compare, convert
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
 from bindax_lax_basic.rules.operands import adopt_dtype, adopt_type, broadcast_shapes, constant
 from bindax_lax_basic.rules.types import (
@@ -109,7 +109,7 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     return np.take_along_axis(np.stack(cases), chosen[None], 0)[0]
 
 
-def _select_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _select_jvp(primals: Values, tangents: Values) -> Dual:
     out = select_n_p.bind(*primals)
     cases = tangents[1:]
     if all(type(t) is Zero for t in cases):
@@ -303,7 +303,7 @@ def _clamp_lowering(ctx: LoweringContext, low: Any, x: Any, high: Any) -> Any:
     return extremum("min")(ctx, ctx.avals_out[0], above, high)
 
 
-def _clamp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _clamp_jvp(primals: Values, tangents: Values) -> Dual:
     low, x, high = primals
     out = clamp_p.bind(low, x, high)
     shape = typeof(out).shape

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.rounding import STEPWISE
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import full, operation
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import elementwise_type
@@ -64,7 +63,7 @@ def _sign_lowering(ctx: LoweringContext, x: Any) -> Any:
     return ctx.op("stablehlo.select", [compare(ctx, "EQ", x, zero, aval), zero, one])[0]
 
 
-def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _sign_jvp(primals: Values, tangents: Values) -> Dual:
     (x,), (t,) = primals, tangents
     out = sign_p.bind(x)
     dtype = typeof(x).dtype
@@ -102,7 +101,7 @@ def abs(x: Any) -> Array:
     return abs_p.bind(x)
 
 
-def _abs_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _abs_jvp(primals: Values, tangents: Values) -> Dual:
     (x,), (t,) = primals, tangents
     out = abs_p.bind(x)
     if type(t) is Zero:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.exponential import exp_p, log1p_p, log_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p, select_scalars
 from bindax_lax_basic.elementwise.sign import abs_p
-from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
+from bindax_lax_basic.reductions.prefix_scan import prefix_scan
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, zero_tangent
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Dual, Values, linear, zero_tangent
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import Kinds, axis_argument, rank_of, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -133,8 +133,8 @@ def _accumulate(function: Function) -> Rule:
 
 
 def _cumulative_batch(
-    primitive: Primitive, size: int, operands: Values, dims: Values, *, axis: int, **params: Any
-) -> tuple[Any, int]:
+    primitive: Primitive, size: int, operands: Values, dims: BatchDims, *, axis: int, **params: Any
+) -> Batched:
     (x,), (d,) = operands, dims
     return primitive.bind(x, axis=axis + (axis >= d), **params), d
 
@@ -142,8 +142,8 @@ def _cumulative_batch(
 def _scan_lowering(step: Step) -> Rule:
     """The same made of other operations, for compilers: a scan by pairs."""
 
-    def function(x: Any, *, axis: int, reverse: bool) -> Any:
-        return prefix_scan(lambda a, b: [step(a[0], b[0])], [x], axis, reverse)[0]
+    def function(x: Any, **params: Any) -> Any:
+        return prefix_scan(lambda a, b: [step(a[0], b[0])], [x], **params)[0]
 
     return in_wider(composition(function), dtypes.summing_dtype)
 
@@ -154,22 +154,15 @@ def _scan_jvp(step_jvp: Function) -> Rule:
     No division takes part, so zeros and ties are as right as in one step.
     """
 
-    def combine(a: Values, b: Values) -> Values:
+    def combine(a: list[Any], b: list[Any]) -> list[Any]:
         return list(step_jvp((a[0], b[0]), (a[1], b[1])))
 
-    def rule(
-        primitive: Primitive,
-        primals: Sequence[Any],
-        tangents: Sequence[Any],
-        *,
-        axis: int,
-        reverse: bool,
-    ) -> tuple[Any, Any]:
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         (x,), (t,) = primals, tangents
-        out = primitive.bind(x, axis=axis, reverse=reverse)
+        out = primitive.bind(x, **params)
         if type(t) is Zero:
             return out, zero_tangent(out)
-        return out, prefix_scan(combine, [x, t], axis, reverse)[1]
+        return out, prefix_scan(combine, [x, t], **params)[1]
 
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
@@ -225,7 +218,7 @@ def _complex_logaddexp(a: Any, b: Any) -> Any:
     return add_p.bind(log_p.bind(total), shift)
 
 
-def _logaddexp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _logaddexp_jvp(primals: Values, tangents: Values) -> Dual:
     out = _logaddexp(*primals)
     terms = []
     for x, t in zip(primals, tangents, strict=True):

@@ -39,7 +39,7 @@ from bindax_lax_basic.reductions.reductions import (
 )
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_tangents
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Batched, Values, zero_tangent
 from bindax_lax_basic.rules.types import axes_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     broadcast_to,
@@ -141,15 +141,13 @@ def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Axes) -> list
         )
         if length % 2:
             lasts = [every(x, 0, even, length) for x in xs]
-            pairs = [
-                concatenate_p.bind(x, last, dimension=0)
-                for x, last in zip(pairs, lasts, strict=True)
-            ]
+            both = zip(pairs, lasts, strict=True)
+            pairs = [concatenate_p.bind(x, last, dimension=0) for x, last in both]
         xs, length = pairs, length // 2 + length % 2
     return combine(inits, [squeeze_p.bind(x, dimensions=(0,)) for x in xs])
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+def _jvp(primals: Values, tangents: Values, **params: Any) -> Any:
     outs = reduce_p.bind(*primals, **params)
     if all(type(t) is Zero for t in tangents):
         return outs, [zero_tangent(out) for out in outs]
@@ -157,22 +155,17 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
 
 
 def _vmap(
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int | None],
-    *,
-    computation: ClosedJaxpr,
-    dimensions: Axes,
-) -> tuple[list[Any], list[int]]:
+    size: int, operands: Values, dims: Sequence[int | None], *, dimensions: Axes, **params: Any
+) -> Batched:
     count = len(operands) // 2
     alike = len(set(dims[:count])) == 1 and all(d is None for d in dims[count:])
     if alike and dims[0] is not None:
         lifted, out_dim = lift_axes(dimensions, dims[0])
-        outs = reduce_p.bind(*operands, computation=computation, dimensions=lifted)
+        outs = reduce_p.bind(*operands, dimensions=lifted, **params)
         return outs, [out_dim] * count
 
     def composite(*values: Any) -> list[Any]:
-        return _by_halves(*values, computation=computation, dimensions=dimensions)
+        return _by_halves(*values, dimensions=dimensions, **params)
 
     return composite_batch(composite, size, operands, dims)
 
@@ -180,14 +173,9 @@ def _vmap(
 def _lowering(
     ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, dimensions: Axes
 ) -> list[Any]:
-    return list(
-        ctx.op(
-            "stablehlo.reduce",
-            list(values),
-            attributes={"dimensions": lower.integers(dimensions)},
-            regions=[computation_region(computation)],
-        )
-    )
+    attributes = {"dimensions": lower.integers(dimensions)}
+    regions = [computation_region(computation)]
+    return list(ctx.op("stablehlo.reduce", values, attributes=attributes, regions=regions))
 
 
 reduce_p: Primitive = primitive(

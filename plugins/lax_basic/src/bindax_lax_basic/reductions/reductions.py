@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.selection import extremum
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import no_derivative, zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, no_derivative, zero_tangent
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import Kinds, axes_argument, rank_of, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -113,9 +113,7 @@ def greatest(dtype: DType) -> Any:
     return dtypes.largest(dtypes.real_dtype(dtype))
 
 
-def _chooser_jvp(
-    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes
-) -> tuple[Any, Any]:
+def _chooser_jvp(primitive: Primitive, primals: Values, tangents: Values, *, axes: Axes) -> Dual:
     """The tangent of a reduction that chooses: the mean over the chosen elements."""
     (x,), (t,) = primals, tangents
     out = primitive.bind(x, axes=axes)
@@ -166,7 +164,7 @@ def _prod_impl(x: NumPyArray, *, axes: Axes) -> Any:
     return np.multiply.reduce(x, axis=axes, dtype=wide)
 
 
-def _prod_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes) -> tuple[Any, Any]:
+def _prod_jvp(primals: Values, tangents: Values, *, axes: Axes) -> Dual:
     """The product rule along a balanced tree of products, so that zeros need no division."""
     (x,), (t,) = primals, tangents
     out = reduce_prod_p.bind(x, axes=axes)

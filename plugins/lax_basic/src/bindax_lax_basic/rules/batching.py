@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import Primitive, Rule, rules, typeof
+from bindax_lax_basic.rules.linear import Batched, Values
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis, broadcast_in_dim_p
 from bindax_lax_basic.shape.transpose import moveaxis
 
@@ -23,12 +24,8 @@ def elementwise_batch(bind: Function | None = None) -> Rule:
     """
 
     def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int | None],
-        **params: Any,
-    ) -> tuple[Any, int]:
+        primitive: Primitive, size: int, operands: Values, dims: Sequence[int | None], **params: Any
+    ) -> Batched:
         aligned, destination = align_batch_axes(size, operands, dims)
         return (bind or primitive.bind)(*aligned, **params), destination
 
@@ -36,7 +33,7 @@ def elementwise_batch(bind: Function | None = None) -> Rule:
 
 
 def align_batch_axes(
-    size: int, operands: Sequence[Any], dims: Sequence[int | None]
+    size: int, operands: Values, dims: Sequence[int | None]
 ) -> tuple[Sequence[Any], int]:
     """Operands of an elementwise operation with their batch axes in one place, and that place."""
     shapes = [typeof(x).shape for x in operands]

@@ -9,6 +9,10 @@ from bindax_core.extend import Primitive, Rule, Zero, add_tangents, instantiate_
 
 Values = Sequence[Any]
 Dual = tuple[Any, Any]
+"""Results and their tangents."""
+Batched = tuple[Any, Any]
+"""Results and their batch axes."""
+BatchDims = Sequence[int]
 
 
 def zero_tangent(out: Any) -> Zero:

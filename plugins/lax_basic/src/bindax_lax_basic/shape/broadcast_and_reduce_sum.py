@@ -23,7 +23,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.types import (
     axes_argument,
     rank_of,
@@ -131,13 +131,8 @@ def _broadcast_impl(x: NumPyArray, *, shape: Dims, broadcast_dimensions: Dims) -
 
 
 def _broadcast_vmap(
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int],
-    *,
-    shape: Dims,
-    broadcast_dimensions: Dims,
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: BatchDims, *, shape: Dims, broadcast_dimensions: Dims
+) -> Batched:
     x = moveaxis(operands[0], dims[0], 0)
     lifted = (0, *(d + 1 for d in broadcast_dimensions))
     out = broadcast_in_dim_p.bind(x, shape=(size, *shape), broadcast_dimensions=lifted)
@@ -280,12 +275,12 @@ def reduction_batch() -> Rule:
     def rule(
         primitive: Primitive,
         size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int],
+        operands: Values,
+        dims: BatchDims,
         *,
         axes: Any,
         **params: Any,
-    ) -> tuple[Any, int]:
+    ) -> Batched:
         lifted, out_dim = lift_axes(axes, dims[0])
         return primitive.bind(operands[0], axes=lifted, **params), out_dim
 

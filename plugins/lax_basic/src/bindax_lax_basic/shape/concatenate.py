@@ -18,15 +18,12 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.rules.batching import batch_first
-from bindax_lax_basic.rules.linear import jointly_linear
+from bindax_lax_basic.rules.linear import Batched, Values, jointly_linear
 from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.slice_and_pad import slice_p
 
 __all__ = ["concatenate", "concatenate_p"]
-
-
-Operands = Sequence[Any]
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Array:
@@ -72,8 +69,8 @@ def _concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
 
 
 def _concatenate_vmap(
-    size: int, operands: Operands, dims: Sequence[int | None], *, dimension: int
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: Sequence[int | None], *, dimension: int
+) -> Batched:
     aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
     return concatenate_p.bind(*aligned, dimension=dimension + 1), 0
 

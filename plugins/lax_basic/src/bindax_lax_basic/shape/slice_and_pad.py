@@ -23,7 +23,7 @@ from bindax_lax_basic.elementwise.selection import select_scalars
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import jointly_linear, linear
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, jointly_linear, linear
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
 from bindax_lax_basic.rules.types import (
     axis_argument,
@@ -38,7 +38,6 @@ from bindax_lax_basic.shape.reshape import squeeze
 __all__ = ["index_in_dim", "pad", "pad_p", "slice", "slice_in_dim", "slice_p"]
 
 
-Operands = Sequence[Any]
 Dims = tuple[int, ...]
 PaddingConfig = tuple[tuple[int, int, int], ...]
 
@@ -153,13 +152,13 @@ def _slice_impl(
 
 def _slice_vmap(
     size: int,
-    operands: Operands,
-    dims: Sequence[int],
+    operands: Values,
+    dims: BatchDims,
     *,
     start_indices: Dims,
     limit_indices: Dims,
     strides: Dims | None,
-) -> tuple[Any, int]:
+) -> Batched:
     d = dims[0]
     out = slice_p.bind(
         operands[0],
@@ -269,8 +268,8 @@ def pad_array(x: NumPyArray, value: Any, *, padding_config: PaddingConfig) -> Nu
 
 
 def _pad_vmap(
-    size: int, operands: Operands, dims: Sequence[int | None], *, padding_config: PaddingConfig
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: Sequence[int | None], *, padding_config: PaddingConfig
+) -> Batched:
     (x, value), (d, value_dim) = operands, dims
     if value_dim is None and d is not None:
         config = (*padding_config[:d], (0, 0, 0), *padding_config[d:])

@@ -21,7 +21,7 @@ from bindax_core.extend import (
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.types import (
     axis_argument,
     describe,
@@ -79,16 +79,14 @@ def _split_impl(x: NumPyArray, *, sizes: Sizes, axis: int) -> list[NumPyArray]:
 
 
 def _split_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, sizes: Sizes, axis: int
-) -> tuple[list[Any], list[int]]:
+    size: int, operands: Values, dims: BatchDims, *, sizes: Sizes, axis: int
+) -> Batched:
     (x,), (d,) = operands, dims
     outs = split_p.bind(x, sizes=sizes, axis=axis + (axis >= d))
     return outs, [d] * len(outs)
 
 
-def _split_transpose(
-    cotangents: Sequence[Any], x: UndefPrimal, *, sizes: Sizes, axis: int
-) -> list[Any]:
+def _split_transpose(cotangents: Values, x: UndefPrimal, *, sizes: Sizes, axis: int) -> list[Any]:
     if not sizes:
         return [None]
     return [concatenate_p.bind(*[instantiate_zeros(ct) for ct in cotangents], dimension=axis)]
@@ -217,9 +215,7 @@ def _tiled(x: Any, *, reps: Sizes) -> Any:
     return reshape_p.bind(repeated, new_sizes=sizes, dimensions=None)
 
 
-def _tile_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, reps: Sizes
-) -> tuple[Any, int]:
+def _tile_vmap(size: int, operands: Values, dims: BatchDims, *, reps: Sizes) -> Batched:
     (x,), (d,) = operands, dims
     return tile_p.bind(x, reps=(*reps[:d], 1, *reps[d:])), d
 

@@ -25,7 +25,7 @@ from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers, Gath
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Batched, Dual, Values, zero_tangent
 from bindax_lax_basic.rules.types import axis_argument, describe, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.creation import broadcasted_iota
@@ -34,7 +34,6 @@ from bindax_lax_basic.shape.reshape import expand_dims
 __all__ = ["sort", "sort_key_val", "sort_p"]
 
 
-Operands = Sequence[Any]
 INDEX = np.dtype(np.int32)
 
 
@@ -164,9 +163,7 @@ def _along(tangent: Any, out: Any, order: Any, axis: int) -> Any:
     return take_along(tangent, order, axis)
 
 
-def _sort_jvp(
-    primals: Operands, tangents: Operands, *, dimension: int, **params: Any
-) -> tuple[list[Any], list[Any]]:
+def _sort_jvp(primals: Values, tangents: Values, *, dimension: int, **params: Any) -> Dual:
     if all(type(t) is Zero for t in tangents):
         outs = sort_p.bind(*primals, dimension=dimension, **params)
         return outs, [zero_tangent(out) for out in outs]
@@ -177,8 +174,8 @@ def _sort_jvp(
 
 
 def _sort_vmap(
-    size: int, operands: Operands, dims: Sequence[int | None], *, dimension: int, **params: Any
-) -> tuple[list[Any], list[int]]:
+    size: int, operands: Values, dims: Sequence[int | None], *, dimension: int, **params: Any
+) -> Batched:
     aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
     outs = sort_p.bind(*aligned, dimension=dimension + 1, **params)
     return outs, [0] * len(outs)

@@ -19,10 +19,10 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Dual, Values, zero_tangent
 from bindax_lax_basic.rules.types import axis_argument, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
-from bindax_lax_basic.sorting.sort import INDEX, Operands, _along, _comparable
+from bindax_lax_basic.sorting.sort import INDEX, _along, _comparable
 
 __all__ = ["top_k", "top_k_p"]
 
@@ -83,17 +83,13 @@ def _top_k_impl(x: NumPyArray, *, k: int, axis: int) -> list[NumPyArray]:
     return [np.take_along_axis(x, order, axis), order.astype(INDEX)]
 
 
-def _top_k_jvp(
-    primals: Operands, tangents: Operands, *, k: int, axis: int
-) -> tuple[list[Any], list[Any]]:
+def _top_k_jvp(primals: Values, tangents: Values, *, k: int, axis: int) -> Dual:
     values, indices = top_k_p.bind(*primals, k=k, axis=axis)
     tangent = zero_tangent(values) if k == 0 else _along(tangents[0], values, indices, axis)
     return [values, indices], [tangent, zero_tangent(indices)]
 
 
-def _top_k_vmap(
-    size: int, operands: Operands, dims: Sequence[int], *, k: int, axis: int
-) -> tuple[list[Any], list[int]]:
+def _top_k_vmap(size: int, operands: Values, dims: BatchDims, *, k: int, axis: int) -> Batched:
     (x,), (d,) = operands, dims
     return top_k_p.bind(x, k=k, axis=axis + (axis >= d)), [d, d]
 
