@@ -91,9 +91,8 @@ def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = N
     """
     sizes = shape_argument("broadcast", sizes)
     if axes is None:
-        shape = typeof(operand).shape
-        kept = tuple(range(len(sizes), len(sizes) + len(shape)))
-        return broadcast_in_dim_p.bind(operand, shape=(*sizes, *shape), broadcast_dimensions=kept)
+        axes = range(len(sizes))
+        sizes = (*sizes, *typeof(operand).shape)
     new = axes_argument("broadcast", axes, len(sizes))
     kept = tuple(i for i in range(len(sizes)) if i not in new)
     return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=kept)

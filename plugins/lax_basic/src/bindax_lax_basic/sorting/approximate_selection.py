@@ -63,9 +63,9 @@ def approx_min_k(
     >>> approx_min_k(np.array([1.0, 4.0, 2.0]), 2)
     (Array([1., 2.], dtype=float64), Array([0, 2], dtype=int32))
     """
-    arguments = k, reduction_dimension, recall_target
     require_kind("approx_min_k", typeof(operand), FLOAT)
-    values, indices = _extremes("approx_min_k", neg_p.bind(operand), *arguments)
+    negated = neg_p.bind(operand)
+    values, indices = _extremes("approx_min_k", negated, k, reduction_dimension, recall_target)
     return neg_p.bind(values), indices
 
 
