@@ -18,8 +18,7 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import ANY, BITS, EXTENDED, FLOAT, ORDERED
+from bindax_lax_basic.dtypes import ANY, BITS, EXTENDED, FLOAT, ORDERED, bool_
 from bindax_lax_basic.elementwise.conversion import compare, convert
 from bindax_lax_basic.rules.elementwise import elementwise, lowers_to
 from bindax_lax_basic.rules.evaluation import NumPyArray, NumPyFunction
@@ -73,7 +72,7 @@ def _comparison(name: str, function: NumPyFunction, accepts: Kinds) -> tuple[Rul
         aval = ctx.avals_in[0].update(shape=ctx.avals_out[0].shape)
         return compare(ctx, name.upper(), x, y, aval)
 
-    evaluated = elementwise(name, function, accepts, accepts, result=dtypes.bool_)
+    evaluated = elementwise(name, function, accepts, accepts, result=bool_)
     return *evaluated, *discrete(lowering)
 
 
@@ -219,7 +218,7 @@ def is_finite(x: Any) -> Array:
 
 is_finite_p: Primitive = primitive(
     "is_finite",
-    *elementwise("is_finite", np.isfinite, FLOAT, result=dtypes.bool_),
+    *elementwise("is_finite", np.isfinite, FLOAT, result=bool_),
     *discrete("stablehlo.is_finite"),
 )
 

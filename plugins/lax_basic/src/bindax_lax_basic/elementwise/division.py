@@ -16,8 +16,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import NUMBER
+from bindax_lax_basic.dtypes import NUMBER, accumulator_dtype, is_integer, kind_of
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p, unbroadcast
 from bindax_lax_basic.elementwise.complex_corners import quotient
 from bindax_lax_basic.rules.batching import elementwise_batch
@@ -50,11 +49,11 @@ def div(x: Any, y: Any) -> Array:
 
 
 def _div_impl(x: NumPyArray, y: NumPyArray) -> Any:
-    if x.dtype.kind in "fc" or not dtypes.is_integer(x.dtype):
+    if x.dtype.kind in "fc" or not is_integer(x.dtype):
         return quotient(x, y)
     x, y = _widen(x, y)
     out = np.floor_divide(x, y)
-    if dtypes.kind_of(x.dtype) == "signed integer":
+    if kind_of(x.dtype) == "signed integer":
         out = np.where((out < 0) & (out * y != x), out + out.dtype.type(1), out)
     if not np.all(y):
         out = np.where(y == 0, ~np.zeros((), out.dtype), out)
@@ -63,7 +62,7 @@ def _div_impl(x: NumPyArray, y: NumPyArray) -> Any:
 
 def _widen(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
     """The narrow integers of ml_dtypes in 32 bits: their own division is not complete."""
-    wide = dtypes.accumulator_dtype(x.dtype)
+    wide = accumulator_dtype(x.dtype)
     return (x, y) if wide == x.dtype else (x.astype(wide), y.astype(wide))
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Primitive, primitive
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import FLOAT
+from bindax_lax_basic.dtypes import FLOAT, accumulator_dtype
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p
 from bindax_lax_basic.elementwise.exponential import exp, square
 from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
@@ -164,7 +163,7 @@ erfc_p: Primitive = primitive(
     "erfc",
     *elementwise("erfc", in_double(_erfc), FLOAT, slow=True),
     *nonlinear(
-        in_wider(operation("chlo.erfc"), dtypes.accumulator_dtype),
+        in_wider(operation("chlo.erfc"), accumulator_dtype),
         lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x),
     ),
 )

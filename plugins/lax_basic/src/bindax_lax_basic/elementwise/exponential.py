@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Primitive, primitive
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER
+from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER, accumulator_dtype
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
 from bindax_lax_basic.elementwise.complex_corners import (
     exponential,
@@ -82,7 +81,7 @@ exp2_p: Primitive = primitive(
     *elementwise("exp2", np.exp2, INEXACT),
     *nonlinear(
         # The product is rounded before the exponential function makes much of its last digits.
-        in_wider(composition(lambda x: exp(_times_ln2(x))), dtypes.accumulator_dtype),
+        in_wider(composition(lambda x: exp(_times_ln2(x))), accumulator_dtype),
         lambda x, y: _times_ln2(y),
     ),
 )

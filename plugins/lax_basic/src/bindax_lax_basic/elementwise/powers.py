@@ -17,8 +17,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import INEXACT, NUMBER
+from bindax_lax_basic.dtypes import INEXACT, NUMBER, is_inexact, is_integer
 from bindax_lax_basic.elementwise.arithmetic import mul_p, sub_p
 from bindax_lax_basic.elementwise.comparison import and_p, eq_p, ne_p, or_p
 from bindax_lax_basic.elementwise.conversion import convert, same_dims
@@ -63,14 +62,14 @@ def pow(x: Any, y: Any) -> Array:
 
 def _pow_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
     require_kind("pow", x, INEXACT, 0)
-    if not dtypes.is_integer(y.dtype):
+    if not is_integer(y.dtype):
         require_same_dtype("pow", (x, y))
     return ShapedArray(common_shape("pow", (x, y)), x.dtype, x.weak_type and y.weak_type)
 
 
 def _pow_impl(x: NumPyArray, y: NumPyArray) -> Any:
     out = np.power(x, y if x.dtype == y.dtype else y.astype(x.dtype))
-    if y.dtype.kind != "c" and not dtypes.is_integer(y.dtype) and (y == 0.5).any():
+    if y.dtype.kind != "c" and not is_integer(y.dtype) and (y == 0.5).any():
         # NumPy takes a square root then: nan of -inf and -0 of -0, where a power is inf and 0.
         out = np.where((y == 0.5) & ((x == -np.inf) | (x == 0)), np.abs(x), out)
     if y.dtype.kind == "c":
@@ -87,7 +86,7 @@ def _pow_jvp(primals: Values, tangents: Values) -> Dual:
     total: Any = zero_tangent(out)
     if type(tx) is not Zero:
         total = broadcast_to(mul_p.bind(_pow_partial(x, y), tx), shape)
-    if type(ty) is not Zero and dtypes.is_inexact(typeof(y).dtype):
+    if type(ty) is not Zero and is_inexact(typeof(y).dtype):
         # Where x is zero, so is the product; log(1) keeps it from being nan.
         zero, one = constant(0.0, x), constant(1.0, x)
         safe = select_scalars(eq_p.bind(x, zero), x, one)
@@ -159,7 +158,7 @@ def reciprocal(x: Any) -> Array:
 
 def _integer_pow_type(x: ShapedArray, *, y: int) -> ShapedArray:
     out = elementwise_type("integer_pow", NUMBER)(x)
-    if y < 0 and not dtypes.is_inexact(x.dtype):
+    if y < 0 and not is_inexact(x.dtype):
         raise TypeError(
             f"integer_pow: integers cannot be raised to the negative power {y}, but the operand "
             f"is {x.str_short()}; convert it with .astype('float32')."

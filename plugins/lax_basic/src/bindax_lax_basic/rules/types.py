@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Dimension, ShapedArray, dtype_name, typeof
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType
+from bindax_lax_basic.dtypes import DType, bool_, kind_of
 
 Kinds = frozenset[str]
 ResultDType = Callable[[DType], DType] | DType | None
@@ -27,7 +26,7 @@ def describe(avals: Iterable[ShapedArray]) -> str:
 
 def require_kind(name: str, aval: ShapedArray, accepts: Kinds, position: int | None = None) -> None:
     """Raise unless an operand's dtype is of an accepted kind."""
-    kind = dtypes.kind_of(aval.dtype)
+    kind = kind_of(aval.dtype)
     if kind in accepts:
         return
     which = "its operand" if position is None else f"its operand {position}"
@@ -88,7 +87,7 @@ def elementwise_type(
         dtype = avals[0].dtype if result is None else result
         if not isinstance(dtype, np.dtype):
             dtype = dtype(avals[0].dtype)
-        weak = dtype != dtypes.bool_ and all(aval.weak_type for aval in avals)
+        weak = dtype != bool_ and all(aval.weak_type for aval in avals)
         return ShapedArray(common_shape(name, avals), dtype, weak)
 
     return rule
