@@ -23,7 +23,7 @@ from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import broadcasted_iota
 from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.rev import rev_p
-from bindax_lax_basic.shape.slice_and_pad import pad_p, slice_p
+from bindax_lax_basic.shape.slice_and_pad import every, pad_p
 
 Values = list[Any]
 Combine = Callable[[Values, Values], Values]
@@ -82,16 +82,6 @@ def _scan_any_size(combine: Combine, values: Values, axis: int, size: Any) -> Va
         combined = combine(before, values)
         values = [select_scalars(reached, x, y) for x, y in zip(values, combined, strict=True)]
     return values
-
-
-def every(x: Any, axis: int, start: int, stop: int, step: int = 1) -> Any:
-    """The slice ``start:stop:step`` along one axis."""
-    shape = typeof(x).shape
-    starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
-    starts[axis], stops[axis], steps[axis] = start, stop, step
-    return slice_p.bind(
-        x, start_indices=tuple(starts), limit_indices=tuple(stops), strides=tuple(steps)
-    )
 
 
 def _alternate(evens: Any, odds: Any, axis: int) -> Any:

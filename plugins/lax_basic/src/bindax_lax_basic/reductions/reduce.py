@@ -27,7 +27,6 @@ from bindax_lax_basic.reductions.computations import (
     sole_primitive,
     vectorized,
 )
-from bindax_lax_basic.reductions.prefix_scan import every
 from bindax_lax_basic.reductions.reductions import (
     reduce_and_p,
     reduce_max_p,
@@ -49,6 +48,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
 )
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import squeeze_p
+from bindax_lax_basic.shape.slice_and_pad import every
 
 __all__ = ["reduce", "reduce_p"]
 

@@ -29,7 +29,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     sum_axes,
 )
 from bindax_lax_basic.shape.reshape import reshape_p
-from bindax_lax_basic.shape.slice_and_pad import pad_p, slice_p
+from bindax_lax_basic.shape.slice_and_pad import every, pad_p
 from bindax_lax_basic.shape.transpose import transpose_p
 
 __all__ = [
@@ -174,7 +174,8 @@ def _prod_jvp(primals: Values, tangents: Values, *, axes: Axes) -> Dual:
     while (size := typeof(x).shape[0]) > 1:
         if size % 2:
             x, t = _append(x, 1), _append(t, 0)
-        (x1, x2), (t1, t2) = _halves(x), _halves(t)
+        half = typeof(x).shape[0] // 2
+        (x1, x2), (t1, t2) = ([every(v, 0, i, i + half) for i in (0, half)] for v in (x, t))
         x, t = mul_p.bind(x1, x2), add_p.bind(mul_p.bind(t1, x2), mul_p.bind(x1, t2))
     return out, reshape_p.bind(t, new_sizes=typeof(out).shape, dimensions=None)
 
@@ -192,18 +193,6 @@ def reduced_axes_first(x: Any, axes: Axes) -> Any:
 def _append(x: Any, value: int) -> Any:
     config = ((0, 1, 0), *((0, 0, 0) for _ in typeof(x).shape[1:]))
     return pad_p.bind(x, constant(value, x), padding_config=config)
-
-
-def _halves(x: Any) -> list[Any]:
-    size, *others = typeof(x).shape
-    zeros = (0,) * len(others)
-    half = size // 2
-    return [
-        slice_p.bind(
-            x, start_indices=(start, *zeros), limit_indices=(start + half, *others), strides=None
-        )
-        for start in (0, half)
-    ]
 
 
 reduce_prod_p: Primitive = primitive(

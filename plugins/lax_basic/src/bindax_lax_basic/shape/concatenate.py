@@ -21,7 +21,7 @@ from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.linear import Batched, Values, jointly_linear
 from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype
 from bindax_lax_basic.rules.wider_types import in_wider
-from bindax_lax_basic.shape.slice_and_pad import slice_p
+from bindax_lax_basic.shape.slice_and_pad import every
 
 __all__ = ["concatenate", "concatenate_p"]
 
@@ -76,16 +76,12 @@ def _concatenate_vmap(
 
 
 def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]:
-    shape = typeof(ct).shape
     results: list[Any] = []
     start = 0
     for x in operands:
         undefined = type(x) is UndefPrimal
         stop = start + (x.aval if undefined else typeof(x)).shape[dimension]
-        starts, stops = [0] * len(shape), list(shape)
-        starts[dimension], stops[dimension] = start, stop
-        box = {"start_indices": tuple(starts), "limit_indices": tuple(stops), "strides": None}
-        results.append(slice_p.bind(ct, **box) if undefined else None)
+        results.append(every(ct, dimension, start, stop) if undefined else None)
         start = stop
     return results
 

@@ -91,11 +91,8 @@ def slice_in_dim(
     size = shape[axis]
     start = 0 if start_index is None else static_int("slice_in_dim", "start_index", start_index)
     stop = size if limit_index is None else static_int("slice_in_dim", "limit_index", limit_index)
-    starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
-    starts[axis] = start + size if start < 0 else start
-    stops[axis] = stop + size if stop < 0 else stop
-    steps[axis] = static_int("slice_in_dim", "stride", stride)
-    return slice(operand, starts, stops, steps)
+    start, stop = (i + size if i < 0 else i for i in (start, stop))
+    return every(operand, axis, start, stop, static_int("slice_in_dim", "stride", stride))
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Array:
@@ -202,6 +199,19 @@ slice_p: Primitive = primitive(
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](_slice_lowering),
 )
+
+
+def every(x: Any, axis: int, start: int, stop: int, step: int = 1) -> Any:
+    """The slice ``start:stop:step`` along one axis."""
+    shape = typeof(x).shape
+    starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
+    starts[axis], stops[axis], steps[axis] = start, stop, step
+    return slice_p.bind(
+        x,
+        start_indices=tuple(starts),
+        limit_indices=tuple(stops),
+        strides=None if step == 1 else tuple(steps),
+    )
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Any) -> Array:
