@@ -123,13 +123,12 @@ def summed_dtype(dtype: DType) -> DType:
     """The dtype in which arrays of a dtype are summed: at least the default for integers."""
     if dtype == bool_:
         return default_dtype("int")
-    kind = _KINDS.get(dtype)
-    if kind == "signed integer":
-        return max(dtype, default_dtype("int"), key=lambda d: d.itemsize)
-    if kind == "unsigned integer":
+    if not is_integer(dtype):
+        return dtype
+    wide = default_dtype("int")
+    if _KINDS[dtype] == "unsigned integer":
         wide = UNSIGNED_DTYPES[3] if config.dtype_bits == 64 else UNSIGNED_DTYPES[2]
-        return max(dtype, wide, key=lambda d: d.itemsize)
-    return dtype
+    return max(dtype, wide, key=lambda d: d.itemsize)
 
 
 _REAL_OF: Final[dict[DType, DType]] = {

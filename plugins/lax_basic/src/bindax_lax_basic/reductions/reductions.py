@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, Rule, ShapedArray, Zero, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, Rule, Zero, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, BITS, NUMBER, DType
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
@@ -19,13 +19,14 @@ from bindax_lax_basic.elementwise.selection import extremum
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Dual, Values, no_derivative, zero_tangent
 from bindax_lax_basic.rules.operands import constant
-from bindax_lax_basic.rules.types import Kinds, axes_argument, rank_of, require_kind
+from bindax_lax_basic.rules.types import axes_argument, rank_of
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
+    accumulation,
     broadcast_in_dim_p,
-    reduced_shape,
     reduction_batch,
     reduction_lowering,
+    reduction_type,
     sum_axes,
 )
 from bindax_lax_basic.shape.reshape import reshape_p
@@ -55,14 +56,6 @@ NOT_LINEAR = rules.transpose.absent("not linear")
 def _bind(which: Primitive, operand: Any, axes: Any, axis: Any) -> Any:
     chosen = axes_argument(which.name, axes if axis is None else axis, rank_of(operand))
     return which.bind(operand, axes=chosen)
-
-
-def _reduction_type(name: str, accepts: Kinds) -> Rule:
-    def rule(x: ShapedArray, *, axes: Axes) -> ShapedArray:
-        require_kind(name, x, accepts)
-        return x.update(shape=reduced_shape(name, x, axes))
-
-    return rules.abstract_eval(rule)
 
 
 def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
@@ -131,7 +124,7 @@ def _choosing(name: str, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
     """The rules of ``reduce_max`` and ``reduce_min``."""
     return (
         _reduction_impl(np.maximum if name == "max" else np.minimum, initial),
-        _reduction_type(f"reduce_{name}", ANY),
+        reduction_type(f"reduce_{name}", ANY),
         rules.jvp(_chooser_jvp, symbolic_zeros=True, takes_primitive=True),
         reduction_batch(),
         NOT_LINEAR,
@@ -155,13 +148,6 @@ def reduce_prod(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     Array([3., 8.], dtype=float64)
     """
     return _bind(reduce_prod_p, operand, axes, axis)
-
-
-def _prod_impl(x: NumPyArray, *, axes: Axes) -> Any:
-    wide = dtypes.accumulator_dtype(x.dtype)
-    if wide != x.dtype:
-        return np.multiply.reduce(x.astype(wide), axis=axes).astype(x.dtype)
-    return np.multiply.reduce(x, axis=axes, dtype=wide)
 
 
 def _prod_jvp(primals: Values, tangents: Values, *, axes: Axes) -> Dual:
@@ -197,8 +183,8 @@ def _append(x: Any, value: int) -> Any:
 
 reduce_prod_p: Primitive = primitive(
     "reduce_prod",
-    rules.impl(_prod_impl),
-    _reduction_type("reduce_prod", NUMBER),
+    accumulation(np.multiply),
+    reduction_type("reduce_prod", NUMBER),
     rules.jvp(_prod_jvp, symbolic_zeros=True),
     reduction_batch(),
     NOT_LINEAR,
@@ -248,7 +234,7 @@ def zero(dtype: Any) -> Any:
 def _of_bits(name: str, ufunc: np.ufunc, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
     return (
         _reduction_impl(ufunc, initial),
-        _reduction_type(f"reduce_{name}", BITS),
+        reduction_type(f"reduce_{name}", BITS),
         no_derivative(),
         reduction_batch(),
         DISCRETE,

@@ -25,6 +25,7 @@ from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.types import (
+    Kinds,
     axes_argument,
     rank_of,
     require_kind,
@@ -250,16 +251,26 @@ def reduced_shape(name: str, x: ShapedArray, axes: Dims) -> Dims:
     return tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
 
 
-def _sum_type(x: ShapedArray, *, axes: Dims) -> ShapedArray:
-    require_kind("reduce_sum", x, dtypes.NUMBER)
-    return x.update(shape=reduced_shape("reduce_sum", x, axes))
+def reduction_type(name: str, accepts: Kinds) -> Rule:
+    """The ``abstract_eval`` rule of a reduction."""
+
+    def rule(x: ShapedArray, *, axes: Dims) -> ShapedArray:
+        require_kind(name, x, accepts)
+        return x.update(shape=reduced_shape(name, x, axes))
+
+    return rules.abstract_eval(rule)
 
 
-def _sum_impl(x: NumPyArray, *, axes: Dims) -> Any:
-    wide = dtypes.accumulator_dtype(x.dtype)
-    if wide == x.dtype:
-        return np.add.reduce(x, axes, wide)
-    return np.add.reduce(x.astype(wide), axes).astype(x.dtype)
+def accumulation(ufunc: np.ufunc) -> Rule:
+    """The ``impl`` rule of a sum or product, which is formed in a wide dtype and rounded once."""
+
+    def run(x: NumPyArray, *, axes: Dims) -> Any:
+        wide = dtypes.accumulator_dtype(x.dtype)
+        if wide == x.dtype:
+            return ufunc.reduce(x, axes, wide)
+        return ufunc.reduce(x.astype(wide), axes).astype(x.dtype)
+
+    return rules.impl(run)
 
 
 def lift_axes(axes: Dims, d: int) -> tuple[Dims, int]:
@@ -322,8 +333,8 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
 
 reduce_sum_p: Primitive = primitive(
     "reduce_sum",
-    rules.impl(_sum_impl),
-    rules.abstract_eval(_sum_type),
+    accumulation(np.add),
+    reduction_type("reduce_sum", dtypes.NUMBER),
     linear(),
     reduction_batch(),
     rules.transpose(_sum_transpose),

@@ -130,10 +130,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
             f"broadcast_in_dim to repeat an array."
         )
     if dtype is None:
+        wanted = dtypes.settled_dtype(aval) if type(fill_value) in NUMBERS else aval.dtype
         weak = aval.weak_type
-        wanted = aval.dtype
-        if type(fill_value) in NUMBERS:
-            wanted = dtypes.settled_dtype(aval)
     else:
         wanted, weak = dtypes.canonical_dtype(dtype), False
     return broadcast_in_dim_p.bind(
