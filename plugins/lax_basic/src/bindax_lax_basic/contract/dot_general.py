@@ -88,8 +88,7 @@ def dot_general(
     (2, 4)
     """
     if dimension_numbers is None:
-        kinds = {"precision": precision, "preferred_element_type": preferred_element_type}
-        return dot(lhs, rhs, **kinds)
+        return dot(lhs, rhs, precision=precision, preferred_element_type=preferred_element_type)
     try:
         (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
     except (TypeError, ValueError):
@@ -109,14 +108,10 @@ def dot_general(
 
 
 def _contracted(
-    lhs: Any,
-    rhs: Any,
-    numbers: DimensionNumbers,
-    precision: PrecisionLike,
-    preferred_element_type: Any,
+    lhs: Any, rhs: Any, numbers: DimensionNumbers, precision: PrecisionLike, element_type: Any
 ) -> Any:
     """The product over axes that are counted from the start."""
-    wanted = element_type_argument(preferred_element_type)
+    wanted = element_type_argument(element_type)
     lhs, rhs = adopt_dtype(lhs, rhs)
     lhs, rhs = of_one_dtype(lhs, rhs, wanted)
     types = typeof(lhs).dtype, typeof(rhs).dtype
@@ -256,8 +251,7 @@ def check_result_dtype(name: str, dtype: DType, result: DType) -> None:
             f"{name}: a product of {dtype.name} cannot be returned as {result.name}, since "
             f"backends differ in what they do with fractions; convert the result instead."
         )
-    whole = not dtypes.is_inexact(dtype) and not dtypes.is_inexact(result)
-    if whole and result.itemsize < dtype.itemsize:
+    if not dtypes.is_inexact(result) and result.itemsize < dtype.itemsize:
         raise TypeError(
             f"{name}: preferred_element_type {result.name} is narrower than the operands' "
             f"{dtype.name}; convert the result instead."
@@ -351,14 +345,13 @@ def _dot_transpose(
     if type(lhs) is UndefPrimal and type(rhs) is UndefPrimal:
         raise TypeError("dot_general is linear in each operand by itself, not in both at once.")
     if type(lhs) is UndefPrimal:
-        grad = _transpose_to_lhs(ct, lhs.aval, rhs, dimension_numbers, precision)
-        return [grad, None]
+        return [_transpose_to_lhs(ct, lhs.aval, rhs, dimension_numbers, precision), None]
     # The result's axes are batch, left, right; exchanging the sides exchanges the last two.
     (contract, batch) = dimension_numbers
     order = tuple(range(typeof(ct).ndim))
     left, right = len(batch[0]), typeof(lhs).ndim - len(contract[0])
-    swapped_order = (*order[:left], *order[right:], *order[left:right])
-    ct = transpose_p.bind(ct, permutation=swapped_order)
+    exchanged = (*order[:left], *order[right:], *order[left:right])
+    ct = transpose_p.bind(ct, permutation=exchanged)
     turned = (contract[1], contract[0]), (batch[1], batch[0])
     return [None, _transpose_to_lhs(ct, rhs.aval, lhs, turned, swapped(precision))]
 

@@ -306,7 +306,6 @@ def _clamp_lowering(ctx: LoweringContext, low: Any, x: Any, high: Any) -> Any:
 def _clamp_jvp(primals: Values, tangents: Values) -> Dual:
     low, x, high = primals
     out = clamp_p.bind(low, x, high)
-    shape = typeof(out).shape
     conditions: tuple[Callable[[], Any], ...] = (
         lambda: and_p.bind(gt_p.bind(low, x), lt_p.bind(low, high)),
         lambda: and_p.bind(gt_p.bind(x, low), lt_p.bind(x, high)),
@@ -315,9 +314,7 @@ def _clamp_jvp(primals: Values, tangents: Values) -> Dual:
     total: Any = zero_tangent(out)
     for condition, t in zip(conditions, tangents, strict=True):
         if type(t) is not Zero:
-            zero = constant(0, t)
-            term = _bind_select(condition(), broadcast_to(zero, shape), broadcast_to(t, shape))
-            total = add_tangents(total, term)
+            total = add_tangents(total, select_scalars(condition(), constant(0, t), t))
     return out, total
 
 
