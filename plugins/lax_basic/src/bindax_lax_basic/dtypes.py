@@ -35,7 +35,6 @@ from bindax_lax_basic.promotion_lattice import (
     NARROW_UNSIGNED_DTYPES,
     SIGNED_DTYPES,
     UNSIGNED_DTYPES,
-    Node,
     require_one_dtype,
 )
 from bindax_lax_basic.promotion_lattice import DType as DType
@@ -131,10 +130,7 @@ def summed_dtype(dtype: DType) -> DType:
     return max(dtype, wide, key=lambda d: d.itemsize)
 
 
-_REAL_OF: Final[dict[DType, DType]] = {
-    COMPLEX_DTYPES[0]: np.dtype(np.float32),
-    COMPLEX_DTYPES[1]: np.dtype(np.float64),
-}
+_REAL_OF: Final[dict[DType, DType]] = dict(zip(COMPLEX_DTYPES, FLOAT_DTYPES[2:], strict=True))
 
 _ACCUMULATOR: Final[dict[DType, DType]] = {
     **dict.fromkeys((bfloat16, np.dtype(np.float16), *NARROW_FLOAT_DTYPES), float32),
@@ -288,10 +284,6 @@ _BY_NAME: Final = _Names({dtype.name: dtype for dtype in _KINDS if dtype != floa
 _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 
 
-def _node(dtype: DType, weak_type: bool) -> Node:
-    return _WEAK_NODE.get(_family(dtype), dtype) if weak_type else dtype
-
-
 @lru_cache(maxsize=4096)
 def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
     """The dtype and weak type to which operands promote: ``least_upper_bound``, as admitted.
@@ -317,7 +309,7 @@ def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tu
     if len(set(operands)) == 1:
         return operands[0]
     require_one_dtype(operands, kind_of)
-    nodes = {_node(dtype, weak) for dtype, weak in operands}
+    nodes = {_WEAK_NODE.get(_family(d), d) if weak else d for d, weak in operands}
     common = frozenset.intersection(*(BOUNDS.get(node, frozenset()) for node in nodes))
     least = [node for node in common if common <= BOUNDS[node]]
     if not least:
@@ -331,16 +323,12 @@ def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tu
         return node, False
     if all(weak for _, weak in operands):
         # Only the scalars' own width is at stake: 64 among Python scalars, else the arrays'.
-        bits = 64 if all(_is_double(dtype) for dtype, _ in operands) else 32
+        bits = 64 if all(real_dtype(d).itemsize == 8 for d, _ in operands) else 32
         family = node[:-1]
         narrow = [d for d, _ in operands if _family(d) == family]
         if narrow and bits == 32:
             return min(narrow, key=lambda d: d.itemsize), True
     return _DEFAULTS[node[:-1], bits], True
-
-
-def _is_double(dtype: DType) -> bool:
-    return dtype.itemsize == (16 if dtype.kind == "c" else 8)
 
 
 def promote_types(a: Any, b: Any) -> DType:
