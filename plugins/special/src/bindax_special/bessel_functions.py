@@ -19,8 +19,8 @@ from bindax_lax_basic.extend import (
     select_scalars,
 )
 from bindax_special.evaluation import bessel
-from bindax_special.evaluation.evaluation import by_numpy
 from bindax_special.evaluation.functions import Functions
+from bindax_special.evaluation.realisations import by_numpy
 from bindax_special.gamma_functions import by_algorithm
 
 __all__ = ["bessel_i0e", "bessel_i0e_p", "bessel_i1e", "bessel_i1e_p"]

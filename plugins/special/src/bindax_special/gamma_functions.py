@@ -20,8 +20,7 @@ from bindax_lax_basic.extend import (
 )
 from bindax_special.evaluation import gamma
 from bindax_special.evaluation import zeta as zeta_function
-from bindax_special.evaluation.evaluation import by_numpy
-from bindax_special.evaluation.lowering import program
+from bindax_special.evaluation.realisations import by_numpy, program
 
 __all__ = [
     "digamma",

@@ -8,7 +8,7 @@ from bindax_core.extend import Array, Primitive, primitive
 from bindax_lax_basic import add_p, div_p, exp, log, log1p, mul_p, neg_p, sub_p
 from bindax_lax_basic.extend import adopt_type, constant
 from bindax_special.evaluation import incomplete_beta, incomplete_gamma
-from bindax_special.evaluation.lowering import in_double
+from bindax_special.evaluation.realisations import by_lax
 from bindax_special.gamma_functions import by_algorithm, digamma, lgamma, unknown_derivative
 
 __all__ = [
@@ -29,7 +29,7 @@ def _less_one(x: Any) -> Any:
     return sub_p.bind(x, constant(1.0, x))
 
 
-_gamma_density = in_double(incomplete_gamma.density, digamma)
+_gamma_density = by_lax(incomplete_gamma.density, digamma)
 
 
 def igamma(a: Any, x: Any) -> Array:

@@ -1,8 +1,8 @@
 """Elementary functions of arrays that the algorithms are written in, by NumPy or by lax.
 
 An algorithm takes ``f``, one of the two realisations of ``Functions``, and arrays of float64 of one
-shape. It is evaluated with ``evaluation.NUMPY``; with ``lowering.program`` the same text
-becomes compiled code.
+shape. It is evaluated with ``realisations.by_numpy``; with ``realisations.program`` the
+same text becomes compiled code.
 """
 
 from __future__ import annotations
