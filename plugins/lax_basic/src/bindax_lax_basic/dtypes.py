@@ -256,7 +256,8 @@ def named_dtype(dtype: Any) -> DType:
         raise TypeError("None does not name a dtype; give for example float or 'float32'.")
     else:
         try:
-            found = _BY_NAME[dtype] if isinstance(dtype, str) else np.dtype(dtype)
+            known = isinstance(dtype, str) and dtype in _BY_NAME
+            found = _BY_NAME[dtype] if known else np.dtype(dtype)
         except (KeyError, TypeError) as error:
             raise TypeError(
                 f"{dtype!r} does not name a dtype of arrays; give for example 'float32', "
@@ -270,14 +271,8 @@ def named_dtype(dtype: Any) -> DType:
     return found
 
 
-class _Names(dict[str, DType]):
-    """Dtypes by name; NumPy knows those of ml_dtypes only once it is asked for their types."""
-
-    def __missing__(self, name: str) -> DType:
-        return np.dtype(name)
-
-
-_BY_NAME: Final = _Names({dtype.name: dtype for dtype in _KINDS if dtype != float0})
+_BY_NAME: Final = {dtype.name: dtype for dtype in _KINDS if dtype != float0}
+"""NumPy knows those of ml_dtypes only once it is asked for their types."""
 
 # --------------------------------------------------------------------------------- promotion
 

@@ -84,16 +84,12 @@ def _equal(x: NumPyArray, y: NumPyArray) -> Any:
     if x.dtype.names is None:
         return np.equal(x, y)
     # Elements of an extended dtype are equal if all that represents them is.
-    same = np.equal(*_parts(x, y))
+    same = np.equal(*[physical_array(v) for v in np.broadcast_arrays(x, y)])
     return same.all(tuple(range(max(x.ndim, y.ndim), same.ndim)))
 
 
 def _not_equal(x: NumPyArray, y: NumPyArray) -> Any:
     return np.not_equal(x, y) if x.dtype.names is None else np.logical_not(_equal(x, y))
-
-
-def _parts(*arrays: NumPyArray) -> list[NumPyArray]:
-    return [physical_array(x) for x in np.broadcast_arrays(*arrays)]
 
 
 def _physical_equal(avals: Sequence[ShapedArray], *operands: Any) -> list[Any]:

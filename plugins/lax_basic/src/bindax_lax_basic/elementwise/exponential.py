@@ -8,12 +8,8 @@ import numpy as np
 
 from bindax_core.extend import Array, Primitive, primitive
 from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER, accumulator_dtype
+from bindax_lax_basic.elementwise import complex_corners as corners
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
-from bindax_lax_basic.elementwise.complex_corners import (
-    exponential,
-    reciprocal_square_root,
-    square_root,
-)
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.rules.elementwise import composition, elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray
@@ -62,7 +58,7 @@ def exp(x: Any) -> Array:
 
 exp_p: Primitive = primitive(
     "exp",
-    *elementwise("exp", exponential, INEXACT),
+    *elementwise("exp", corners.exponential, INEXACT),
     *nonlinear("stablehlo.exponential", lambda x, y: y),
 )
 
@@ -197,7 +193,7 @@ def sqrt(x: Any) -> Array:
 
 sqrt_p: Primitive = primitive(
     "sqrt",
-    *elementwise("sqrt", square_root, INEXACT),
+    *elementwise("sqrt", corners.square_root, INEXACT),
     *nonlinear("stablehlo.sqrt", lambda x, y: div_p.bind(constant(0.5, x), y)),
 )
 
@@ -213,7 +209,7 @@ def rsqrt(x: Any) -> Array:
 
 rsqrt_p: Primitive = primitive(
     "rsqrt",
-    *elementwise("rsqrt", reciprocal_square_root, INEXACT),
+    *elementwise("rsqrt", corners.reciprocal_square_root, INEXACT),
     *nonlinear("stablehlo.rsqrt", lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
 )
 

@@ -8,13 +8,8 @@ import numpy as np
 
 from bindax_core.extend import Array, Primitive, primitive
 from bindax_lax_basic.dtypes import INEXACT
+from bindax_lax_basic.elementwise import complex_corners as corners
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
-from bindax_lax_basic.elementwise.complex_corners import (
-    arc_tangent,
-    arc_tangent_hyperbolic,
-    circular,
-    from_above,
-)
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import rsqrt, square
 from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
@@ -79,7 +74,7 @@ def sin(x: Any) -> Array:
 sin_p: Primitive = primitive(
     "sin",
     *elementwise("sin", np.sin, INEXACT),
-    *nonlinear(circular("stablehlo.sine", "real"), lambda x, y: cos(x)),
+    *nonlinear(corners.circular("stablehlo.sine", "real"), lambda x, y: cos(x)),
 )
 
 
@@ -95,7 +90,7 @@ def cos(x: Any) -> Array:
 cos_p: Primitive = primitive(
     "cos",
     *elementwise("cos", np.cos, INEXACT),
-    *nonlinear(circular("stablehlo.cosine", "imag"), lambda x, y: neg_p.bind(sin(x))),
+    *nonlinear(corners.circular("stablehlo.cosine", "imag"), lambda x, y: neg_p.bind(sin(x))),
 )
 
 
@@ -126,7 +121,7 @@ def asin(x: Any) -> Array:
 
 asin_p: Primitive = primitive(
     "asin",
-    *elementwise("asin", from_above(np.arcsin), INEXACT),
+    *elementwise("asin", corners.from_above(np.arcsin), INEXACT),
     *nonlinear("chlo.asin", lambda x, y: rsqrt(_one_minus(square(x)))),
 )
 
@@ -142,7 +137,7 @@ def acos(x: Any) -> Array:
 
 acos_p: Primitive = primitive(
     "acos",
-    *elementwise("acos", from_above(np.arccos), INEXACT),
+    *elementwise("acos", corners.from_above(np.arccos), INEXACT),
     *nonlinear("chlo.acos", lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
 )
 
@@ -158,7 +153,7 @@ def atan(x: Any) -> Array:
 
 atan_p: Primitive = primitive(
     "atan",
-    *elementwise("atan", arc_tangent, INEXACT),
+    *elementwise("atan", corners.arc_tangent, INEXACT),
     *nonlinear("chlo.atan", lambda x, y: _reciprocal(_one_plus(square(x)))),
 )
 
@@ -234,7 +229,7 @@ def acosh(x: Any) -> Array:
 
 acosh_p: Primitive = primitive(
     "acosh",
-    *elementwise("acosh", from_above(np.arccosh, at_zero=True), INEXACT),
+    *elementwise("acosh", corners.from_above(np.arccosh, at_zero=True), INEXACT),
     *nonlinear("chlo.acosh", lambda x, y: mul_p.bind(rsqrt(_minus_one(x)), rsqrt(_one_plus(x)))),
 )
 
@@ -250,7 +245,7 @@ def atanh(x: Any) -> Array:
 
 atanh_p: Primitive = primitive(
     "atanh",
-    *elementwise("atanh", arc_tangent_hyperbolic, INEXACT),
+    *elementwise("atanh", corners.arc_tangent_hyperbolic, INEXACT),
     *nonlinear("chlo.atanh", lambda x, y: _reciprocal(_one_minus(square(x)))),
 )
 

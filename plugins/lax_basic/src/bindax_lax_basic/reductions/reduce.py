@@ -19,23 +19,7 @@ from bindax_core.extend import (
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import and_p, or_p, xor_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
-from bindax_lax_basic.reductions.computations import (
-    check_operands,
-    computation_region,
-    is_identity,
-    reduction_operands,
-    sole_primitive,
-    vectorized,
-)
-from bindax_lax_basic.reductions.reductions import (
-    reduce_and_p,
-    reduce_max_p,
-    reduce_min_p,
-    reduce_or_p,
-    reduce_prod_p,
-    reduce_xor_p,
-    reduced_axes_first,
-)
+from bindax_lax_basic.reductions import computations, reductions
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_tangents
 from bindax_lax_basic.rules.linear import Batched, Values, zero_tangent
@@ -57,12 +41,12 @@ Axes = tuple[int, ...]
 
 _REDUCTIONS: Mapping[Primitive, Primitive] = {
     add_p: reduce_sum_p,
-    mul_p: reduce_prod_p,
-    max_p: reduce_max_p,
-    min_p: reduce_min_p,
-    and_p: reduce_and_p,
-    or_p: reduce_or_p,
-    xor_p: reduce_xor_p,
+    mul_p: reductions.reduce_prod_p,
+    max_p: reductions.reduce_max_p,
+    min_p: reductions.reduce_min_p,
+    and_p: reductions.reduce_and_p,
+    or_p: reductions.reduce_or_p,
+    xor_p: reductions.reduce_xor_p,
 }
 
 
@@ -102,15 +86,15 @@ def reduce(
     >>> reduce(x, 0.0, lambda a, b: a + b + a * b, (1,))
     Array([ 5., 19.], dtype=float64)
     """
-    values, tree, program = reduction_operands(
+    values, tree, program = computations.reduction_operands(
         "reduce", operands, init_values, computation, _REDUCTIONS
     )
     aval = typeof(values[0])
     axes = axes_argument("reduce", dimensions, aval.ndim, "dimensions")
-    which = sole_primitive(program)
+    which = computations.sole_primitive(program)
     if which is not None:
         out = _REDUCTIONS[which].bind(values[0], axes=axes)
-        if not is_identity(which, values[1]):
+        if not computations.is_identity(which, values[1]):
             out = which.bind(broadcast_to(values[1], typeof(out).shape), out)
         outs = [out]
     else:
@@ -119,7 +103,7 @@ def reduce(
 
 
 def _type(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Axes) -> list[ShapedArray]:
-    check_operands("reduce", avals)
+    computations.check_operands("reduce", avals)
     count = len(avals) // 2
     shape = reduced_shape("reduce", avals[0], dimensions)
     return [ShapedArray(shape, aval.dtype) for aval in avals[:count]]
@@ -127,9 +111,9 @@ def _type(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Axes) -> li
 
 def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Axes) -> list[Any]:
     """The same made of other operations: neighbours are combined until one is left."""
-    combine = vectorized(computation)
+    combine = computations.vectorized(computation)
     count = len(values) // 2
-    xs = [reduced_axes_first(x, dimensions) for x in values[:count]]
+    xs = [reductions.reduced_axes_first(x, dimensions) for x in values[:count]]
     length, *kept = typeof(xs[0]).shape
     inits = [broadcast_to(init, tuple(kept)) for init in values[count:]]
     if length == 0:
@@ -174,7 +158,7 @@ def _lowering(
     ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, dimensions: Axes
 ) -> list[Any]:
     attributes = {"dimensions": lower.integers(dimensions)}
-    regions = [computation_region(computation)]
+    regions = [computations.computation_region(computation)]
     return list(ctx.op("stablehlo.reduce", values, attributes=attributes, regions=regions))
 
 
