@@ -24,19 +24,13 @@ from bindax_lax_basic.elementwise.conversion import convert, same_dims
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import log
 from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.elementwise import composition, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import same_shape
 from bindax_lax_basic.rules.operands import adopt_type, constant
-from bindax_lax_basic.rules.types import (
-    common_shape,
-    elementwise_type,
-    require_kind,
-    require_same_dtype,
-    static_int,
-)
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["integer_pow", "integer_pow_p", "pow", "pow_p", "reciprocal"]
@@ -61,10 +55,10 @@ def pow(x: Any, y: Any) -> Array:
 
 
 def _pow_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    require_kind("pow", x, INEXACT, 0)
+    types.require_kind("pow", x, INEXACT, 0)
     if not is_integer(y.dtype):
-        require_same_dtype("pow", (x, y))
-    return ShapedArray(common_shape("pow", (x, y)), x.dtype, x.weak_type and y.weak_type)
+        types.require_same_dtype("pow", (x, y))
+    return ShapedArray(types.common_shape("pow", (x, y)), x.dtype, x.weak_type and y.weak_type)
 
 
 def _pow_impl(x: NumPyArray, y: NumPyArray) -> Any:
@@ -144,7 +138,7 @@ def integer_pow(x: Any, y: int) -> Array:
     >>> integer_pow(np.array([2.0, -3.0]), 3)
     Array([  8., -27.], dtype=float64)
     """
-    return integer_pow_p.bind(x, y=static_int("integer_pow", "y", y))
+    return integer_pow_p.bind(x, y=types.static_int("integer_pow", "y", y))
 
 
 def reciprocal(x: Any) -> Array:
@@ -157,7 +151,7 @@ def reciprocal(x: Any) -> Array:
 
 
 def _integer_pow_type(x: ShapedArray, *, y: int) -> ShapedArray:
-    out = elementwise_type("integer_pow", NUMBER)(x)
+    out = types.elementwise_type("integer_pow", NUMBER)(x)
     if y < 0 and not is_inexact(x.dtype):
         raise TypeError(
             f"integer_pow: integers cannot be raised to the negative power {y}, but the operand "

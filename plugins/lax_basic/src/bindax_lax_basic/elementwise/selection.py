@@ -25,18 +25,13 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY
 from bindax_lax_basic.elementwise.comparison import and_p, eq_p, gt_p, lt_p
 from bindax_lax_basic.elementwise.conversion import compare, convert
+from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
 from bindax_lax_basic.rules.operands import adopt_dtype, adopt_type, broadcast_shapes, constant
-from bindax_lax_basic.rules.types import (
-    common_shape,
-    describe,
-    elementwise_type,
-    require_same_dtype,
-)
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["clamp", "clamp_p", "max", "max_p", "min", "min_p", "select", "select_n", "select_n_p"]
@@ -84,9 +79,9 @@ def _select_type(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
             f"select_n by the booleans {which.str_short()} takes at most two cases, but got "
             f"{len(cases)}; choose by integers instead."
         )
-    require_same_dtype("select_n", cases)
+    types.require_same_dtype("select_n", cases)
     if len({case.shape for case in cases}) > 1:
-        raise TypeError(f"select_n needs cases of one shape, but got {describe(cases)}.")
+        raise TypeError(f"select_n needs cases of one shape, but got {types.describe(cases)}.")
     shape = cases[0].shape
     if which.shape not in ((), shape):
         raise TypeError(
@@ -285,8 +280,8 @@ def _clamp_type(low: ShapedArray, x: ShapedArray, high: ShapedArray) -> ShapedAr
                 f"clamp: {argument} must be a scalar or have the shape of the operand, but it is "
                 f"{bound.str_short()} and the operand is {x.str_short()}."
             )
-    out = elementwise_type("clamp", ANY, ANY, ANY)(low, x, high)
-    return out.update(shape=common_shape("clamp", (x,)))
+    out = types.elementwise_type("clamp", ANY, ANY, ANY)(low, x, high)
+    return out.update(shape=types.common_shape("clamp", (x,)))
 
 
 def _clamp_impl(low: NumPyArray, x: NumPyArray, high: NumPyArray) -> Any:

@@ -22,16 +22,9 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
-from bindax_lax_basic.rules.types import (
-    Kinds,
-    axes_argument,
-    rank_of,
-    require_kind,
-    shape_argument,
-    static_ints,
-)
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis
 
@@ -66,13 +59,9 @@ def broadcast_in_dim(
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int64)
     """
-    return broadcast_in_dim_p.bind(
-        operand,
-        shape=shape_argument("broadcast_in_dim", shape),
-        broadcast_dimensions=static_ints(
-            "broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions
-        ),
-    )
+    sizes = types.shape_argument("broadcast_in_dim", shape)
+    dims = types.static_ints("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
+    return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=dims)
 
 
 def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = None) -> Array:
@@ -90,11 +79,11 @@ def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = N
     >>> broadcast(np.zeros(2), (2, 3), axes=(1,)).shape
     (2, 3)
     """
-    sizes = shape_argument("broadcast", sizes)
+    sizes = types.shape_argument("broadcast", sizes)
     if axes is None:
         axes = range(len(sizes))
         sizes = (*sizes, *typeof(operand).shape)
-    new = axes_argument("broadcast", axes, len(sizes))
+    new = types.axes_argument("broadcast", axes, len(sizes))
     kept = tuple(i for i in range(len(sizes)) if i not in new)
     return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=kept)
 
@@ -232,7 +221,8 @@ def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), axes=(0,))
     Array([4., 6.], dtype=float64)
     """
-    chosen = axes_argument("reduce_sum", axes if axis is None else axis, rank_of(operand))
+    rank = types.rank_of(operand)
+    chosen = types.axes_argument("reduce_sum", axes if axis is None else axis, rank)
     return reduce_sum_p.bind(operand, axes=chosen)
 
 
@@ -251,11 +241,11 @@ def reduced_shape(name: str, x: ShapedArray, axes: Dims) -> Dims:
     return tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
 
 
-def reduction_type(name: str, accepts: Kinds) -> Rule:
+def reduction_type(name: str, accepts: types.Kinds) -> Rule:
     """The ``abstract_eval`` rule of a reduction."""
 
     def rule(x: ShapedArray, *, axes: Dims) -> ShapedArray:
-        require_kind(name, x, accepts)
+        types.require_kind(name, x, accepts)
         return x.update(shape=reduced_shape(name, x, axes))
 
     return rules.abstract_eval(rule)

@@ -19,16 +19,10 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
-from bindax_lax_basic.rules.types import (
-    axis_argument,
-    describe,
-    require_same_dtype,
-    static_int,
-    static_ints,
-)
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
@@ -56,8 +50,8 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Array]:
     >>> split(np.arange(4), (1, 3))
     [Array([0], dtype=int64), Array([1, 2, 3], dtype=int64)]
     """
-    place = axis_argument("split", axis, typeof(operand).ndim)
-    return split_p.bind(operand, sizes=static_ints("split", "sizes", sizes), axis=place)
+    place = types.axis_argument("split", axis, typeof(operand).ndim)
+    return split_p.bind(operand, sizes=types.static_ints("split", "sizes", sizes), axis=place)
 
 
 def _split_type(x: ShapedArray, *, sizes: Sizes, axis: int) -> list[ShapedArray]:
@@ -131,7 +125,7 @@ def unstack(x: Any, axis: int = 0) -> tuple[Array, ...]:
     (Array([1, 2], dtype=int64), Array([3, 4], dtype=int64))
     """
     aval = typeof(x)
-    place = axis_argument("unstack", axis, aval.ndim)
+    place = types.axis_argument("unstack", axis, aval.ndim)
     pieces = split_p.bind(x, sizes=(1,) * aval.shape[place], axis=place)
     return tuple([squeeze_p.bind(piece, dimensions=(place,)) for piece in pieces])
 
@@ -156,9 +150,9 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Array:
         raise ValueError("stack needs at least one array, but operands is empty.")
     avals = [typeof(x) for x in xs]
     if len({aval.shape for aval in avals}) > 1:
-        raise ValueError(f"stack requires arrays of equal shapes, but got {describe(avals)}.")
-    require_same_dtype("stack", avals)
-    place = axis_argument("stack", axis, avals[0].ndim + 1)
+        raise ValueError(f"stack requires arrays of equal shapes, but got {types.describe(avals)}.")
+    types.require_same_dtype("stack", avals)
+    place = types.axis_argument("stack", axis, avals[0].ndim + 1)
     return concatenate_p.bind(*[expand_dims(x, (place,)) for x in xs], dimension=place)
 
 
@@ -168,7 +162,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Array:
     >>> broadcast_to_rank(np.zeros(3), 3).shape
     (1, 1, 3)
     """
-    missing = static_int("broadcast_to_rank", "rank", rank) - typeof(x).ndim
+    missing = types.static_int("broadcast_to_rank", "rank", rank) - typeof(x).ndim
     return expand_dims(x, tuple(range(missing))) if missing > 0 else expand_dims(x, ())
 
 
@@ -186,7 +180,7 @@ def tile(operand: Any, reps: Sequence[int]) -> Array:
     >>> tile(np.array([1, 2]), (2,))
     Array([1, 2, 1, 2], dtype=int64)
     """
-    return tile_p.bind(operand, reps=static_ints("tile", "reps", reps))
+    return tile_p.bind(operand, reps=types.static_ints("tile", "reps", reps))
 
 
 def _tile_type(x: ShapedArray, *, reps: Sizes) -> ShapedArray:
