@@ -19,17 +19,8 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.contract.precision import (
-    DotAlgorithm,
-    PrecisionLike,
-    ProductPrecision,
-    element_type_argument,
-    of_one_dtype,
-    precision_attributes,
-    product_precision,
-    rounded,
-    swapped,
-)
+from bindax_lax_basic.contract import precision as precisions
+from bindax_lax_basic.contract.precision import DotAlgorithm, PrecisionLike, ProductPrecision
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray
@@ -111,11 +102,11 @@ def _contracted(
     lhs: Any, rhs: Any, numbers: DimensionNumbers, precision: PrecisionLike, element_type: Any
 ) -> Any:
     """The product over axes that are counted from the start."""
-    wanted = element_type_argument(element_type)
+    wanted = precisions.element_type_argument(element_type)
     lhs, rhs = adopt_dtype(lhs, rhs)
-    lhs, rhs = of_one_dtype(lhs, rhs, wanted)
+    lhs, rhs = precisions.of_one_dtype(lhs, rhs, wanted)
     types = typeof(lhs).dtype, typeof(rhs).dtype
-    how = product_precision(precision, *types, types[0] if wanted is None else wanted)
+    how = precisions.product_precision(precision, *types, types[0] if wanted is None else wanted)
     return _product(lhs, rhs, numbers, how, wanted)
 
 
@@ -131,7 +122,7 @@ def _product(
     dtype = avals[0].dtype if wanted is None else wanted
     check_result_dtype("dot_general", avals[0].dtype, dtype)
     out = dot_general_p.bind(
-        *rounded(lhs, rhs, how),
+        *precisions.rounded(lhs, rhs, how),
         dimension_numbers=numbers,
         precision=how,
         preferred_element_type=how.accumulation_type,
@@ -353,7 +344,7 @@ def _dot_transpose(
     exchanged = (*order[:left], *order[right:], *order[left:right])
     ct = transpose_p.bind(ct, permutation=exchanged)
     turned = (contract[1], contract[0]), (batch[1], batch[0])
-    return [None, _transpose_to_lhs(ct, rhs.aval, lhs, turned, swapped(precision))]
+    return [None, _transpose_to_lhs(ct, rhs.aval, lhs, turned, precisions.swapped(precision))]
 
 
 def _transpose_to_lhs(
@@ -394,7 +385,7 @@ def _dot_lowering(
     texts = [f"{key} = [{', '.join(map(str, axes))}]" for key, axes in fields.items()]
     attributes = {
         "dot_dimension_numbers": f"#stablehlo.dot<{', '.join(texts)}>",
-        **precision_attributes(precision),
+        **precisions.precision_attributes(precision),
     }
     return ctx.op("stablehlo.dot_general", [lhs, rhs], attributes=attributes)[0]
 
