@@ -15,14 +15,11 @@ from bindax_lax_basic.elementwise.comparison import and_p, ge_p, lt_p
 from bindax_lax_basic.elementwise.selection import select_n_p
 from bindax_lax_basic.reductions.cumulative import cumsum
 from bindax_lax_basic.rules.types import describe, static_ints
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p
 from bindax_lax_basic.shape.creation import filled, iota_p
 from bindax_lax_basic.shape.transpose import transpose_p
 
 __all__ = ["RaggedDotDimensionNumbers", "ragged_dot", "ragged_dot_general"]
-
-
-Dims = tuple[int, ...]
 
 
 @dataclass(frozen=True)

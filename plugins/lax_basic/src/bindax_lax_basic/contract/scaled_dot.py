@@ -10,13 +10,10 @@ from bindax_lax_basic.dtypes import bfloat16
 from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.types import describe
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p
 from bindax_lax_basic.shape.reshape import reshape_p
 
 __all__ = ["scaled_dot"]
-
-
-Dims = tuple[int, ...]
 
 
 def scaled_dot(

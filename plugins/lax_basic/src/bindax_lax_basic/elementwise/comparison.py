@@ -61,9 +61,9 @@ _COMPARED = ANY | EXTENDED
 DISCRETE = rules.transpose.absent("its result is discrete, so nothing linear reaches it")
 
 
-def discrete(lowering: str | Lowering) -> tuple[Rule, Rule, Rule]:
+def discrete(lowering: str | Lowering, transpose: Rule = DISCRETE) -> tuple[Rule, Rule, Rule]:
     """The ``jvp``, ``transpose`` and lowering rules of an elementwise primitive of steps."""
-    return no_derivative(), DISCRETE, lowers_to(lowering)
+    return no_derivative(), transpose, lowers_to(lowering)
 
 
 def _comparison(name: str, function: NumPyFunction, accepts: Kinds) -> tuple[Rule, ...]:

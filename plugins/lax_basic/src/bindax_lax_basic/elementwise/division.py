@@ -19,12 +19,11 @@ from bindax_core.extend import (
 from bindax_lax_basic.dtypes import NUMBER, accumulator_dtype, is_integer, kind_of
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p, unbroadcast
 from bindax_lax_basic.elementwise.complex_corners import quotient
-from bindax_lax_basic.rules.batching import elementwise_batch
-from bindax_lax_basic.rules.evaluation import NumPyArray, exact
+from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type
-from bindax_lax_basic.rules.types import elementwise_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["div", "div_p"]
@@ -87,10 +86,8 @@ def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 div_p: Primitive = primitive(
     "div",
-    rules.impl(exact(_div_impl)),
-    rules.abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
+    *elementwise("div", _div_impl, NUMBER, NUMBER),
     rules.jvp(_div_jvp, symbolic_zeros=True),
-    elementwise_batch(),
     rules.transpose(_div_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.divide")),
 )

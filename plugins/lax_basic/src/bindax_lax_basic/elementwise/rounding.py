@@ -16,12 +16,9 @@ from bindax_core.extend import (
     rules,
 )
 from bindax_lax_basic.dtypes import FLOAT
-from bindax_lax_basic.elementwise.conversion import same_dims
+from bindax_lax_basic.elementwise.comparison import discrete
 from bindax_lax_basic.rules.elementwise import elementwise
-from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import no_derivative
-from bindax_lax_basic.rules.lowering import operation
-from bindax_lax_basic.rules.types import elementwise_type
+from bindax_lax_basic.rules.evaluation import NumPyArray
 
 __all__ = ["RoundingMethod", "ceil", "ceil_p", "floor", "floor_p", "round", "round_p"]
 
@@ -39,11 +36,7 @@ def floor(x: Any) -> Array:
 
 
 floor_p: Primitive = primitive(
-    "floor",
-    *elementwise("floor", np.floor, FLOAT),
-    no_derivative(),
-    STEPWISE,
-    rules.lowering["stablehlo"](operation("stablehlo.floor")),
+    "floor", *elementwise("floor", np.floor, FLOAT), *discrete("stablehlo.floor", STEPWISE)
 )
 
 
@@ -57,11 +50,7 @@ def ceil(x: Any) -> Array:
 
 
 ceil_p: Primitive = primitive(
-    "ceil",
-    *elementwise("ceil", np.ceil, FLOAT),
-    no_derivative(),
-    STEPWISE,
-    rules.lowering["stablehlo"](operation("stablehlo.ceil")),
+    "ceil", *elementwise("ceil", np.ceil, FLOAT), *discrete("stablehlo.ceil", STEPWISE)
 )
 
 
@@ -110,11 +99,5 @@ def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMe
 
 
 round_p: Primitive = primitive(
-    "round",
-    rules.impl(exact(_round_impl)),
-    rules.abstract_eval(elementwise_type("round", FLOAT)),
-    no_derivative(),
-    same_dims(),
-    STEPWISE,
-    rules.lowering["stablehlo"](_round_lowering),
+    "round", *elementwise("round", _round_impl, FLOAT), *discrete(_round_lowering, STEPWISE)
 )

@@ -22,7 +22,7 @@ from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import eq_p
 from bindax_lax_basic.elementwise.complex_corners import direction, modulus
 from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag_p, real_p
-from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
+from bindax_lax_basic.elementwise.conversion import compare, convert
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.rounding import STEPWISE
 from bindax_lax_basic.rules.elementwise import elementwise
@@ -30,7 +30,6 @@ from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import full, operation
 from bindax_lax_basic.rules.operands import constant
-from bindax_lax_basic.rules.types import elementwise_type
 
 __all__ = ["abs", "abs_p", "sign", "sign_p"]
 
@@ -125,10 +124,8 @@ def _abs_impl(x: NumPyArray) -> Any:
 
 abs_p: Primitive = primitive(
     "abs",
-    rules.impl(_abs_impl),
-    rules.abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
+    *elementwise("abs", _abs_impl, SIGNED_NUMBER, result=dtypes.real_dtype),
     rules.jvp(_abs_jvp, symbolic_zeros=True),
-    same_dims(),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("stablehlo.abs")),
 )

@@ -25,6 +25,7 @@ from bindax_lax_basic.rules.composites import composite_batch, composite_impl, c
 from bindax_lax_basic.rules.linear import Batched, Values, zero_tangent
 from bindax_lax_basic.rules.types import axes_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
+    Dims,
     broadcast_to,
     lift_axes,
     reduce_sum_p,
@@ -36,8 +37,6 @@ from bindax_lax_basic.shape.slice_and_pad import every
 
 __all__ = ["reduce", "reduce_p"]
 
-
-Axes = tuple[int, ...]
 
 _REDUCTIONS: Mapping[Primitive, Primitive] = {
     add_p: reduce_sum_p,
@@ -102,14 +101,14 @@ def reduce(
     return tree_unflatten(tree, outs)
 
 
-def _type(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Axes) -> list[ShapedArray]:
+def _type(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Dims) -> list[ShapedArray]:
     computations.check_operands("reduce", avals)
     count = len(avals) // 2
     shape = reduced_shape("reduce", avals[0], dimensions)
     return [ShapedArray(shape, aval.dtype) for aval in avals[:count]]
 
 
-def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Axes) -> list[Any]:
+def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Dims) -> list[Any]:
     """The same made of other operations: neighbours are combined until one is left."""
     combine = computations.vectorized(computation)
     count = len(values) // 2
@@ -139,7 +138,7 @@ def _jvp(primals: Values, tangents: Values, **params: Any) -> Any:
 
 
 def _vmap(
-    size: int, operands: Values, dims: Sequence[int | None], *, dimensions: Axes, **params: Any
+    size: int, operands: Values, dims: Sequence[int | None], *, dimensions: Dims, **params: Any
 ) -> Batched:
     count = len(operands) // 2
     alike = len(set(dims[:count])) == 1 and all(d is None for d in dims[count:])
@@ -155,7 +154,7 @@ def _vmap(
 
 
 def _lowering(
-    ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, dimensions: Axes
+    ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, dimensions: Dims
 ) -> list[Any]:
     attributes = {"dimensions": lower.integers(dimensions)}
     regions = [computations.computation_region(computation)]

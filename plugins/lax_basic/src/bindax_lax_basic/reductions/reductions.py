@@ -22,6 +22,7 @@ from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import axes_argument, rank_of
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
+    Dims,
     accumulation,
     broadcast_in_dim_p,
     reduction_batch,
@@ -49,7 +50,6 @@ __all__ = [
 ]
 
 
-Axes = tuple[int, ...]
 NOT_LINEAR = rules.transpose.absent("not linear")
 
 
@@ -59,7 +59,7 @@ def _bind(which: Primitive, operand: Any, axes: Any, axis: Any) -> Any:
 
 
 def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
-    def run(x: NumPyArray, *, axes: Axes) -> Any:
+    def run(x: NumPyArray, *, axes: Dims) -> Any:
         if x.size:
             out = ufunc.reduce(x, axis=axes)
         else:
@@ -106,7 +106,7 @@ def greatest(dtype: DType) -> Any:
     return dtypes.largest(dtypes.real_dtype(dtype))
 
 
-def _chooser_jvp(primitive: Primitive, primals: Values, tangents: Values, *, axes: Axes) -> Dual:
+def _chooser_jvp(primitive: Primitive, primals: Values, tangents: Values, *, axes: Dims) -> Dual:
     """The tangent of a reduction that chooses: the mean over the chosen elements."""
     (x,), (t,) = primals, tangents
     out = primitive.bind(x, axes=axes)
@@ -150,7 +150,7 @@ def reduce_prod(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     return _bind(reduce_prod_p, operand, axes, axis)
 
 
-def _prod_jvp(primals: Values, tangents: Values, *, axes: Axes) -> Dual:
+def _prod_jvp(primals: Values, tangents: Values, *, axes: Dims) -> Dual:
     """The product rule along a balanced tree of products, so that zeros need no division."""
     (x,), (t,) = primals, tangents
     out = reduce_prod_p.bind(x, axes=axes)
@@ -166,7 +166,7 @@ def _prod_jvp(primals: Values, tangents: Values, *, axes: Axes) -> Dual:
     return out, reshape_p.bind(t, new_sizes=typeof(out).shape, dimensions=None)
 
 
-def reduced_axes_first(x: Any, axes: Axes) -> Any:
+def reduced_axes_first(x: Any, axes: Dims) -> Any:
     """The array with its reduced axes joined into one in front."""
     shape = typeof(x).shape
     kept = tuple([axis for axis in range(len(shape)) if axis not in axes])

@@ -32,13 +32,12 @@ from bindax_lax_basic.rules.types import (
     static_int,
     static_ints,
 )
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, sum_axes
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.reshape import squeeze
 
 __all__ = ["index_in_dim", "pad", "pad_p", "slice", "slice_in_dim", "slice_p"]
 
 
-Dims = tuple[int, ...]
 PaddingConfig = tuple[tuple[int, int, int], ...]
 
 

@@ -23,14 +23,11 @@ from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, sum_axes
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
 
 __all__ = ["broadcast_to_rank", "split", "split_p", "stack", "tile", "tile_p", "unstack"]
-
-
-Sizes = tuple[int, ...]
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Array]:
@@ -54,7 +51,7 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Array]:
     return split_p.bind(operand, sizes=types.static_ints("split", "sizes", sizes), axis=place)
 
 
-def _split_type(x: ShapedArray, *, sizes: Sizes, axis: int) -> list[ShapedArray]:
+def _split_type(x: ShapedArray, *, sizes: Dims, axis: int) -> list[ShapedArray]:
     if not 0 <= axis < x.ndim:
         raise ValueError(f"split: {axis} is not an axis of {x.str_short()}.")
     if any(size < 0 for size in sizes):
@@ -67,26 +64,24 @@ def _split_type(x: ShapedArray, *, sizes: Sizes, axis: int) -> list[ShapedArray]
     return [x.update(shape=(*x.shape[:axis], n, *x.shape[axis + 1 :])) for n in sizes]
 
 
-def _split_impl(x: NumPyArray, *, sizes: Sizes, axis: int) -> list[NumPyArray]:
+def _split_impl(x: NumPyArray, *, sizes: Dims, axis: int) -> list[NumPyArray]:
     pieces = np.split(x, np.cumsum(sizes[:-1], dtype=np.int64), axis)
     return pieces if sizes else []
 
 
-def _split_vmap(
-    size: int, operands: Values, dims: BatchDims, *, sizes: Sizes, axis: int
-) -> Batched:
+def _split_vmap(size: int, operands: Values, dims: BatchDims, *, sizes: Dims, axis: int) -> Batched:
     (x,), (d,) = operands, dims
     outs = split_p.bind(x, sizes=sizes, axis=axis + (axis >= d))
     return outs, [d] * len(outs)
 
 
-def _split_transpose(cotangents: Values, x: UndefPrimal, *, sizes: Sizes, axis: int) -> list[Any]:
+def _split_transpose(cotangents: Values, x: UndefPrimal, *, sizes: Dims, axis: int) -> list[Any]:
     if not sizes:
         return [None]
     return [concatenate_p.bind(*[instantiate_zeros(ct) for ct in cotangents], dimension=axis)]
 
 
-def _split_lowering(ctx: LoweringContext, x: Any, *, sizes: Sizes, axis: int) -> list[Any]:
+def _split_lowering(ctx: LoweringContext, x: Any, *, sizes: Dims, axis: int) -> list[Any]:
     shape = ctx.avals_in[0].shape
     outs, start = [], 0
     for aval in ctx.avals_out:
@@ -183,7 +178,7 @@ def tile(operand: Any, reps: Sequence[int]) -> Array:
     return tile_p.bind(operand, reps=types.static_ints("tile", "reps", reps))
 
 
-def _tile_type(x: ShapedArray, *, reps: Sizes) -> ShapedArray:
+def _tile_type(x: ShapedArray, *, reps: Dims) -> ShapedArray:
     if len(reps) != x.ndim:
         raise TypeError(
             f"tile: reps {reps} must have one entry for each of the {x.ndim} axes of "
@@ -194,12 +189,12 @@ def _tile_type(x: ShapedArray, *, reps: Sizes) -> ShapedArray:
     return x.update(shape=tuple([n * size for n, size in zip(reps, x.shape, strict=True)]))
 
 
-def _paired_shape(shape: Sizes, reps: Sizes) -> Sizes:
+def _paired_shape(shape: Dims, reps: Dims) -> Dims:
     """The shape with each axis beside one for its repetitions."""
     return tuple([n for pair in zip(reps, shape, strict=True) for n in pair])
 
 
-def _tiled(x: Any, *, reps: Sizes) -> Any:
+def _tiled(x: Any, *, reps: Dims) -> Any:
     """The same made of other operations."""
     shape = typeof(x).shape
     dims = tuple(range(1, 2 * len(shape), 2))
@@ -209,12 +204,12 @@ def _tiled(x: Any, *, reps: Sizes) -> Any:
     return reshape_p.bind(repeated, new_sizes=sizes, dimensions=None)
 
 
-def _tile_vmap(size: int, operands: Values, dims: BatchDims, *, reps: Sizes) -> Batched:
+def _tile_vmap(size: int, operands: Values, dims: BatchDims, *, reps: Dims) -> Batched:
     (x,), (d,) = operands, dims
     return tile_p.bind(x, reps=(*reps[:d], 1, *reps[d:])), d
 
 
-def _tile_transpose(ct: Any, x: UndefPrimal, *, reps: Sizes) -> list[Any]:
+def _tile_transpose(ct: Any, x: UndefPrimal, *, reps: Dims) -> list[Any]:
     pairs = _paired_shape(x.aval.shape, reps)
     apart = reshape_p.bind(ct, new_sizes=pairs, dimensions=None)
     return [sum_axes(apart, tuple(range(0, len(pairs), 2)))]
