@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bindax_core.extend import (
+    ClosedJaxpr,
     Origin,
     PyTreeDef,
+    Zero,
     as_array,
     is_value,
     keystr,
@@ -80,6 +82,27 @@ def split(values: Sequence[T], *sizes: int) -> list[list[T]]:
     """Cut a list into pieces of the given sizes, and the rest."""
     cuts = [0, *itertools.accumulate(sizes), len(values)]
     return [list(values[a:b]) for a, b in itertools.pairwise(cuts)]
+
+
+def with_zeros(flags: Sequence[bool], values: Iterable[Any], avals: Sequence[Any]) -> list[Any]:
+    """A tangent or cotangent for each flag: the next value, or a ``Zero`` of the type."""
+    values = iter(values)
+    return [
+        next(values) if flag else Zero(aval.tangent_aval())
+        for flag, aval in zip(flags, avals, strict=True)
+    ]
+
+
+def remembered(program: ClosedJaxpr, key: Any, make: Callable[[], T]) -> T:
+    """Something derived from a program, made once and kept with it."""
+    if key not in program.cache:
+        program.cache[key] = make()
+    return program.cache[key]  # type: ignore[no-any-return]
+
+
+def for_results(program: ClosedJaxpr, flags: bool | Sequence[bool]) -> tuple[bool, ...]:
+    """One flag for each result of a program; a single one serves all."""
+    return (flags,) * len(program.jaxpr.outvars) if isinstance(flags, bool) else tuple(flags)
 
 
 def parameter_names(fun: Any, args: Any, kwargs: Any) -> list[str]:
