@@ -6,7 +6,7 @@ depend on known values, and of a program (``partial_eval_jaxpr``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_core.extend import (
@@ -27,9 +27,6 @@ from bindax_transforms._flat import for_results, merge, partition, remembered
 from bindax_transforms.staging.trace import JaxprBuilder
 
 _rules = rules.partial_eval.functions
-
-ParamsOf = Callable[[dict[str, Any], ClosedJaxpr], dict[str, Any]]
-"""Gives the parameters of a call with another program, from those there are."""
 
 
 class PartialEvalTracer(Tracer):
@@ -141,26 +138,6 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
         live.update(x for x in new_eqn.invars if type(x) is Var)
     kept.reverse()
     return jaxpr.replace(outvars=outvars, eqns=kept), [v in live for v in jaxpr.invars]
-
-
-def dce_of_call(params_of: ParamsOf) -> Callable[[Sequence[bool], JaxprEqn], JaxprEqn]:
-    """The ``dce`` rule of a primitive that calls the program in its parameter ``jaxpr``."""
-
-    def rule(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
-        closed: ClosedJaxpr = eqn.params["jaxpr"]
-
-        def make() -> tuple[ClosedJaxpr, list[bool]]:
-            jaxpr, used = dce_jaxpr(closed.jaxpr, used_outputs)
-            return ClosedJaxpr(jaxpr.replace(invars=partition(used, jaxpr.invars)[1])), used
-
-        pruned, used = remembered(closed, ("dce", tuple(used_outputs)), make)
-        return eqn.replace(
-            invars=partition(used, eqn.invars)[1],
-            outvars=partition(used_outputs, eqn.outvars)[1],
-            params=params_of(eqn.params, pruned),
-        )
-
-    return rule
 
 
 def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:

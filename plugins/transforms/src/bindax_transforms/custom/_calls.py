@@ -42,6 +42,7 @@ from bindax_core.extend import (
     rules,
     trace_state,
 )
+from bindax_transforms._rule_checks import check_program_operands
 from bindax_transforms.autodiff.jvp import JVPTrace, JVPTracer
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
@@ -265,13 +266,7 @@ def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[A
 
 
 def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:
-    expected = [aval.strip_weak_type() for aval in jaxpr.in_avals]
-    if [aval.strip_weak_type() for aval in avals] != expected:
-        raise TypeError(
-            f"{call.primitive.name} of a program that takes "
-            f"({', '.join(a.str_short() for a in expected)}) was applied to "
-            f"({', '.join(a.str_short() for a in avals)})."
-        )
+    check_program_operands(call.primitive.name, jaxpr, avals)
     return jaxpr.out_avals
 
 
