@@ -29,22 +29,9 @@ class JitRules(ProgramRules):
 
 
 def _impl(
-    *operands: Any,
-    jaxpr: ClosedJaxpr,
-    name: str,
-    donated: tuple[bool, ...],
-    inline: bool,
-    keep_unused: bool,
-    backend: str | None,
+    *operands: Any, jaxpr: ClosedJaxpr, inline: bool, backend: str | None, **params: Any
 ) -> Sequence[Any]:
-    executable = executable_of(
-        jaxpr,
-        find_backend(backend),
-        name=name,
-        donated=donated,
-        keep_unused=keep_unused,
-        operands=operands,
-    )
+    executable = executable_of(jaxpr, find_backend(backend), operands=operands, **params)
     return executable(*operands)
 
 

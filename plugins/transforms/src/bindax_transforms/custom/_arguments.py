@@ -29,7 +29,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names
+from bindax_transforms._flat import argument_names, parameter_roots
 from bindax_transforms.staging.static_arguments import positions, words
 
 
@@ -115,11 +115,7 @@ class Arguments:
         return known.index(name)
 
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, defaults filled in.
-
-        Raises:
-            TypeError: when they do not fit the function, or can only be passed by keyword.
-        """
+        """All arguments by position, defaults filled in."""
         if self.signature is not None:
             try:
                 bound = self.signature.bind(*args, **kwargs)
@@ -166,13 +162,9 @@ class Arguments:
 
     def paths(self, others: Sequence[Any]) -> list[str]:
         """The path of each leaf of the differentiated arguments, beginning with the parameter."""
-        names = list(self.signature.parameters) if self.signature is not None else []
-        count = len(others) + len(self.nondiff)
-        positions = [i for i in range(count) if i not in self.nondiff]
-        found: list[str] = []
-        for i, x in zip(positions, others, strict=True):
-            found += argument_names(x, names[i] if i < len(names) else f"args[{i}]")
-        return found
+        roots = parameter_roots(self.function, len(others) + len(self.nondiff))
+        pairs = zip(self.split(roots)[1], others, strict=True)
+        return [path for root, x in pairs for path in argument_names(x, root)]
 
 
 class Output:
@@ -242,16 +234,9 @@ class Output:
 
 
 def match_leaves(given: Any, full: Any, rule: str, what: str) -> list[Any]:
-    """The leaves of what a rule returned for a tree; ``None`` stands for zeros.
+    """The leaves of what a rule returned for a tree, or its structure; ``None`` stands for zeros.
 
-    Args:
-        given: what the rule returned.
-        full: the tree that it belongs to, or its structure.
-        rule: what messages call the rule.
-        what: what messages call ``given``.
-
-    Raises:
-        TypeError: when the structures differ; the message names the path and both.
+    ``rule`` and ``what`` are how messages call the rule and what it returned.
     """
     structure = full if isinstance(full, PyTreeDef) else tree_structure(full)
     leaves, tree = tree_flatten(given)
@@ -283,18 +268,27 @@ def match_flags(given: Any, structure: PyTreeDef, rule: str) -> list[bool]:
     return [bool(flag) for flag in found]
 
 
-def as_tangent(
+def as_tangents(
+    given: Sequence[Any],
+    avals: Sequence[Any],
+    paths: Callable[[], list[str]],
+    rule: str,
+    what: str = "cotangent",
+) -> list[Any]:
+    """Check the tangents or cotangents that a rule gave for primals of some types.
+
+    None and symbolic zeros become ``Zero``, and all others have the right type. ``paths`` gives
+    the places of the primals, for messages.
+    """
+    return [
+        _as_tangent(x, aval, (paths, i), rule, what)
+        for i, (x, aval) in enumerate(zip(given, avals, strict=True))
+    ]
+
+
+def _as_tangent(
     x: Any, aval: Any, place: tuple[Callable[[], list[str]], int], rule: str, what: str
 ) -> Any:
-    """Check a tangent or cotangent of a rule; give a value of the right type, or ``Zero``.
-
-    Args:
-        x: what the rule returned for a leaf; None and symbolic zeros are allowed.
-        aval: the type of the primal it belongs to.
-        place: gives the paths of all leaves, and which leaf it is.
-        rule: what messages call the rule.
-        what: ``"tangent"`` or ``"cotangent"``.
-    """
     expected = aval.tangent_aval()
     if x is None or type(x) in (Zero, SymbolicZero):
         return Zero(expected)
@@ -317,9 +311,12 @@ def as_tangent(
     )
 
 
-def is_pair(x: Any) -> bool:
-    """Tell whether a rule returned two things."""
-    return isinstance(x, (tuple, list)) and len(x) == 2
+def check_pair(pair: Any, returner: str, parts: str) -> None:
+    """Raise when a function or rule did not return two things."""
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(
+            f"the {returner} must return a pair {parts}, but it returned {described(pair)}."
+        )
 
 
 def has_tracers(x: Any) -> bool:

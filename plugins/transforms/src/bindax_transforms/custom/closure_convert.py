@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 from bindax_core.extend import (
     AbstractValue,
-    Jaxpr,
     Origin,
     Tracer,
-    Zero,
     api_boundary,
     describe_function,
     eval_jaxpr,
-    float0,
-    instantiate_zeros,
     is_differentiable,
     is_value,
     tree_flatten,
@@ -26,16 +21,16 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms._flat import argument_names, flatten_function, merge, own_value, partition
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
-    as_tangent,
-    described,
-    is_pair,
+    as_tangents,
+    check_pair,
     match_leaves,
 )
 from bindax_transforms.custom._calls import apply_call
+from bindax_transforms.custom._linear import run_backward, stage_backward
 from bindax_transforms.custom.custom_vjp import CustomVJPCall
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
@@ -83,8 +78,7 @@ def closure_convert(
     avals = [x if isinstance(x, AbstractValue) else typeof(x) for x in leaves]
     closed = trace_to_jaxpr(flat_function, avals, origin)
     hoisted = [_is_perturbed(x) for x in closed.consts]
-    consts = [x for x, flag in zip(closed.consts, hoisted, strict=True) if flag]
-    kept = [x for x, flag in zip(closed.consts, hoisted, strict=True) if not flag]
+    kept, consts = partition(hoisted, closed.consts)
 
     @api_boundary
     def converted(*args_and_consts: Any) -> Any:
@@ -98,9 +92,7 @@ def closure_convert(
                 f"{len(consts)} constants, but it was called with {len(args_and_consts)} arguments"
                 f", of which the first have the structure {tree.children()[0]}."
             )
-        first, second = iter(kept), iter(given)
-        values = [next(second) if flag else next(first) for flag in hoisted]
-        outs = eval_jaxpr(closed.jaxpr, values, *flat)
+        outs = eval_jaxpr(closed.jaxpr, merge(hoisted, kept, given), *flat)
         return tree_unflatten(out_tree(), [own_value(x) for x in outs])
 
     return converted, consts
@@ -138,20 +130,12 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
         leaves, tree = arguments.flatten(others)
         made = _Gradient(arguments, tree)
         call = CustomVJPCall(
-            arguments.name, made.function, forward=made.forward, backward=made.backward
+            arguments.name, made.function, forward=made.forward, backward=run_backward
         )
         outs = apply_call(call, leaves)
         return tree_unflatten(made.output.tree, outs)
 
     return wrapped
-
-
-@dataclass(frozen=True, eq=False)
-class _State:
-    """The vjp function of one run as a program, and the tangent types of the arguments."""
-
-    jaxpr: Jaxpr
-    tangent_avals: Sequence[Any]
 
 
 class _Gradient:
@@ -164,11 +148,7 @@ class _Gradient:
 
     def _apply(self, operands: Sequence[Any]) -> tuple[Any, Callable[..., Any]]:
         pair = self.arguments.function(*tree_unflatten(self.in_tree, operands))
-        if not is_pair(pair):
-            raise TypeError(
-                f"the {self.arguments.name} must return a pair (output, vjp_function), but it "
-                f"returned {described(pair)}."
-            )
+        check_pair(pair, self.arguments.name, "(output, vjp_function)")
         if not callable(pair[1]):
             raise TypeError(
                 f"the second output of the {self.arguments.name} must be its vjp function, but it "
@@ -193,8 +173,8 @@ class _Gradient:
             (ct,), _ = tree_unflatten(ct_tree, cotangents)
             return self._cotangents(vjp_function(ct), in_avals)
 
-        closed = trace_to_jaxpr(flat_vjp, [typeof(x).tangent_aval() for x in outs], origin)
-        return outs, closed.consts, _State(closed.jaxpr, [a.tangent_aval() for a in in_avals])
+        state, residuals = stage_backward(flat_vjp, in_avals, outs, origin)
+        return outs, residuals, state
 
     def _cotangents(self, result: Any, in_avals: Sequence[Any]) -> list[Any]:
         name = f"vjp function of the {self.arguments.name}"
@@ -204,16 +184,4 @@ class _Gradient:
             result = (result,)
         leaves = match_leaves(result, self.in_tree, name, "the tuple of cotangents")
         full = tree_unflatten(self.in_tree, in_avals)
-        cts = [
-            as_tangent(ct, aval, (lambda: self.arguments.paths(full), i), name, "cotangent")
-            for i, (ct, aval) in enumerate(zip(leaves, in_avals, strict=True))
-        ]
-        pairs = zip(cts, in_avals, strict=True)
-        return [instantiate_zeros(ct) for ct, aval in pairs if is_differentiable(aval.dtype)]
-
-    def backward(
-        self, state: _State, residuals: Sequence[Any], cotangents: Sequence[Any]
-    ) -> list[Any]:
-        cts = [instantiate_zeros(ct) for ct in cotangents]
-        found = iter(eval_jaxpr(state.jaxpr, residuals, *cts))
-        return [Zero(a) if a.dtype == float0 else next(found) for a in state.tangent_avals]
+        return as_tangents(leaves, in_avals, lambda: self.arguments.paths(full), name)

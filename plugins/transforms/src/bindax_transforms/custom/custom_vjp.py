@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     MainTrace,
-    Primitive,
     Zero,
     api_boundary,
     describe_function,
@@ -30,10 +29,10 @@ from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
     SymbolicZero,
-    as_tangent,
+    as_tangents,
+    check_pair,
     described,
     has_tracers,
-    is_pair,
     match_leaves,
 )
 from bindax_transforms.custom._calls import (
@@ -65,10 +64,6 @@ class CustomVJPCall(CustomCall):
     forward: Forward = field(kw_only=True)
     backward: Backward = field(kw_only=True)
 
-    @property
-    def primitive(self) -> Primitive:
-        return custom_vjp_call_p
-
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -80,19 +75,11 @@ class CustomVJPCall(CustomCall):
         linear = LinearMap(self.name, self.backward, state, len(residuals), nonzeros, out_avals)
         return outs, apply_linear_map(linear, residuals, tangents)
 
-    def batch(
-        self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
-    ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
-        batching = Batching(main, dims)
-        arg_dims = dims[self.num_consts :]
-        batched = replace(
-            self,
-            function=batching.function(self.function),
-            forward=_batched_forward(self.forward, batching, arg_dims),
-            backward=batched_backward(self.backward, batching, arg_dims),
-        )
-        outs = apply_call(batched, operands, main)
-        return outs, [batching.out_dim] * len(outs)
+    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+        return {
+            "forward": _batched_forward(self.forward, batching, dims),
+            "backward": batched_backward(self.backward, batching, dims),
+        }
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
         return replace(self, function=guard(self.function), forward=guard(self.forward))
@@ -101,8 +88,7 @@ class CustomVJPCall(CustomCall):
 def _batched_forward(forward: Forward, batching: Batching, dims: Sequence[BatchDim]) -> Forward:
     def batched(perturbed: Sequence[bool], primals: Sequence[Any]) -> Any:
         with reenter(batching.main) as trace:
-            boxed = [batching.box(trace, x, d) for x, d in zip(primals, dims, strict=True)]
-            outs, residuals, state = forward(perturbed, boxed)
+            outs, residuals, state = forward(perturbed, batching.boxes(trace, primals, dims))
             placed = batching.unbox(trace, outs)
             tracers = [full_raise(trace, x) for x in residuals]
         residual_dims = [t.batch_dim for t in tracers]
@@ -112,7 +98,7 @@ def _batched_forward(forward: Forward, batching: Batching, dims: Sequence[BatchD
     return batched
 
 
-custom_vjp_call_p = primitive(
+custom_vjp_call_p = CustomVJPCall.primitive = primitive(
     "custom_vjp_call", *call_rules(), multiple_results=True, type=CallPrimitive
 )
 """A call of a ``custom_vjp`` function. Parameters: ``call``, with the rules; ``jaxpr``, the
@@ -267,11 +253,7 @@ class _Rules:
         dynamic = tree_unflatten(self.in_tree, leaves)
         name = f"fwd rule {describe_function(self.fwd)} of the {self.arguments.name}"
         pair = self.fwd(*self.arguments.join(self.nondiff, dynamic))
-        if not is_pair(pair):
-            raise TypeError(
-                f"the {name} must return a pair (output, residuals), but it returned "
-                f"{described(pair)}."
-            )
+        check_pair(pair, name, "(output, residuals)")
         outs = self.output.of_rule(pair[0], name)
         residuals, residual_tree = tree_flatten(pair[1])
         for i, x in enumerate(residuals):
@@ -301,10 +283,7 @@ class _Rules:
             )
         leaves = match_leaves(cts, state.in_tree, name, "the tuple of cotangents")
         full = tree_unflatten(state.in_tree, state.in_avals)
-        return [
-            as_tangent(ct, aval, (lambda: self.arguments.paths(full), i), name, "cotangent")
-            for i, (ct, aval) in enumerate(zip(leaves, state.in_avals, strict=True))
-        ]
+        return as_tangents(leaves, state.in_avals, lambda: self.arguments.paths(full), name)
 
     def _cotangent(self, ct: Any) -> Any:
         if type(ct) is Zero and self.symbolic_zeros:

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 from bindax_core.extend import (
     MainTrace,
     Origin,
-    Primitive,
     Zero,
     api_boundary,
     describe_function,
@@ -22,7 +21,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, split
+from bindax_transforms._flat import argument_names, split, with_zeros
 from bindax_transforms.autodiff.jvp import JVPTracer
 from bindax_transforms.batching.vmap import (
     AxisData,
@@ -35,12 +34,10 @@ from bindax_transforms.batching.vmap import (
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
-    described,
-    is_pair,
+    check_pair,
     match_flags,
 )
 from bindax_transforms.custom._calls import (
-    Batching,
     CallPrimitive,
     CustomCall,
     apply_call,
@@ -60,18 +57,11 @@ class CustomVmapCall(CustomCall):
 
     rule: FlatVmapRule = field(kw_only=True)
 
-    @property
-    def primitive(self) -> Primitive:
-        return custom_vmap_call_p
-
     def batch(
         self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
     ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
         if all(d is None for d in dims):
-            batching = Batching(main, dims)
-            batched = replace(self, function=batching.function(self.function))
-            outs = apply_call(batched, operands, main)
-            return outs, [batching.out_dim] * len(outs)
+            return super().batch(main, operands, dims)
         if any(d is not None for d in dims[: self.num_consts]):
             raise mapped_closure_error(self.name)
         size: int = main.global_data.size
@@ -195,14 +185,11 @@ class _Derivative:
     def split(self, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Results and tangents, from the results of the derivative."""
         primals, rest = split(outs, len(self.outs_differentiable))
-        tangents = iter(rest)
-        return primals, [
-            next(tangents) if present else Zero.like(x)
-            for x, present in zip(primals, self.outs_differentiable, strict=True)
-        ]
+        avals = [typeof(x) for x in primals]
+        return primals, with_zeros(self.outs_differentiable, rest, avals)
 
 
-custom_vmap_call_p = primitive(
+custom_vmap_call_p = CustomVmapCall.primitive = primitive(
     "custom_vmap_call", *call_rules(), multiple_results=True, type=CallPrimitive
 )
 """A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
@@ -286,11 +273,7 @@ class custom_vmap(Generic[R]):
             )
         name = f"vmap rule {describe_function(self.vmap_rule)} of the {self._arguments.name}"
         pair = self.vmap_rule(axis_size, in_batched, *args)
-        if not is_pair(pair):
-            raise TypeError(
-                f"the {name} must return a pair (out, out_batched), but it returned "
-                f"{described(pair)}."
-            )
+        check_pair(pair, name, "(out, out_batched)")
         outs = output.of_vmap_rule(pair[0], name)
         flags = match_flags(pair[1], output.tree, name)
         for i, (x, flag) in enumerate(zip(outs, flags, strict=True)):

@@ -7,13 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NamedTuple
 
-from bindax_core.extend import (
-    Tracer,
-    describe_function,
-    keystr,
-    tree_flatten,
-    tree_flatten_with_path,
-)
+from bindax_core.extend import Tracer, describe_function, tree_flatten, tree_flatten_with_path
+from bindax_transforms._flat import parameter_names
 
 
 class JitOptions(NamedTuple):
@@ -32,18 +27,8 @@ class JitOptions(NamedTuple):
 
 def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tuple[str, Any]]:
     """Each leaf of a call's arguments with its path, beginning with the parameter's name."""
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    found = []
-    for i, arg in enumerate(args):
-        name = names[i] if i < len(names) else f"args[{i}]"
-        found += [(name + keystr(path), x) for path, x in tree_flatten_with_path(arg)[0]]
-    for name, arg in kwargs.items():
-        found += [(name + keystr(path), x) for path, x in tree_flatten_with_path(arg)[0]]
-    return found
+    leaves, _ = tree_flatten((args, kwargs))
+    return list(zip(parameter_names(fun, args, kwargs), leaves, strict=True))
 
 
 def positions(
