@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from bindax_core import extend as kinds
@@ -17,6 +18,7 @@ from bindax_core.extend import (
     is_extended,
     subjaxprs,
 )
+from bindax_transforms._flat import remembered
 from bindax_transforms.batching.vmap import AxisData, vmap_flat
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
@@ -35,12 +37,9 @@ def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
     """
     if not has_extended_dtypes(closed):
         return closed
-    found = closed.cache.get("physical")
-    if found is None:
-        avals = [aval.physical() for aval in closed.in_avals]
-        found = trace_to_jaxpr(lambda *values: _evaluate(closed, values), avals, _ORIGIN)
-        closed.cache["physical"] = found
-    return found
+    avals = [aval.physical() for aval in closed.in_avals]
+    make = partial(trace_to_jaxpr, lambda *values: _evaluate(closed, values), avals, _ORIGIN)
+    return remembered(closed, "physical", make)
 
 
 def _evaluate(closed: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:

@@ -34,11 +34,7 @@ def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tupl
 def positions(
     given: int | Iterable[int] | None, parameter: str = "static_argnums"
 ) -> tuple[int, ...]:
-    """One position, several or none, as a tuple.
-
-    Raises:
-        TypeError: when one is no integer.
-    """
+    """One position, several or none, as a tuple."""
     if given is None:
         return ()
     try:
@@ -51,11 +47,7 @@ def positions(
 
 
 def words(given: str | Iterable[str] | None, parameter: str = "static_argnames") -> tuple[str, ...]:
-    """One name, several or none, as a tuple.
-
-    Raises:
-        TypeError: when one is no text.
-    """
+    """One name, several or none, as a tuple."""
     if given is None:
         return ()
     wanted: Any = given
