@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop
-from bindax_control_flow.shared.lists import fixpoint, merge, partition, split
+from bindax_control_flow.shared.lists import fixpoint, partition, split
 from bindax_core.extend import (
     ClosedJaxpr,
     Jaxpr,
     Origin,
-    Zero,
     add_tangents,
     eval_jaxpr,
     operations_for,
@@ -186,9 +185,3 @@ def transposed(loop: Loop, linear: Sequence[bool], nonzero_cts: Sequence[bool]) 
         reverse=not loop.reverse,
     )
     return Transposed(new_loop, values, has_const, carry, has_x)
-
-
-def spread(flags: Sequence[bool], values: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
-    """One tangent or cotangent for each flag: the next value, or a ``Zero`` of the type."""
-    zeros = [Zero(a.tangent_aval()) for a, flag in zip(avals, flags, strict=True) if not flag]
-    return merge(flags, zeros, values)

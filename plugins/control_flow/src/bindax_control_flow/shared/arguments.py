@@ -29,12 +29,13 @@ def leaf_paths(argument: str, tree: Any) -> list[str]:
     return [argument + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]
 
 
-def as_integer(name: str, argument: str, value: Any, expected: str = "an integer") -> int:
-    """An argument as an integer.
+def structure_paths(root: str, tree: PyTreeDef) -> list[str]:
+    """The path of each leaf of a structure."""
+    return leaf_paths(root, tree_unflatten(tree, list(range(tree.num_leaves))))
 
-    Raises:
-        TypeError: when it is none.
-    """
+
+def as_integer(name: str, argument: str, value: Any, expected: str = "an integer") -> int:
+    """An argument as an integer."""
     try:
         return operator.index(value)
     except TypeError as error:
@@ -51,10 +52,7 @@ def describe_type(aval: Any) -> str:
 
 def structure_difference(root: str, expected: PyTreeDef, found: PyTreeDef) -> str:
     """List the leaves that one of two structures has and the other has not, for messages."""
-    paths = []
-    for tree in (expected, found):
-        numbered = tree_unflatten(tree, list(range(tree.num_leaves)))
-        paths.append([root + keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]])
+    paths = [structure_paths(root, tree) for tree in (expected, found)]
     parts = []
     for what, mine, others in (("missing", *paths), ("new", *reversed(paths))):
         different = [path for path in mine if path not in others]
