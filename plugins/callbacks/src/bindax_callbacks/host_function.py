@@ -28,18 +28,10 @@ Arrays = Sequence[np.ndarray[Any, Any]]
 
 @attrs.frozen(eq=False, repr=False)
 class Callback:
-    """A user's function, with the structure of its arguments and results.
+    """A function that a user gave to a ``caller``, with the structure of arguments and results.
 
-    With no results announced, what the function returns is ignored.
-
-    Attributes:
-        caller: what the user called, for messages.
-        function: what is called.
-        name: its name, for messages.
-        in_tree: the structure of its arguments, ``(args, kwargs)``.
-        statics: arguments that are no arrays, by their position among the leaves.
-        out_tree: the structure of its results.
-        result_avals: the types of its results.
+    ``statics`` are arguments that are no arrays, by their position among the leaves of
+    ``(args, kwargs)``. With no results announced, what the function returns is ignored.
     """
 
     caller: str
@@ -109,14 +101,7 @@ class Callback:
 
 @attrs.frozen(eq=False, repr=False)
 class ForEach:
-    """A host function on batches: applied to one element after the other, in order.
-
-    Attributes:
-        function: the function on elements.
-        axis_size: the size of the batch.
-        dims: the batch axis of each operand, or None.
-        result_avals: the types of the results, whose batch axis is 0.
-    """
+    """A host function on batches: applied to one element after the other, in order."""
 
     function: Callback | ForEach
     axis_size: int
@@ -154,17 +139,9 @@ def make_callback(
     *,
     name: str | None = None,
 ) -> tuple[Callback, list[Any]]:
-    """A callback and the operands it is applied to.
+    """A callback and the operands it is applied to, from ``(args, kwargs)``, checked.
 
-    Args:
-        caller: what the user called, for messages.
-        function: the user's function.
-        result_shape_dtypes: a tree of what has a ``shape`` and a ``dtype``.
-        arguments: ``(args, kwargs)``.
-        name: how messages call the function.
-
-    Raises:
-        TypeError: when ``function`` is not callable, an argument no array, or a result no type.
+    ``caller`` and ``name`` are how messages call what the user called, and the function.
     """
     if not callable(function):
         raise TypeError(f"{caller} takes a function, but got {function!r:.80}.")

@@ -10,7 +10,7 @@ import attrs
 
 from bindax_core.errors import TreeError
 from bindax_core.extend import NodeDefinition
-from bindax_core.tree_util import GetAttrKey, register_node
+from bindax_core.tree_util import register_node
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -111,7 +111,6 @@ def _definition(cls: type, static: Sequence[str], site: tuple[str, str, int]) ->
         cls,
         _Flatten(cls, data, meta),
         _Unflatten(cls, data, meta),
-        _FlattenWithKeys(cls, data, meta),
         attributes=data,
         site=site,
     )
@@ -171,17 +170,6 @@ class _Flatten(_Fields):
 
     def __call__(self, node: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         return self.values(node, self.data), self.values(node, self.meta)
-
-
-class _FlattenWithKeys(_Fields):
-    """As ``_Flatten``, with the names of the children."""
-
-    __slots__ = ()
-
-    def __call__(self, node: Any) -> tuple[tuple[tuple[GetAttrKey, Any], ...], tuple[Any, ...]]:
-        keys = map(GetAttrKey, self.data)
-        children = self.values(node, self.data)
-        return tuple(zip(keys, children, strict=True)), self.values(node, self.meta)
 
 
 class _Unflatten(_Fields):

@@ -130,7 +130,7 @@ def check_batch_result(
             f"gave a result of shape {shape} without a batch dimension, where each element has "
             f"the shape {wanted}"
         )
-    elif not _is_axis(d):
+    elif isinstance(d, bool) or not isinstance(d, (int, np.integer)):
         problem = f"gave {d!r} as the batch dimension of a result; it must be an integer or None"
     elif not 0 <= d < len(shape):
         problem = (
@@ -144,11 +144,6 @@ def check_batch_result(
     else:
         return
     raise rule_output_error(primitive, "vmap", problem)
-
-
-def _is_axis(d: Any) -> bool:
-    """Tell whether something is an integer, of Python or NumPy."""
-    return isinstance(d, (int, np.integer)) and not isinstance(d, bool)
 
 
 def check_cotangents(primitive: Primitive, operands: Sequence[Any], result: Any) -> None:

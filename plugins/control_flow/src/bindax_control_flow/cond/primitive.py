@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.cond.branches import Branches, agreeing, split_branches
-from bindax_control_flow.cond.platforms import branch_for
 from bindax_control_flow.shared.lists import kept, partition, with_zeros
 from bindax_control_flow.shared.programs import join_consts
 from bindax_control_flow.shared.values import batch_in_front, spread
@@ -46,6 +45,12 @@ __all__ = ["cond_p"]
 
 INDEX = ShapedArray((), np.int32)
 PREDICATE = ShapedArray((), np.bool_)
+
+DEFAULT = "default"
+"""In place of the name of a platform: all platforms that are not named."""
+
+_PLATFORMS = {"gpu": ("cuda", "rocm"), "cpu": ("host",)}
+"""Names that stand for others too; programs that are interpreted run on the ``host``."""
 
 
 def _impl(index: Any, *operands: Any, branches: Branches, **which: Any) -> list[Any]:
@@ -254,6 +259,19 @@ def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
         invars=[index, *kept(operands, used)],
         outvars=kept(eqn.outvars, used_outputs),
         params={**eqn.params, "branches": branches},
+    )
+
+
+def branch_for(platforms: Sequence[str], platform: str) -> int:
+    """Find the branch, each for one platform, that belongs to a platform."""
+    for i, name in enumerate(platforms):
+        if platform == name or platform in _PLATFORMS.get(name, ()):
+            return i
+    if DEFAULT in platforms:
+        return list(platforms).index(DEFAULT)
+    raise ValueError(
+        f"platform_dependent has no function for the platform {platform}, only for "
+        f"{', '.join(platforms)}; add {platform}=..., or default=... for all others."
     )
 
 

@@ -28,13 +28,10 @@ from bindax_transforms import trace_to_jaxpr, traced_once
 
 
 class Step(NamedTuple):
-    """The function of a scan, traced.
+    """The function of a scan, traced: one step without constants, and its leading arguments.
 
-    Attributes:
-        jaxpr: one step, without constants.
-        consts: its leading arguments.
-        carry: the carry to begin with, of the types that a step keeps.
-        y_tree: the structure of the stacked results.
+    The carry to begin with has the types that a step keeps; ``y_tree`` is the structure of the
+    stacked results.
     """
 
     jaxpr: ClosedJaxpr
@@ -44,11 +41,7 @@ class Step(NamedTuple):
 
 
 def common_length(name: str, xs: Any) -> int | None:
-    """The size of the first axis of all leaves; None without any.
-
-    Raises:
-        ValueError: when a leaf has no axis, or the sizes differ.
-    """
+    """The size of the first axis of all leaves; None without any."""
     check_values(name, "xs", xs)
     leaves = tree_flatten(xs)[0]
     lengths: dict[int, str] = {}
@@ -70,12 +63,7 @@ def common_length(name: str, xs: Any) -> int | None:
 
 
 def checked_length(xs: Any, length: Any) -> int:
-    """The number of steps, from the sequences and the argument ``length``.
-
-    Raises:
-        ValueError: when they contradict each other, or neither tells.
-        ConcretizationTypeError: when ``length`` is traced.
-    """
+    """The number of steps, from the sequences and the argument ``length``."""
     found = common_length("scan", xs)
     if length is None:
         if found is None:
@@ -87,10 +75,8 @@ def checked_length(xs: Any, length: Any) -> int:
             f"{length.aval.str_short()}. Make it static with static_argnums, or use while_loop or "
             f"fori_loop for a number of steps that is not known."
         )
-    if isinstance(length, Dimension):
-        given: Any = length
-    else:
-        given = as_integer("scan", "length", length)
+    symbolic = isinstance(length, Dimension)
+    given: Any = length if symbolic else as_integer("scan", "length", length)
     if given < 0:
         raise ValueError(f"the length of scan must not be negative, but it is {given}.")
     if found is not None and given != found:
@@ -101,11 +87,7 @@ def checked_length(xs: Any, length: Any) -> int:
 
 
 def checked_unroll(unroll: Any, length: int) -> int:
-    """Check how many steps one round of a compiled loop makes.
-
-    Raises:
-        ValueError: when it is negative.
-    """
+    """Check how many steps one round of a compiled loop makes."""
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
     count = as_integer("scan", "unroll", unroll, "an integer or a bool")
@@ -117,11 +99,7 @@ def checked_unroll(unroll: Any, length: int) -> int:
 
 
 def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
-    """Trace one step, if ``f`` may see other values of what it closes over than before.
-
-    Raises:
-        TypeError: when ``f`` returns no pair, or a carry of another structure or other types.
-    """
+    """Trace one step, if ``f`` may see other values of what it closes over than before."""
     carry = Carry.of("scan", "init", init)
     sequences, xs_tree = tree_flatten(xs)
     x_avals = [slice_aval(typeof(x)) for x in sequences]
@@ -130,7 +108,13 @@ def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
     def flat(*values: Any) -> list[Any]:
         c, x = split(values, len(carry.leaves))
         result = f(tree_unflatten(carry.tree, c), tree_unflatten(xs_tree, x))
-        carry_out, y = _checked_pair(f, result)
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            raise TypeError(
+                f"the function of scan must return a pair (carry, y), but {describe_function(f)} "
+                f"returned {result!r:.80} of type {type(result).__name__}. Return (carry, None) "
+                f"when nothing is stacked."
+            )
+        carry_out, y = result
         leaves = carry.flatten(f, carry_out)
         check_values(f"what {describe_function(f)} returned to scan", "y", y)
         ys, y_tree = tree_flatten(y)
@@ -148,13 +132,3 @@ def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
     key = ("scan", carry.tree, xs_tree, tuple(carry.avals), tuple(x_avals))
     jaxpr, consts, avals, y_tree = traced_once([f], key, trace)
     return Step(jaxpr, list(consts), attrs.evolve(carry, avals=avals), y_tree)
-
-
-def _checked_pair(f: Callable[..., Any], result: Any) -> tuple[Any, Any]:
-    if not isinstance(result, (tuple, list)) or len(result) != 2:
-        raise TypeError(
-            f"the function of scan must return a pair (carry, y), but {describe_function(f)} "
-            f"returned {result!r:.80} of type {type(result).__name__}. Return (carry, None) "
-            f"when nothing is stacked."
-        )
-    return result[0], result[1]

@@ -24,13 +24,9 @@ from bindax_transforms import dce_jaxpr, jvp_jaxpr, trace_to_jaxpr, transpose_ja
 
 
 class Derived(NamedTuple):
-    """A loop made from another one.
+    """A loop made from another one, and the values of its leading constants.
 
-    Attributes:
-        loop: the new loop.
-        consts: the values of its leading constants.
-        carry: for each carry of the old loop, whether the question is answered with yes.
-        stacked: the same for each stacked result.
+    ``carry`` and ``stacked`` answer the question for each carry and stacked result of the old one.
     """
 
     loop: Loop
@@ -95,8 +91,7 @@ def batched(loop: Loop, axis_size: int, dims: Sequence[int | None]) -> Derived:
 def pruned(loop: Loop, used_outputs: Sequence[bool]) -> tuple[Loop, list[bool], list[bool]]:
     """A loop without what the used results do not need.
 
-    Returns:
-        The loop, which operands it still takes, and which results it still returns.
+    Gives also which operands it still takes, and which results it still returns.
     """
     carry, stacked = loop.results(used_outputs)
 
@@ -116,16 +111,11 @@ def pruned(loop: Loop, used_outputs: Sequence[bool]) -> tuple[Loop, list[bool], 
 
 
 class Transposed(NamedTuple):
-    """The transpose of a loop.
+    """The transpose of a loop, and the values of its leading constants.
 
-    Attributes:
-        loop: takes ``residual consts | cotangents of consts so far, cotangents of the carry |
-            residual xs, cotangents of ys``; returns the cotangents of consts and of the carry, and
-            stacked those of xs.
-        consts: the values of its leading constants.
-        linear_consts: for each linear constant, whether it has a cotangent.
-        carry: for each carry, whether it has one.
-        linear_xs: for each linear sequence, whether it has one.
+    It takes ``residual consts | cotangents of consts so far, cotangents of the carry | residual xs,
+    cotangents of ys``, and returns the cotangents of consts and of the carry, and stacked those of
+    xs. For each linear constant, each carry and each linear sequence, whether it has a cotangent.
     """
 
     loop: Loop

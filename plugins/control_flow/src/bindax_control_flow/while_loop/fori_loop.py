@@ -11,7 +11,6 @@ import numpy as np
 from bindax_control_flow.scan.scan import scan
 from bindax_control_flow.shared.arguments import check_values
 from bindax_control_flow.shared.carry import Carry, trace_body
-from bindax_control_flow.shared.untraced import repeat_for
 from bindax_control_flow.while_loop.while_loop import run_loop
 from bindax_core.extend import (
     Array,
@@ -74,23 +73,23 @@ def fori_loop(
     check_function("fori_loop", "body_fun", body_fun)
     index = _index_type(lower, upper)
     traced = [name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, Tracer)]
-    symbolic = any(isinstance(x, Dimension) for x in (lower, upper))
     if config.disable_jit and not traced:
-        integers = (_of_type(index, i) for i in range(int(lower), int(upper)))
-        return repeat_for(integers, body_fun, init_val)
+        value = init_val
+        for i in range(int(lower), int(upper)):
+            value = body_fun(_of_type(index, i), value)
+        return value
     carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
-    if symbolic:
-        leaves = _with_traced_bounds(index, lower, upper, body, carry)
-    elif not traced:
-        leaves = _with_known_bounds(index, lower, upper, body, carry, unroll)
-    elif unroll is None:
-        leaves = _with_traced_bounds(index, lower, upper, body, carry)
-    else:
+    symbolic = any(isinstance(x, Dimension) for x in (lower, upper))
+    if traced and not symbolic and unroll is not None:
         raise ValueError(
             f"fori_loop was given unroll={unroll!r}, but {' and '.join(traced)} "
             f"{'is' if len(traced) == 1 else 'are'} traced, so the number of iterations is not "
             f"known. Leave unroll away, or make the bounds static with static_argnums."
         )
+    if traced or symbolic:
+        leaves = _with_traced_bounds(index, lower, upper, body, carry)
+    else:
+        leaves = _with_known_bounds(index, lower, upper, body, carry, unroll)
     return tree_unflatten(carry.tree, leaves)
 
 

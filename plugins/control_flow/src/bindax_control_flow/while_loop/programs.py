@@ -145,7 +145,9 @@ def batching(
     _, (dim,) = vmap_jaxpr(loop.cond_jaxpr, axis_size, cond_dims + batch_dims(carry))
     if dim is not None:
         # Elements end at different times, so all that the body changes differs between them.
-        changed = [not flag for flag in _invariant(loop)]
+        jaxpr = loop.body_jaxpr.jaxpr
+        pairs = zip(jaxpr.invars[loop.body_nconsts :], jaxpr.outvars, strict=True)
+        changed = [taken is not returned for taken, returned in pairs]
         carry = fixpoint(grow, either(carry, changed))
     return Batching(axis_size, tuple(cond_dims), tuple(body_dims), tuple(carry), dim is not None)
 
@@ -153,13 +155,6 @@ def batching(
 def batch_dims(flags: Sequence[bool]) -> BatchDims:
     """The batch axes of values that have it in front, or have none."""
     return [0 if flag else None for flag in flags]
-
-
-def _invariant(loop: Loop) -> Flags:
-    """Find which components of the carry the body returns as they are."""
-    jaxpr = loop.body_jaxpr.jaxpr
-    pairs = zip(jaxpr.invars[loop.body_nconsts :], jaxpr.outvars, strict=True)
-    return [taken is returned for taken, returned in pairs]
 
 
 def mapped_condition(loop: Loop, how: Batching) -> ClosedJaxpr:

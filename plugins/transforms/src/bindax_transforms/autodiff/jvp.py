@@ -240,17 +240,12 @@ def lower_aux(aux: Any) -> Any:
 
 
 def _own_primal(x: Any) -> Any:
-    x = _primal_of(x)
+    while isinstance(x, Tracer) and not x._trace.main.alive and hasattr(x, "primal"):
+        x = x.primal
     try:
         return own_value(x)
     except AbstractionError:  # it may be anything, an array of strings too
         return x
-
-
-def _primal_of(x: Any) -> Any:
-    while isinstance(x, Tracer) and not x._trace.main.alive and hasattr(x, "primal"):
-        x = x.primal
-    return x
 
 
 def jvp_jaxpr(

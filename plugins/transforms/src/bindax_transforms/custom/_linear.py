@@ -171,17 +171,13 @@ def _sum_axis(x: Any, axis: int) -> Any:
     return eval_jaxpr_transposed(repeat.jaxpr, repeat.consts, [UndefPrimal(element)], [x])[0]
 
 
-def forward_mode_error(name: str, remedy: str) -> TypeError:
-    """The error for a derivative that a backward rule cannot give."""
-    return TypeError(
-        f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) of the {name}: "
-        f"it has rules for reverse mode only. Use grad, vjp or jacrev, or {remedy}, which serves "
-        f"both modes; for second derivatives use grad(grad(f)) or jacrev(jacrev(f))."
-    )
-
-
 def _refuse(*args: Any, linear: LinearMap) -> NoReturn:
-    raise forward_mode_error(linear.name, linear.remedy)
+    raise TypeError(
+        f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) of the "
+        f"{linear.name}: it has rules for reverse mode only. Use grad, vjp or jacrev, or "
+        f"{linear.remedy}, which serves both modes; for second derivatives use grad(grad(f)) or "
+        f"jacrev(jacrev(f))."
+    )
 
 
 def _abstract_eval(*avals: Any, linear: LinearMap) -> list[Any]:

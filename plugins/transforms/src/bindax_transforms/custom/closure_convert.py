@@ -35,10 +35,6 @@ from bindax_transforms.custom.custom_vjp import CustomVJPCall
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
-def _is_perturbed(x: Any) -> bool:
-    return isinstance(x, Tracer) and is_differentiable(typeof(x).dtype)
-
-
 @api_boundary
 def closure_convert(
     fun: Callable[..., Any], *example_args: Any
@@ -77,7 +73,7 @@ def closure_convert(
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
     avals = [x if isinstance(x, AbstractValue) else typeof(x) for x in leaves]
     closed = trace_to_jaxpr(flat_function, avals, origin)
-    hoisted = [_is_perturbed(x) for x in closed.consts]
+    hoisted = [isinstance(x, Tracer) and is_differentiable(x.aval.dtype) for x in closed.consts]
     kept, consts = partition(hoisted, closed.consts)
 
     @api_boundary
