@@ -58,6 +58,13 @@ def flatten_function(
     return flat_function, lambda: store[-1]
 
 
+def check_values(leaves: Iterable[Any], names: Callable[[], list[str]], before: str) -> None:
+    """Raise when a leaf is no array; the message begins with some words and the leaf's name."""
+    for i, x in enumerate(leaves):
+        if not is_value(x):
+            raise TypeError(f"{before} {names()[i]}: {unknown_type_message(x)}")
+
+
 def own_value(x: Any) -> Any:
     """A value that nobody can write to: an ``Array`` of its own in place of a NumPy array."""
     return as_array(x) if isinstance(x, np.ndarray) else x
@@ -116,14 +123,18 @@ def parameter_names(fun: Any, args: Any, kwargs: Any) -> list[str]:
     return [name for root, value in named for name in argument_names(value, root)]
 
 
+def parameters_of(fun: Any) -> list[inspect.Parameter] | None:
+    """The parameters of a function; None of a builtin that does not tell."""
+    try:
+        return list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
 def parameter_roots(fun: Any, count: int) -> list[str]:
     """The names of so many positional arguments of a function, as it calls them itself."""
     roots = [f"args[{i}]" for i in range(count)]
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):  # a builtin that does not tell
-        parameters = []
-    for i, parameter in enumerate(parameters[:count]):
+    for i, parameter in enumerate((parameters_of(fun) or [])[:count]):
         if parameter.kind is parameter.VAR_POSITIONAL:
             roots[i:] = [f"{parameter.name}[{j}]" for j in range(count - i)]
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):

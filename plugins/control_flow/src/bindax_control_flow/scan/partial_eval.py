@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop, stacked_aval
-from bindax_control_flow.shared.lists import fixpoint, merge, split
+from bindax_control_flow.shared.lists import fixpoint, merge, partition, split
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
 from bindax_transforms import partial_eval_jaxpr
 
@@ -89,16 +89,11 @@ def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Spli
     parts = unzipped(carry)
     step = _KnownStep(parts, consts.count(False), carry.count(False))
     known, invariant_outs = _known_program(scan_p, loop, step)
-    same, different, from_same, from_different = [], [], [], []
-    for v, residual in zip(parts.unknown.jaxpr.invars, step.residuals, strict=False):
-        if step.is_invariant(residual, invariant_outs):
-            same.append(v)
-            from_same.append(residual)
-        else:
-            different.append(v)
-            from_different.append(residual)
+    varies = [not step.is_invariant(residual, invariant_outs) for residual in step.residuals]
+    from_same, from_different = partition(varies, step.residuals)
+    same, different = partition(varies, parts.unknown.jaxpr.invars[: len(varies)])
     later_consts, later_carry, later_xs = split(
-        parts.unknown.jaxpr.invars[len(step.residuals) :], sum(consts), sum(carry)
+        parts.unknown.jaxpr.invars[len(varies) :], sum(consts), sum(carry)
     )
     unknown, _ = loop.derive(
         parts.unknown,

@@ -86,10 +86,8 @@ def fori_loop(
             f"{'is' if len(traced) == 1 else 'are'} traced, so the number of iterations is not "
             f"known. Leave unroll away, or make the bounds static with static_argnums."
         )
-    if traced or symbolic:
-        leaves = _with_traced_bounds(index, lower, upper, body, carry)
-    else:
-        leaves = _with_known_bounds(index, lower, upper, body, carry, unroll)
+    rounds = None if traced or symbolic else 1 if unroll is None else unroll
+    leaves = _last_carry(index, lower, upper, body, carry, rounds)
     return tree_unflatten(carry.tree, leaves)
 
 
@@ -126,39 +124,22 @@ def _of_type(index: ShapedArray, x: Any) -> Any:
     return operations_for(index).convert(x, index.dtype, index.weak_type)
 
 
-def _with_known_bounds(
-    index: ShapedArray,
-    lower: Any,
-    upper: Any,
-    body: ClosedJaxpr,
-    carry: Carry,
-    unroll: int | bool | None,
+def _last_carry(
+    index: ShapedArray, lower: Any, upper: Any, body: ClosedJaxpr, carry: Carry, unroll: Any
 ) -> list[Any]:
+    """The leaves of the last carry; with ``unroll`` None by a loop of unknown length."""
     one = _of_type(index, 1)
 
-    def step(state: Any, _: None) -> tuple[Any, None]:
-        i, leaves = state
-        outs = eval_jaxpr(body.jaxpr, body.consts, i, *leaves)
-        return (add(i, one), outs), None
-
-    start = (_of_type(index, lower), carry.operands())
-    number: Any = int if is_integer(index.dtype) else float
-    length = max(0, math.ceil(number(upper) - number(lower)))
-    (_, leaves), _ = scan(step, start, None, length=length, unroll=1 if unroll is None else unroll)
-    return list(leaves)
-
-
-def _with_traced_bounds(
-    index: ShapedArray, lower: Any, upper: Any, body: ClosedJaxpr, carry: Carry
-) -> list[Any]:
-    origin = Origin("fori_loop")
-    one, last = _of_type(index, 1), _of_type(index, upper)
-
     def step(i: Any, *leaves: Any) -> list[Any]:
-        outs = eval_jaxpr(body.jaxpr, body.consts, i, *leaves)
-        return [add(i, one), *outs]
+        return [add(i, one), *eval_jaxpr(body.jaxpr, body.consts, i, *leaves)]
 
-    avals = [index, *carry.avals]
-    condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, origin)
-    program = trace_to_jaxpr(step, avals, origin)
-    return run_loop(condition, program, [_of_type(index, lower), *carry.operands()])[1:]
+    state = [_of_type(index, lower), *carry.operands()]
+    if unroll is None:
+        last, avals = _of_type(index, upper), [index, *carry.avals]
+        condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, Origin("fori_loop"))
+        state = run_loop(condition, trace_to_jaxpr(step, avals, Origin("fori_loop")), state)
+    else:
+        number: Any = int if is_integer(index.dtype) else float
+        length = max(0, math.ceil(number(upper) - number(lower)))
+        state, _ = scan(lambda s, _: (step(*s), None), state, None, length=length, unroll=unroll)
+    return state[1:]

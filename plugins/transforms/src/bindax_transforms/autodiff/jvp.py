@@ -35,6 +35,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import (
+    check_values,
     flatten_function,
     for_results,
     own_value,
@@ -160,9 +161,7 @@ def jvp(
             f"{in_tree.children()[0]} and the tangents are {tangent_tree.children()[0]}."
         )
     names = partial(parameter_names, fun, tuple(primals), {})
-    for i, x in enumerate(flat_primals):
-        if not is_value(x):
-            raise TypeError(f"jvp with respect to {names()[i]}: {unknown_type_message(x)}")
+    check_values(flat_primals, names, "jvp with respect to")
     flat_tangents = [
         check_tangent(typeof(x), t, i, names)
         for i, (x, t) in enumerate(zip(flat_primals, flat_tangents, strict=True))

@@ -17,15 +17,14 @@ from bindax_core.extend import (
     full_lower,
     full_raise,
     instantiate_zeros,
-    is_value,
     new_main,
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import (
+    check_values,
     flatten_function,
     own_value,
     parameter_names,
@@ -132,10 +131,7 @@ def _with_derivative(
     """The value of a function, its derivative there as a linear program, and what else it gives."""
     check_function(name, "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
-    for i, x in enumerate(flat):
-        if not is_value(x):
-            place = parameter_names(fun, primals, {})[i]
-            raise TypeError(f"{name} with respect to {place}: {unknown_type_message(x)}")
+    check_values(flat, lambda: parameter_names(fun, primals, {}), f"{name} with respect to")
     flat = [own_value(x) for x in flat]
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, name) if has_aux else fun

@@ -29,7 +29,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, parameter_roots
+from bindax_transforms._flat import argument_names, check_values, parameter_roots
 from bindax_transforms.staging.static_arguments import positions, words
 
 
@@ -226,10 +226,7 @@ class Output:
 
     def _flatten(self, result: Any, what: str) -> tuple[list[Any], PyTreeDef]:
         leaves, tree = tree_flatten(result)
-        for i, x in enumerate(leaves):
-            if not is_value(x):
-                path = argument_names(result, "output")[i]
-                raise TypeError(f"{what} at {path}: {unknown_type_message(x)}")
+        check_values(leaves, lambda: argument_names(result, "output"), f"{what} at")
         return leaves, tree
 
 

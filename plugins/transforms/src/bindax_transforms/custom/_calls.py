@@ -29,7 +29,6 @@ from bindax_core.extend import (
     Primitive,
     Printer,
     Rule,
-    Trace,
     Zero,
     as_array,
     eval_jaxpr,
@@ -255,11 +254,6 @@ class Batching:
         return batched
 
 
-def _detached(trace_type: type[Trace], data: Any, name: str) -> MainTrace:
-    """Stands for the trace of a rule that is applied to an equation."""
-    return MainTrace(0, trace_type, data, Origin(name))
-
-
 def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[Any]:
     outs = call.function(*operands) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *operands)
     numbers = _NUMBERS if jaxpr is None and config.conventions == "jax" else ()
@@ -283,7 +277,7 @@ def _jvp(
     if call.main is not None:
         return call.jvp(call.main, primals, tangents)
     with late_rule(call.name):
-        return call.jvp(_detached(JVPTrace, None, "jvp"), primals, tangents)
+        return call.jvp(MainTrace(0, JVPTrace, None, Origin("jvp")), primals, tangents)
 
 
 def _without_tangents_of(call: CustomCall) -> CustomCall:
@@ -303,7 +297,7 @@ def _vmap(
     call: CustomCall,
     jaxpr: ClosedJaxpr | None,
 ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
-    main = call.main or _detached(BatchTrace, AxisData(axis_size), "vmap")
+    main = call.main or MainTrace(0, BatchTrace, AxisData(axis_size), Origin("vmap"))
     return call.batch(main, operands, dims)
 
 

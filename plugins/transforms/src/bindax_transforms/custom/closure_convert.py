@@ -9,6 +9,7 @@ from typing import Any
 from bindax_core.extend import (
     AbstractValue,
     Origin,
+    PyTreeDef,
     Tracer,
     api_boundary,
     describe_function,
@@ -123,61 +124,48 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     @api_boundary
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         _, others = arguments.split(arguments.resolve(args, kwargs))
-        leaves, tree = arguments.flatten(others)
-        made = _Gradient(arguments, tree)
-        call = CustomVJPCall(
-            arguments.name, made.function, forward=made.forward, backward=run_backward
-        )
-        outs = apply_call(call, leaves)
-        return tree_unflatten(made.output.tree, outs)
+        return _apply(arguments, *arguments.flatten(others))
 
     return wrapped
 
 
-class _Gradient:
-    """One call of a ``custom_gradient`` function, as functions of flat values."""
+def _apply(arguments: Arguments, leaves: Sequence[Any], in_tree: PyTreeDef) -> Any:
+    """One call of a ``custom_gradient`` function."""
+    output = Output(arguments.name)
+    name = f"vjp function of the {arguments.name}"
 
-    def __init__(self, arguments: Arguments, in_tree: Any) -> None:
-        self.arguments = arguments
-        self.in_tree = in_tree
-        self.output = Output(arguments.name)
-
-    def _apply(self, operands: Sequence[Any]) -> tuple[Any, Callable[..., Any]]:
-        pair = self.arguments.function(*tree_unflatten(self.in_tree, operands))
-        check_pair(pair, self.arguments.name, "(output, vjp_function)")
+    def checked_pair(operands: Sequence[Any]) -> tuple[Any, Callable[..., Any]]:
+        pair = arguments.function(*tree_unflatten(in_tree, operands))
+        check_pair(pair, arguments.name, "(output, vjp_function)")
         if not callable(pair[1]):
             raise TypeError(
-                f"the second output of the {self.arguments.name} must be its vjp function, but it "
+                f"the second output of the {arguments.name} must be its vjp function, but it "
                 f"returned {pair[1]!r:.80} of type {type(pair[1]).__name__}. Return a function "
                 f"from the cotangent of the output to those of the arguments."
             )
         return pair[0], pair[1]
 
-    def function(self, *operands: Any) -> list[Any]:
-        return self.output.of_function(self._apply(operands)[0])
+    def function(*operands: Any) -> list[Any]:
+        return output.of_function(checked_pair(operands)[0])
 
     def forward(
-        self, perturbed: Sequence[bool], primals: Sequence[Any]
+        perturbed: Sequence[bool], primals: Sequence[Any]
     ) -> tuple[list[Any], list[Any], Any]:
-        out, vjp_function = self._apply(primals)
-        outs = self.output.of_rule(out, self.arguments.name)
-        _, ct_tree = tree_flatten(((out,), {}))
-        origin = Origin("the vjp function of the " + self.arguments.name)
+        out, vjp_function = checked_pair(primals)
+        outs = output.of_rule(out, arguments.name)
         in_avals = [typeof(x) for x in primals]
 
         def flat_vjp(*cotangents: Any) -> list[Any]:
-            (ct,), _ = tree_unflatten(ct_tree, cotangents)
-            return self._cotangents(vjp_function(ct), in_avals)
+            result = vjp_function(tree_unflatten(output.tree, cotangents))
+            if len(in_tree.children()) == 1 and not (type(result) is tuple and len(result) == 1):
+                result = (result,)
+            cts = match_leaves(result, in_tree, name, "the tuple of cotangents")
+            full = tree_unflatten(in_tree, in_avals)
+            return as_tangents(cts, in_avals, lambda: arguments.paths(full), name)
 
-        state, residuals = stage_backward(flat_vjp, in_avals, outs, origin)
+        state, residuals = stage_backward(flat_vjp, in_avals, outs, Origin(f"the {name}"))
         return outs, residuals, state
 
-    def _cotangents(self, result: Any, in_avals: Sequence[Any]) -> list[Any]:
-        name = f"vjp function of the {self.arguments.name}"
-        if len(self.in_tree.children()) == 1 and not (
-            isinstance(result, tuple) and len(result) == 1
-        ):
-            result = (result,)
-        leaves = match_leaves(result, self.in_tree, name, "the tuple of cotangents")
-        full = tree_unflatten(self.in_tree, in_avals)
-        return as_tangents(leaves, in_avals, lambda: self.arguments.paths(full), name)
+    call = CustomVJPCall(arguments.name, function, forward=forward, backward=run_backward)
+    outs = apply_call(call, leaves)
+    return tree_unflatten(output.tree, outs)

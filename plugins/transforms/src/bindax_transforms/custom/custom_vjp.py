@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Generic, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError
@@ -15,15 +15,13 @@ from bindax_core.extend import (
     describe_function,
     full_raise,
     instantiate_zeros,
-    is_value,
     primitive,
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names
+from bindax_transforms._flat import argument_names, check_values
 from bindax_transforms.batching.vmap import BatchDim
 from bindax_transforms.custom._arguments import (
     Arguments,
@@ -256,10 +254,8 @@ class _Rules:
         check_pair(pair, name, "(output, residuals)")
         outs = self.output.of_rule(pair[0], name)
         residuals, residual_tree = tree_flatten(pair[1])
-        for i, x in enumerate(residuals):
-            if not is_value(x):
-                path = argument_names(pair[1], "residuals")[i]
-                raise TypeError(f"the {name} returned at {path}: {unknown_type_message(x)}")
+        paths = partial(argument_names, pair[1], "residuals")
+        check_values(residuals, paths, f"the {name} returned at")
         in_avals = [typeof(x) for x in primals]
         return outs, residuals, _State(residual_tree, self.output.tree, self.in_tree, in_avals)
 

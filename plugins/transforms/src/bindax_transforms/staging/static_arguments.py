@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NamedTuple
 
 from bindax_core.extend import Tracer, describe_function, tree_flatten, tree_flatten_with_path
-from bindax_transforms._flat import parameter_names
+from bindax_transforms._flat import parameter_names, parameters_of
 
 
 class JitOptions(NamedTuple):
@@ -62,13 +61,10 @@ def complete(
     fun: Callable[..., Any], given: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Positions for names and names for positions, so that either way of passing works."""
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
+    parameters = parameters_of(fun)
+    if parameters is None or any(p.kind is p.POSITIONAL_ONLY for p in parameters):
         return given, names
     ordered = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    if any(p.kind is p.POSITIONAL_ONLY for p in parameters):
-        return given, names
     known = {p.name for p in parameters}
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
     for name in names:
@@ -84,11 +80,8 @@ def complete(
 
 def _positional_count(fun: Callable[..., Any]) -> int | None:
     """The number of arguments that a function takes by position; None where there is no bound."""
-    try:
-        parameters = inspect.signature(fun).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+    parameters = parameters_of(fun)
+    if parameters is None or any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
