@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -25,19 +25,6 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms import trace_to_jaxpr, traced_once
-
-
-class Step(NamedTuple):
-    """The function of a scan, traced: one step without constants, and its leading arguments.
-
-    The carry to begin with has the types that a step keeps; ``y_tree`` is the structure of the
-    stacked results.
-    """
-
-    jaxpr: ClosedJaxpr
-    consts: list[Any]
-    carry: Carry
-    y_tree: PyTreeDef
 
 
 def common_length(name: str, xs: Any) -> int | None:
@@ -98,8 +85,14 @@ def checked_unroll(unroll: Any, length: int) -> int:
     return max(count, 1)  # 0 is False
 
 
-def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
-    """Trace one step, if ``f`` may see other values of what it closes over than before."""
+def trace_step(
+    f: Callable[..., Any], init: Any, xs: Any
+) -> tuple[ClosedJaxpr, list[Any], Carry, PyTreeDef]:
+    """Trace one step, if ``f`` may see other values of what it closes over than before.
+
+    Gives the step, its constants, the carry to begin with, of the types that a step keeps, and the
+    structure of the stacked results.
+    """
     carry = Carry.of("scan", "init", init)
     sequences, xs_tree = tree_flatten(xs)
     x_avals = [slice_aval(typeof(x)) for x in sequences]
@@ -131,4 +124,4 @@ def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
 
     key = ("scan", carry.tree, xs_tree, tuple(carry.avals), tuple(x_avals))
     jaxpr, consts, avals, y_tree = traced_once([f], key, trace)
-    return Step(jaxpr, list(consts), attrs.evolve(carry, avals=avals), y_tree)
+    return jaxpr, list(consts), attrs.evolve(carry, avals=avals), y_tree

@@ -69,12 +69,11 @@ def scan(
     rounds = checked_unroll(unroll, steps)
     if config.disable_jit and steps:
         return _untraced(f, init, xs, steps, bool(reverse))
-    step = trace_step(f, init, xs)
-    carry = step.carry.operands()
-    loop = Loop(step.jaxpr, steps, bool(reverse), len(step.consts), len(carry), rounds)
-    outs = scan_p.bind(*step.consts, *carry, *tree_flatten(xs)[0], **loop.params)
+    jaxpr, consts, carry, y_tree = trace_step(f, init, xs)
+    loop = Loop(jaxpr, steps, bool(reverse), len(consts), len(carry.leaves), rounds)
+    outs = scan_p.bind(*consts, *carry.operands(), *tree_flatten(xs)[0], **loop.params)
     carry_out, ys = loop.results(outs)
-    return tree_unflatten(step.carry.tree, carry_out), tree_unflatten(step.y_tree, ys)
+    return tree_unflatten(carry.tree, carry_out), tree_unflatten(y_tree, ys)
 
 
 def _untraced(

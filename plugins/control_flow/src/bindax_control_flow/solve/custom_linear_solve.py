@@ -152,8 +152,7 @@ class System:
     @property
     def programs(self) -> list[ClosedJaxpr]:
         """Those that there are."""
-        found = (self.matvec, self.solve, self.vecmat, self.transpose_solve)
-        return [program for program in found if program is not None]
+        return [program for program in self.params.values() if program is not None]
 
     @property
     def size(self) -> int:

@@ -16,6 +16,7 @@ from bindax_core.extend import (
     describe_function,
     flatten_prefix,
     float0,
+    instantiate_zeros,
     is_differentiable,
     is_value,
     operations_for,
@@ -29,7 +30,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, check_values, parameter_roots
+from bindax_transforms._flat import argument_names, check_values, merge, parameter_roots
 from bindax_transforms.staging.static_arguments import positions, words
 
 
@@ -144,9 +145,8 @@ class Arguments:
 
     def join(self, nondiff: Sequence[Any], others: Sequence[Any]) -> list[Any]:
         """The inverse of ``split``."""
-        fixed, rest = iter(nondiff), iter(others)
         count = len(nondiff) + len(others)
-        return [next(fixed) if i in self.nondiff else next(rest) for i in range(count)]
+        return merge([i in self.nondiff for i in range(count)], others, nondiff)
 
     def flatten(self, others: Sequence[Any]) -> tuple[list[Any], PyTreeDef]:
         """The leaves of the arguments that rules differentiate, checked, and their structure."""
@@ -306,6 +306,11 @@ def _as_tangent(
         f"the {rule} must return a {what} of type {expected.str_short()} for {paths()[i]}, because "
         f"the primal there is {aval.str_short()}, but it returned {given.str_short()}."
     )
+
+
+def as_given(t: Any, symbolic_zeros: bool) -> Any:
+    """A tangent or cotangent as a rule gets it."""
+    return SymbolicZero(t.aval) if symbolic_zeros and type(t) is Zero else instantiate_zeros(t)
 
 
 def check_pair(pair: Any, returner: str, parts: str) -> None:

@@ -27,6 +27,7 @@ from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
     SymbolicZero,
+    as_given,
     as_tangents,
     check_pair,
     lift_tracers,
@@ -218,18 +219,13 @@ class custom_jvp(Generic[R]):
                 raise closed_over_error(arguments.name)
             trees = [
                 tree_unflatten(tree, primals[count:]),
-                tree_unflatten(tree, [self._tangent_in(t) for t in tangents[count:]]),
+                tree_unflatten(tree, [as_given(t, self.symbolic_zeros) for t in tangents[count:]]),
             ]
             return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)
 
         call = CustomJVPCall(arguments.name, function, rule=rule)
         outs = apply_call(call, [*lifted, *leaves])
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
-
-    def _tangent_in(self, t: Any) -> Any:
-        if self.symbolic_zeros and type(t) is Zero:
-            return SymbolicZero(t.aval)
-        return instantiate_zeros(t)
 
 
 def _apply_rule(jvp: JVPRule, args: Sequence[Any], output: Output) -> tuple[list[Any], list[Any]]:

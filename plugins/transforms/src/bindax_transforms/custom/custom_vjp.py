@@ -10,11 +10,11 @@ from typing import Any, Generic, TypeVar
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     MainTrace,
+    PyTreeDef,
     Zero,
     api_boundary,
     describe_function,
     full_raise,
-    instantiate_zeros,
     primitive,
     tree_flatten,
     tree_unflatten,
@@ -26,7 +26,7 @@ from bindax_transforms.batching.vmap import BatchDim
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
-    SymbolicZero,
+    as_given,
     as_tangents,
     check_pair,
     described,
@@ -120,9 +120,7 @@ class CustomVJPPrimal:
 class _State:
     """Facts about the forward rule's run that a backward rule needs besides residual values."""
 
-    residual_tree: Any
-    out_tree: Any
-    in_tree: Any
+    residual_tree: PyTreeDef
     in_avals: Sequence[Any]
 
 
@@ -215,61 +213,55 @@ class custom_vjp(Generic[R]):
             )
         leaves, tree = arguments.flatten(others)
         output = Output(arguments.name)
-        rules = _Rules(self, nondiff, tree, output)
 
         def function(*operands: Any) -> list[Any]:
             dynamic = tree_unflatten(tree, operands)
             return output.of_function(self.fun(*arguments.join(nondiff, dynamic)))
 
-        call = CustomVJPCall(
-            arguments.name, function, forward=rules.forward, backward=rules.backward
-        )
+        forward = _flat_forward(self, nondiff, tree, output)
+        backward = _flat_backward(self, nondiff, tree, output)
+        call = CustomVJPCall(arguments.name, function, forward=forward, backward=backward)
         outs = apply_call(call, leaves)
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
 
-class _Rules:
-    """The user's rules for one call, as functions of flat values."""
-
-    def __init__(
-        self, owner: custom_vjp[Any], nondiff: Sequence[Any], in_tree: Any, output: Output
-    ) -> None:
-        self.arguments = owner._arguments
-        self.fwd: Any = owner.fwd
-        self.bwd: Any = owner.bwd
-        self.symbolic_zeros = owner.symbolic_zeros
-        self.nondiff = nondiff
-        self.in_tree = in_tree
-        self.output = output
+def _flat_forward(
+    owner: custom_vjp[Any], nondiff: Sequence[Any], in_tree: PyTreeDef, output: Output
+) -> Forward:
+    """The user's forward rule for one call, as a function of flat values."""
+    fwd: Any = owner.fwd
+    arguments, symbolic_zeros = owner._arguments, owner.symbolic_zeros
 
     def forward(
-        self, perturbed: Sequence[bool], primals: Sequence[Any]
+        perturbed: Sequence[bool], primals: Sequence[Any]
     ) -> tuple[list[Any], list[Any], _State]:
         leaves: Sequence[Any] = primals
-        if self.symbolic_zeros:
+        if symbolic_zeros:
             leaves = [CustomVJPPrimal(x, p) for x, p in zip(primals, perturbed, strict=True)]
-        dynamic = tree_unflatten(self.in_tree, leaves)
-        name = f"fwd rule {describe_function(self.fwd)} of the {self.arguments.name}"
-        pair = self.fwd(*self.arguments.join(self.nondiff, dynamic))
+        name = f"fwd rule {describe_function(fwd)} of the {arguments.name}"
+        pair = fwd(*arguments.join(nondiff, tree_unflatten(in_tree, leaves)))
         check_pair(pair, name, "(output, residuals)")
-        outs = self.output.of_rule(pair[0], name)
+        outs = output.of_rule(pair[0], name)
         residuals, residual_tree = tree_flatten(pair[1])
         paths = partial(argument_names, pair[1], "residuals")
         check_values(residuals, paths, f"the {name} returned at")
-        in_avals = [typeof(x) for x in primals]
-        return outs, residuals, _State(residual_tree, self.output.tree, self.in_tree, in_avals)
+        return outs, residuals, _State(residual_tree, [typeof(x) for x in primals])
 
-    def backward(
-        self, state: _State, residuals: Sequence[Any], cotangents: Sequence[Any]
-    ) -> list[Any]:
-        name = f"bwd rule {describe_function(self.bwd)} of the {self.arguments.name}"
-        given = [self._cotangent(ct) for ct in cotangents]
-        cts = self.bwd(
-            *self.nondiff,
-            tree_unflatten(state.residual_tree, residuals),
-            tree_unflatten(state.out_tree, given),
-        )
-        count = len(state.in_tree.children())
+    return forward
+
+
+def _flat_backward(
+    owner: custom_vjp[Any], nondiff: Sequence[Any], in_tree: PyTreeDef, output: Output
+) -> Backward:
+    """The same of the backward rule."""
+    bwd: Any = owner.bwd
+    arguments, symbolic_zeros = owner._arguments, owner.symbolic_zeros
+
+    def backward(state: _State, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        name = f"bwd rule {describe_function(bwd)} of the {arguments.name}"
+        ct = tree_unflatten(output.tree, [as_given(ct, symbolic_zeros) for ct in cotangents])
+        cts = bwd(*nondiff, tree_unflatten(state.residual_tree, residuals), ct)
+        count = len(in_tree.children())
         if isinstance(cts, list) and len(cts) == count:
             cts = tuple(cts)
         if not isinstance(cts, tuple) or len(cts) != count:
@@ -277,11 +269,8 @@ class _Rules:
                 f"the {name} must return a tuple with one cotangent for each of the {count} "
                 f"differentiated arguments, but it returned {described(cts)}."
             )
-        leaves = match_leaves(cts, state.in_tree, name, "the tuple of cotangents")
-        full = tree_unflatten(state.in_tree, state.in_avals)
-        return as_tangents(leaves, state.in_avals, lambda: self.arguments.paths(full), name)
+        leaves = match_leaves(cts, in_tree, name, "the tuple of cotangents")
+        full = tree_unflatten(in_tree, state.in_avals)
+        return as_tangents(leaves, state.in_avals, lambda: arguments.paths(full), name)
 
-    def _cotangent(self, ct: Any) -> Any:
-        if type(ct) is Zero and self.symbolic_zeros:
-            return SymbolicZero(ct.aval)
-        return instantiate_zeros(ct)
+    return backward

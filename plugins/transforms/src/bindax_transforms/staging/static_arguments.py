@@ -112,9 +112,8 @@ def check_positions(
                     f"{name} of {transformation} names position {i}, but {describe_function(fun)} "
                     f"takes {count} positional arguments."
                 )
-    places = range(count or 0)
-    both = {places[i] if count else i for i in static} & {
-        places[i] if count else i for i in donated
+    both = {i % count if count else i for i in static} & {
+        i % count if count else i for i in donated
     }
     if both:
         raise ValueError(
