@@ -21,7 +21,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, split, with_zeros
+from bindax_transforms._flat import argument_names, merge, partition, split, with_zeros
 from bindax_transforms.autodiff.jvp import JVPTracer
 from bindax_transforms.batching.vmap import (
     AxisData,
@@ -40,6 +40,7 @@ from bindax_transforms.custom._arguments import (
 from bindax_transforms.custom._calls import (
     CallPrimitive,
     CustomCall,
+    FlatFunction,
     apply_call,
     call_rules,
     reenter,
@@ -107,34 +108,24 @@ class _Derivative:
         self.outs_differentiable: list[bool] = []
 
     def function(self, *operands: Any) -> list[Any]:
-        with reenter(self.main) as trace:
-            outs = self.call.function(*self._boxed(trace, operands, self.nonzeros))
-            return self._unboxed([full_raise(trace, x) for x in outs])
+        return self._derived(self.call.function, operands, self.nonzeros)
 
     def rule(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
-        count = self.call.num_consts
-        nonzeros = self.nonzeros[count:]
+        nonzeros = self.nonzeros[self.call.num_consts :]
         primal_flags, rest = split(batched, len(nonzeros))
         if not any(primal_flags):
             found = self._of_tangents(axis_size, batched, operands, nonzeros)
             if found is not None:
                 return found
-        tangent_flags = iter(rest)
-        flags = [
-            p or (nonzero and next(tangent_flags))
-            for p, nonzero in zip(primal_flags, nonzeros, strict=True)
-        ]
-        wanted = [*flags, *(f for f, nonzero in zip(flags, nonzeros, strict=True) if nonzero)]
+        tangent_flags = merge(nonzeros, [False] * nonzeros.count(False), rest)
+        flags = [p or t for p, t in zip(primal_flags, tangent_flags, strict=True)]
+        wanted = [*flags, *partition(nonzeros, flags)[1]]
         full = [
             move_batch_axis(axis_size, None, 0, x) if want and not have else x
             for x, have, want in zip(operands, batched, wanted, strict=True)
         ]
-        with reenter(self.main) as trace:
-            boxed = self._boxed(trace, full, nonzeros)
-            outs, out_flags = self.call.rule(axis_size, flags, boxed)
-            results = self._unboxed([full_raise(trace, x) for x in outs])
-        pairs = zip(out_flags, self.outs_differentiable, strict=True)
-        return results, [*out_flags, *(flag for flag, present in pairs if present)]
+        results, out_flags = self._by_rule(axis_size, flags, full, nonzeros)
+        return results, [*out_flags, *partition(self.outs_differentiable, out_flags)[1]]
 
     def _of_tangents(
         self,
@@ -150,11 +141,9 @@ class _Derivative:
         flags: list[bool] = []
 
         def of_one(*operands: Any) -> list[Any]:
-            with reenter(self.main) as trace:
-                boxed = self._boxed(trace, operands, nonzeros)
-                outs, out_flags = self.call.rule(axis_size, [False] * len(nonzeros), boxed)
-                flags[:] = out_flags
-                return self._unboxed([full_raise(trace, x) for x in outs])
+            none = [False] * len(nonzeros)
+            results, flags[:] = self._by_rule(axis_size, none, operands, nonzeros)
+            return results
 
         dims = [0 if flag else None for flag in batched]
         axis, origin = AxisData(axis_size), Origin("custom_vmap")
@@ -167,20 +156,34 @@ class _Derivative:
         ]
         return moved, [d is not None for d in out_dims]
 
-    def _boxed(self, trace: Any, operands: Sequence[Any], nonzeros: Sequence[bool]) -> list[Any]:
+    def _by_rule(
+        self, axis_size: int, flags: Any, operands: Sequence[Any], nonzeros: Sequence[bool]
+    ) -> tuple[list[Any], list[bool]]:
+        """The derivative of the rule, and which results are batched."""
+        out_flags: list[bool] = []
+
+        def mapped(*operands: Any) -> Sequence[Any]:
+            outs, out_flags[:] = self.call.rule(axis_size, flags, operands)
+            return outs
+
+        return self._derived(mapped, operands, nonzeros), out_flags
+
+    def _derived(
+        self, function: FlatFunction, operands: Sequence[Any], nonzeros: Sequence[bool]
+    ) -> list[Any]:
+        """Results and tangents of a function, from its operands and those tangents there are."""
         primals, rest = split(operands, len(nonzeros))
         tangents = iter(rest)
-        return [
-            JVPTracer(trace, x, next(tangents)) if nonzero else x
-            for x, nonzero in zip(primals, nonzeros, strict=True)
-        ]
-
-    def _unboxed(self, tracers: Sequence[JVPTracer]) -> list[Any]:
-        avals = [typeof(t.primal).tangent_aval() for t in tracers]
+        with reenter(self.main) as trace:
+            boxed = [
+                JVPTracer(trace, x, next(tangents)) if nonzero else x
+                for x, nonzero in zip(primals, nonzeros, strict=True)
+            ]
+            outs = [full_raise(trace, x) for x in function(*boxed)]
+        avals = [typeof(t.primal).tangent_aval() for t in outs]
         self.outs_differentiable = [aval.dtype != float0 for aval in avals]
-        pairs = zip(tracers, self.outs_differentiable, strict=True)
-        tangents = [instantiate_zeros(t.tangent) for t, present in pairs if present]
-        return [*(t.primal for t in tracers), *tangents]
+        found = [instantiate_zeros(t.tangent) for t in partition(self.outs_differentiable, outs)[1]]
+        return [*(t.primal for t in outs), *found]
 
     def split(self, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Results and tangents, from the results of the derivative."""
