@@ -68,19 +68,15 @@ def stops(
         leaves = [None if flag else x for x, flag in zip(leaves, flags, strict=True)]
         place = code.co_name, code.co_filename, frame.f_lineno, code.co_firstlineno
         kept.append((Stop(*place, {}, frame.f_globals), tree, leaves, flags))
-    return traced, lambda *values: _restored(kept, iter(values))
 
+    def restored(*values: Any) -> list[Stop]:
+        given, found = iter(values), []
+        for stop, tree, leaves, flags in kept:
+            full = [next(given) if flag else x for x, flag in zip(leaves, flags, strict=True)]
+            found.append(attrs.evolve(stop, variables=tree_unflatten(tree, full)))
+        return found
 
-def _restored(kept: list[Any], values: Iterator[Any]) -> list[Stop]:
-    return [
-        attrs.evolve(
-            stop,
-            variables=tree_unflatten(
-                tree, [next(values) if flag else x for x, flag in zip(leaves, flags, strict=True)]
-            ),
-        )
-        for stop, tree, leaves, flags in kept
-    ]
+    return traced, restored
 
 
 def _frames(filter_frames: bool) -> Iterator[FrameType]:

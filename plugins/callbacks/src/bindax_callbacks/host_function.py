@@ -22,6 +22,7 @@ from bindax_core.extend import (
     tree_unflatten,
     unknown_type_message,
 )
+from bindax_transforms import argument_names
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 
@@ -85,18 +86,15 @@ class Callback:
             array = _converted(x, aval)
             if array.shape != aval.shape or array.dtype != aval.dtype:
                 sizes = ",".join(map(str, array.shape))
+                numbered = tree_unflatten(self.out_tree, list(range(len(leaves))))
                 raise TypeError(
-                    f"{self.description} returned "
-                    f"{dtype_name(array.dtype)}[{sizes}] at result{self._path(i)}, but "
+                    f"{self.description} returned {dtype_name(array.dtype)}[{sizes}] at "
+                    f"{argument_names(numbered, 'result')[i]}, but "
                     f"{aval.str_short()} was announced in result_shape_dtypes. Convert the "
                     f"result, or announce its type."
                 )
             arrays.append(array)
         return arrays
-
-    def _path(self, i: int) -> str:
-        numbered = tree_unflatten(self.out_tree, list(range(len(self.result_avals))))
-        return keystr(tree_flatten_with_path(numbered)[0][i][0])
 
 
 @attrs.frozen(eq=False, repr=False)

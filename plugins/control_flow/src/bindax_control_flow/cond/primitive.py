@@ -24,9 +24,9 @@ from bindax_core.extend import (
     eval_jaxpr,
     format_application,
     full_lower,
+    instantiate_zeros,
     is_differentiable,
     is_undef_primal,
-    operations_for,
     primitive,
     rules,
     typeof,
@@ -239,11 +239,8 @@ def _transposed(
     linear_avals = partition(linear, branch.in_avals)[1]
 
     def function(*operands: Any) -> list[Any]:
-        outs = iter(eval_jaxpr(program.jaxpr, program.consts, *operands))
-        return [
-            next(outs) if flag else operations_for(aval).zeros(aval)
-            for flag, aval in zip(nonzero_out, linear_avals, strict=True)
-        ]
+        outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
+        return [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, linear_avals)]
 
     return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
 

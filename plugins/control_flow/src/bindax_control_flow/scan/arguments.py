@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from bindax_control_flow.scan.loop import slice_aval
-from bindax_control_flow.shared.arguments import as_integer, check_values, leaf_paths
+from bindax_control_flow.shared.arguments import as_integer, check_values
 from bindax_control_flow.shared.carry import Carry
 from bindax_control_flow.shared.lists import split
 from bindax_core.errors import ConcretizationTypeError
@@ -24,23 +24,23 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_transforms import trace_to_jaxpr, traced_once
+from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
 
 
 def common_length(name: str, xs: Any) -> int | None:
     """The size of the first axis of all leaves; None without any."""
     check_values(name, "xs", xs)
-    leaves = tree_flatten(xs)[0]
+    leaves, names = tree_flatten(xs)[0], argument_names(xs, "xs")
     lengths: dict[int, str] = {}
     for i, x in enumerate(leaves):
         shape = typeof(x).shape
         if not shape:
             raise ValueError(
-                f"{name} runs along the first axis of xs, but {leaf_paths('xs', xs)[i]} has none: "
-                f"it is {typeof(x).str_short()}. Let the function close over what is the same in "
+                f"{name} runs along the first axis of xs, but {names[i]} has none: it is "
+                f"{typeof(x).str_short()}. Let the function close over what is the same in "
                 f"all steps."
             )
-        lengths.setdefault(shape[0], leaf_paths("xs", xs)[i])
+        lengths.setdefault(shape[0], names[i])
     if len(lengths) > 1:
         listed = " and ".join(f"{path} has {length}" for length, path in lengths.items())
         raise ValueError(
@@ -68,7 +68,8 @@ def checked_length(xs: Any, length: Any) -> int:
         raise ValueError(f"the length of scan must not be negative, but it is {given}.")
     if found is not None and given != found:
         raise ValueError(
-            f"scan was given length={given}, but {leaf_paths('xs', xs)[0]} has the length {found}."
+            f"scan was given length={given}, but {argument_names(xs, 'xs')[0]} has the length "
+            f"{found}."
         )
     return given  # type: ignore[no-any-return]
 

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop
-from bindax_control_flow.shared.lists import fixpoint, partition, split
+from bindax_control_flow.shared.lists import fixpoint, partition, split, with_zeros
 from bindax_core.extend import (
     ClosedJaxpr,
     Jaxpr,
     Origin,
     add_tangents,
     eval_jaxpr,
-    operations_for,
+    instantiate_zeros,
 )
 from bindax_transforms import dce_jaxpr, jvp_jaxpr, trace_to_jaxpr, transpose_jaxpr, vmap_jaxpr
 
@@ -153,11 +153,8 @@ def transposed(loop: Loop, linear: Sequence[bool], nonzero_cts: Sequence[bool]) 
         )
         outs = iter(eval_jaxpr(program.jaxpr, program.consts, *residuals, *cts, *cts_y))
         added = [add_tangents(total, next(outs)) for total in sums]
-        flowed = [next(outs) if flag else None for flag in has_carry]
-        back = [
-            operations_for(aval).zeros(aval.tangent_aval()) if ct is None else ct
-            for ct, aval in zip(partition(carry, flowed)[1], carry_avals, strict=True)
-        ]
+        flowed = with_zeros(has_carry, outs, loop.carry_avals)
+        back = [instantiate_zeros(ct) for ct in partition(carry, flowed)[1]]
         return [*added, *back, *outs]
 
     cotangent_avals = [a.tangent_aval() for a in (*const_avals, *carry_avals, *y_avals)]

@@ -10,7 +10,6 @@ import attrs
 from bindax_control_flow.shared.arguments import (
     check_values,
     describe_type,
-    leaf_paths,
     structure_difference,
 )
 from bindax_control_flow.shared.programs import with_results
@@ -26,7 +25,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.dtypes import kind_of, promote_avals
-from bindax_transforms import trace_to_jaxpr, traced_once
+from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
 
 
 @attrs.frozen(eq=False)
@@ -86,7 +85,7 @@ class Carry:
         return settled, with_results(program, wanted)
 
     def _check_types(self, body: Callable[..., Any], returned: Sequence[Any]) -> None:
-        paths = leaf_paths("carry", self.initial)
+        paths = argument_names(self.initial, "carry")
         wrong = [
             f"{path} comes in as {describe_type(a)} and goes out as {describe_type(b)} "
             f"({_remedy(a, b)})"

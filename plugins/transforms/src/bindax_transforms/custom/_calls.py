@@ -290,12 +290,7 @@ def _without_tangents_of(call: CustomCall) -> CustomCall:
 
 
 def _vmap(
-    axis_size: int,
-    operands: Sequence[Any],
-    dims: Sequence[BatchDim],
-    *,
-    call: CustomCall,
-    jaxpr: ClosedJaxpr | None,
+    axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], *, call: CustomCall, **_: Any
 ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
     main = call.main or MainTrace(0, BatchTrace, AxisData(axis_size), Origin("vmap"))
     return call.batch(main, operands, dims)
@@ -309,11 +304,7 @@ def _transpose(
 
 
 def _partial_eval(
-    trace: PartialEvalTrace,
-    tracers: Sequence[Any],
-    *,
-    call: CustomCall,
-    jaxpr: ClosedJaxpr | None,
+    trace: PartialEvalTrace, tracers: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr | None
 ) -> Sequence[Any]:
     # A linear program is built in order to be transposed, and rules have no part in that.
     return call.function(*tracers) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *tracers)

@@ -134,9 +134,7 @@ def _gather_function(function: types.FunctionType, seen: list[Any], visited: set
         except ValueError:  # not set yet
             raise _MayChange from None
         _gather(content, seen, visited)
-    for value in function.__defaults__ or ():
-        _gather(value, seen, visited)
-    for value in (function.__kwdefaults__ or {}).values():
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         _gather(value, seen, visited)
     found = function.__globals__
     if not str(found.get("__name__")).startswith("bindax"):  # whose modules do not change
