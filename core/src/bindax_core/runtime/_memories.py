@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from bindax_core.runtime._runtime import runtime
 
@@ -19,8 +18,7 @@ class Space(enum.Enum):
     Host = "pinned_host"
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(NamedTuple):
     """A memory of a device.
 
     Attributes:

@@ -214,6 +214,8 @@ def _runner(program: Program) -> Callable[[Sequence[Any]], list[Array]]:
 def _placing(jaxpr: Jaxpr) -> Iterator[tuple[str, Any]]:
     """The meshes and shardings that equations name, with the name of the primitive."""
     for eqn in jaxpr.eqns:
+        if not eqn.params:
+            continue
         for value in eqn.params.values():
             if isinstance(value, (Sharding, AbstractMesh)):
                 yield eqn.primitive.name, value
