@@ -122,7 +122,7 @@ def check_positions(
         )
 
 
-def _present(positions: Sequence[int], args: Any) -> set[int]:
+def present(positions: Sequence[int], args: Any) -> set[int]:
     """Positions counted from the front, without those that a call does not reach."""
     return {i % len(args) for i in positions if -len(args) <= i < len(args)}
 
@@ -131,7 +131,7 @@ def split_static(
     fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any, name: str = "jit"
 ) -> Any:
     """The arguments without the static ones, and the static ones as a part of the cache key."""
-    static = _present(options.static_argnums, args)
+    static = present(options.static_argnums, args)
     dynamic_args = tuple([x for i, x in enumerate(args) if i not in static])
     dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
     statics = [(i, args[i]) for i in sorted(static)]
@@ -161,7 +161,7 @@ def with_static(
     fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any
 ) -> Callable[..., Any]:
     """The function of the arguments that are not static."""
-    static = _present(options.static_argnums, args)
+    static = present(options.static_argnums, args)
     static_kwargs = {k: v for k, v in kwargs.items() if k in options.static_argnames}
 
     def dynamic(*dynamic_args: Any, **dynamic_kwargs: Any) -> Any:
@@ -175,8 +175,8 @@ def with_static(
 def donated_leaves(options: JitOptions, args: Any, kwargs: Any) -> tuple[bool, ...]:
     """For each leaf of the arguments that are not static, whether it is donated."""
     flags: list[bool] = []
-    donated = _present(options.donate_argnums, args)
-    static = _present(options.static_argnums, args)
+    donated = present(options.donate_argnums, args)
+    static = present(options.static_argnums, args)
     for i, arg in enumerate(args):
         if i not in static:
             flags += [i in donated] * len(tree_flatten(arg)[0])
