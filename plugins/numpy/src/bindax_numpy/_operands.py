@@ -6,8 +6,6 @@ A weak number without axes is taken for the Python scalar that it was before it 
 computed with. Arrays with axes keep their dtype, weak or not.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

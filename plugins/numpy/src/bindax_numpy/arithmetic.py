@@ -1,7 +1,5 @@
 """Arithmetic, elementwise, with promotion and broadcasting."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Arrays put together of parts, cut apart, and with slices added and removed."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The bytes of elements: as elements of another dtype, and in reverse order."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Comparison, logic, bits, and tests of elements."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

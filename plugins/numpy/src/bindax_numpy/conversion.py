@@ -1,7 +1,5 @@
 """Arrays from other arrays, buffers and functions, and questions about dtypes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Covariances and correlations of variables."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Making arrays from Python values, from a shape, and like another array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Cumulative products and sums, differences, and integrals by trapezoids."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """The dtypes by name, what they can hold and promote to, and the constants."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

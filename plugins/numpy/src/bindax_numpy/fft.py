@@ -3,8 +3,6 @@
 Complex results have parts as wide as the elements, but of 32 bits at least.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

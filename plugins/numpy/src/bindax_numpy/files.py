@@ -1,7 +1,5 @@
 """Arrays from files, texts and iterators, and into files: NumPy's formats."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Nested containers of arrays as one vector."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import itertools

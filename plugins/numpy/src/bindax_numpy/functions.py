@@ -1,7 +1,5 @@
 """Functions of floats, elementwise; booleans and integers are converted to floats."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Counts of elements in intervals, and interpolation between points."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

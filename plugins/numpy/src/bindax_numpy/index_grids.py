@@ -1,7 +1,5 @@
 """Grids of indices, and indices of elements that are counted in order."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Arrays and indices written with brackets: grids, joined rows and columns, and slices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Elements by their indices, diagonals, and arrays of indices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import builtins

@@ -1,7 +1,5 @@
 """Shifts, counts and packing of bits, and common divisors."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Joining arrays, splitting and repeating them, and moving elements along axes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Moving elements along axes: flips, rolls, rotations, padding."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

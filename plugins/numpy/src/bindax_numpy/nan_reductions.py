@@ -1,7 +1,5 @@
 """Reductions of the elements that are not nan."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Quantiles: the elements at given places of the order."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Arrays with more elements around them."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Polynomials by their coefficients, the one of the highest power first."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Further products: of vectors, Kronecker's, convolution."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

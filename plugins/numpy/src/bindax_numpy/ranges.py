@@ -1,7 +1,5 @@
 """Making arrays of numbers in order, and of patterns: ranges, grids, triangles, identity."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """The shape of arrays: reshaping, axes, broadcasting."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Rounding, and the parts of complex numbers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -4,8 +4,6 @@ How many elements are not zero depends on values. Where those are traced, ``size
 are returned: what is over is left out, and ``fill_value`` stands for what is missing.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Reductions of the rows of an array that share a number."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import operator

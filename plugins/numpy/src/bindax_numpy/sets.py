@@ -4,8 +4,6 @@ How many elements a result has depends on values. Where those are traced, ``size
 returned: what is over is left out, and ``fill_value`` stands for what is missing.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Sorting, and the order in which elements would be."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers that are spaced evenly on a logarithmic scale."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

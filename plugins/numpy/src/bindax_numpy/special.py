@@ -1,7 +1,5 @@
 """Signs, neighbours and parts of floats, and further functions of them, elementwise."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Means, variances and weighted averages."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Einstein's summation convention."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import string

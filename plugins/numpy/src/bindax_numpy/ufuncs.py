@@ -1,7 +1,5 @@
 """Elementwise functions with the methods of NumPy's ufuncs, and ufuncs of Python functions."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import importlib

@@ -1,7 +1,5 @@
 """Functions of small arrays applied to large ones."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import functools

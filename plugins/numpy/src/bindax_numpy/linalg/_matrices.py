@@ -1,7 +1,5 @@
 """Operands of the functions: floats of one dtype, matrices where needed."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """The QR decomposition as reflections, in the form of LAPACK's ``geqrf``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers that say whether a matrix can be inverted: determinants, rank and condition."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

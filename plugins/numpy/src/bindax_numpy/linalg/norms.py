@@ -1,7 +1,5 @@
 """Norms of vectors and matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Powers and chains of products, and what else has a meaning of its own for stacks of matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence

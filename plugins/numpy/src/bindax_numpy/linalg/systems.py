@@ -1,7 +1,5 @@
 """Linear systems: solutions, inverses, least squares."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
