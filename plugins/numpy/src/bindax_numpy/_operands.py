@@ -33,6 +33,12 @@ def require_values(name: str, *operands: Any) -> None:
             )
 
 
+def values(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Operands, each of which must be an array or a scalar."""
+    require_values(name, *operands)
+    return operands
+
+
 def checked(name: str, x: Any) -> Any:
     """The one operand of a function, which must be an array or a scalar."""
     if not is_value(x):
@@ -74,6 +80,11 @@ def as_operand(x: Any) -> Any:
     if type(x) in PYTHON_SCALARS:
         return scalar_array(x, typeof(x).dtype)
     return as_array(x)
+
+
+def operand(name: str, x: Any) -> Any:
+    """The one operand of an elementwise function, with the operators of arrays."""
+    return as_operand(checked(name, x))
 
 
 def settled(x: Any) -> Any:
@@ -119,14 +130,12 @@ def strong_operand(name: str, x: Any) -> Any:
 
 def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
     """Operands of an elementwise function in one dtype and one shape; scalars stay scalars."""
-    require_values(name, *operands)
-    return broadcast_arrays(*promote_dtypes(*operands))
+    return broadcast_arrays(*promote_dtypes(*values(name, *operands)))
 
 
 def inexact(name: str, *operands: Any) -> tuple[Any, ...]:
     """Like ``promoted``, and booleans and integers as floats; the results have operators."""
-    require_values(name, *operands)
-    return tuple([_to_inexact(x) for x in broadcast_arrays(*promote_dtypes(*operands))])
+    return tuple([as_operand(inexact_operand(name, x)) for x in promoted(name, *operands)])
 
 
 def inexact_operand(name: str, x: Any) -> Any:
@@ -134,13 +143,6 @@ def inexact_operand(name: str, x: Any) -> Any:
     aval = typeof(checked(name, x))
     if dtypes.is_inexact(aval.dtype):
         return x
-    return convert(x, dtypes.inexact_dtype(aval.dtype), aval.weak_type)
-
-
-def _to_inexact(x: Any) -> Any:
-    aval = typeof(x)
-    if dtypes.is_inexact(aval.dtype):
-        return as_operand(x)
     return convert(x, dtypes.inexact_dtype(aval.dtype), aval.weak_type)
 
 

@@ -11,7 +11,15 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import broadcast_to, convert, operators
-from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
+from bindax_numpy._operands import (
+    array_operand,
+    as_operand,
+    checked,
+    operand,
+    promoted,
+    require_real,
+    values,
+)
 
 
 def add(x1: Any, x2: Any, /) -> Array:
@@ -20,8 +28,7 @@ def add(x1: Any, x2: Any, /) -> Array:
     >>> jnp.add(jnp.arange(3), 0.5)
     Array([0.5, 1.5, 2.5], dtype=float32, weak_type=True)
     """
-    require_values("add", x1, x2)
-    return operators.add(x1, x2)
+    return operators.add(*values("add", x1, x2))
 
 
 def subtract(x1: Any, x2: Any, /) -> Array:
@@ -30,8 +37,7 @@ def subtract(x1: Any, x2: Any, /) -> Array:
     >>> jnp.subtract(jnp.arange(3), 1)
     Array([-1,  0,  1], dtype=int32)
     """
-    require_values("subtract", x1, x2)
-    return operators.subtract(x1, x2)
+    return operators.subtract(*values("subtract", x1, x2))
 
 
 def multiply(x1: Any, x2: Any, /) -> Array:
@@ -40,8 +46,7 @@ def multiply(x1: Any, x2: Any, /) -> Array:
     >>> jnp.multiply(jnp.arange(3), 2)
     Array([0, 2, 4], dtype=int32)
     """
-    require_values("multiply", x1, x2)
-    return operators.multiply(x1, x2)
+    return operators.multiply(*values("multiply", x1, x2))
 
 
 def divide(x1: Any, x2: Any, /) -> Array:
@@ -50,8 +55,7 @@ def divide(x1: Any, x2: Any, /) -> Array:
     >>> jnp.divide(jnp.arange(3), 2)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    require_values("divide", x1, x2)
-    return operators.true_divide(x1, x2)
+    return operators.true_divide(*values("divide", x1, x2))
 
 
 def true_divide(x1: Any, x2: Any, /) -> Array:
@@ -60,8 +64,7 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
     >>> jnp.true_divide(1, jnp.array([2, 4]))
     Array([0.5 , 0.25], dtype=float32)
     """
-    require_values("true_divide", x1, x2)
-    return operators.true_divide(x1, x2)
+    return operators.true_divide(*values("true_divide", x1, x2))
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
@@ -70,8 +73,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
     >>> jnp.floor_divide(jnp.array([7, -7]), 2)
     Array([ 3, -4], dtype=int32)
     """
-    require_values("floor_divide", x1, x2)
-    return operators.floor_divide(x1, x2)
+    return operators.floor_divide(*values("floor_divide", x1, x2))
 
 
 def remainder(x1: Any, x2: Any, /) -> Array:
@@ -80,8 +82,7 @@ def remainder(x1: Any, x2: Any, /) -> Array:
     >>> jnp.remainder(jnp.array([7, -7]), 4)
     Array([3, 1], dtype=int32)
     """
-    require_values("remainder", x1, x2)
-    return operators.remainder(x1, x2)
+    return operators.remainder(*values("remainder", x1, x2))
 
 
 def mod(x1: Any, x2: Any, /) -> Array:
@@ -90,8 +91,7 @@ def mod(x1: Any, x2: Any, /) -> Array:
     >>> jnp.mod(jnp.array([7.5, -7.5]), 4)
     Array([3.5, 0.5], dtype=float32)
     """
-    require_values("mod", x1, x2)
-    return operators.remainder(x1, x2)
+    return operators.remainder(*values("mod", x1, x2))
 
 
 def fmod(x1: Any, x2: Any, /) -> Array:
@@ -109,8 +109,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     >>> jnp.divmod(jnp.array([7, -7]), 4)
     (Array([ 1, -2], dtype=int32), Array([3, 1], dtype=int32))
     """
-    require_values("divmod", x1, x2)
-    return operators.divide_with_remainder(x1, x2)
+    return operators.divide_with_remainder(*values("divmod", x1, x2))
 
 
 def power(x1: Any, x2: Any, /) -> Array:
@@ -122,8 +121,7 @@ def power(x1: Any, x2: Any, /) -> Array:
     >>> jnp.power(jnp.array([2.0, 3.0]), 2)
     Array([4., 9.], dtype=float32)
     """
-    require_values("power", x1, x2)
-    return operators.power(x1, x2)
+    return operators.power(*values("power", x1, x2))
 
 
 def square(x: Any, /) -> Array:
@@ -132,7 +130,8 @@ def square(x: Any, /) -> Array:
     >>> jnp.square(jnp.array([1, -3]))
     Array([1, 9], dtype=int32)
     """
-    return lax.square(_numbers("square", x))
+    is_bool = typeof(checked("square", x)).dtype == dtypes.bool_
+    return lax.square(convert(x, dtypes.default_dtype("int"), False) if is_bool else x)
 
 
 def negative(x: Any, /) -> Array:
@@ -141,8 +140,7 @@ def negative(x: Any, /) -> Array:
     >>> jnp.negative(jnp.array([1, -3]))
     Array([-1,  3], dtype=int32)
     """
-    require_values("negative", x)
-    return lax.neg(x)
+    return lax.neg(checked("negative", x))
 
 
 def positive(x: Any, /) -> Array:
@@ -151,8 +149,7 @@ def positive(x: Any, /) -> Array:
     >>> jnp.positive(jnp.array([1, -3]))
     Array([ 1, -3], dtype=int32)
     """
-    require_values("positive", x)
-    return as_operand(x)
+    return operand("positive", x)
 
 
 def absolute(x: Any, /) -> Array:
@@ -161,9 +158,9 @@ def absolute(x: Any, /) -> Array:
     >>> jnp.absolute(jnp.array([1.5, -3]))
     Array([1.5, 3. ], dtype=float32)
     """
-    require_values("absolute", x)
+    x = operand("absolute", x)
     unsigned = dtypes.kind_of(typeof(x).dtype) in ("bool", "unsigned integer")
-    return as_operand(x) if unsigned else lax.abs(x)
+    return x if unsigned else lax.abs(x)
 
 
 def abs(x: Any, /) -> Array:
@@ -181,8 +178,7 @@ def sign(x: Any, /) -> Array:
     >>> jnp.sign(jnp.array([1.5, 0, -3]))
     Array([ 1.,  0., -1.], dtype=float32)
     """
-    require_values("sign", x)
-    return lax.sign(x)
+    return lax.sign(checked("sign", x))
 
 
 def maximum(x1: Any, x2: Any, /) -> Array:
@@ -215,8 +211,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     Array([1, 1, 2, 3, 3], dtype=int32)
     """
     given = [arr, *(x for x in (min, max) if x is not None)]
-    require_values("clip", *given)
-    require_real("clip", *given)
+    require_real("clip", *values("clip", *given))
     out = as_operand(arr)
     if min is not None:
         out = maximum(out, min)
@@ -257,14 +252,6 @@ def _replace(where: Any, value: Any, x: Any) -> Any:
     aval = typeof(x)
     filler = convert(value, aval.dtype, aval.weak_type)
     return lax.select(where, broadcast_to(filler, aval.shape), x)
-
-
-def _numbers(name: str, x: Any) -> Any:
-    """The operand, booleans as integers of the default dtype."""
-    require_values(name, x)
-    if typeof(x).dtype != dtypes.bool_:
-        return x
-    return convert(x, dtypes.default_dtype("int"), False)
 
 
 pow = power

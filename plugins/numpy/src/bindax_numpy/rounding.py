@@ -8,14 +8,16 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import RoundingMethod, dtypes
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.extend import operators, static_int
 from bindax_numpy._operands import (
     array_operand,
     as_operand,
+    checked,
     constant,
     inexact_operand,
+    operand,
     require_real,
-    require_values,
 )
 
 
@@ -74,8 +76,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     >>> jnp.round(jnp.array([1.25, 3.75]), 1)
     Array([1.2, 3.8], dtype=float32)
     """
-    if out is not None:
-        raise TypeError("round: arrays are immutable, so out must be None; use the result.")
+    refuse_out("round", out)
     return operators.rounded(array_operand("round", a), static_int("round", "decimals", decimals))
 
 
@@ -85,7 +86,7 @@ def real(val: Any, /) -> Array:
     >>> jnp.real(jnp.array([1 + 2j]))
     Array([1.], dtype=float32)
     """
-    x = _checked("real", val)
+    x = operand("real", val)
     return lax.real(x) if dtypes.is_complex(typeof(x).dtype) else x
 
 
@@ -95,7 +96,7 @@ def imag(val: Any, /) -> Array:
     >>> jnp.imag(jnp.array([1 + 2j]))
     Array([2.], dtype=float32)
     """
-    x = _checked("imag", val)
+    x = operand("imag", val)
     return lax.imag(x) if dtypes.is_complex(typeof(x).dtype) else lax.zeros_like(x)
 
 
@@ -105,7 +106,7 @@ def conjugate(x: Any, /) -> Array:
     >>> jnp.conjugate(jnp.array([1 + 2j]))
     Array([1.-2.j], dtype=complex64)
     """
-    x = _checked("conjugate", x)
+    x = operand("conjugate", x)
     return lax.conj(x) if dtypes.is_complex(typeof(x).dtype) else x
 
 
@@ -129,14 +130,8 @@ def angle(z: Any, deg: bool = False) -> Array:
     return found * (180.0 / math.pi) if deg else found
 
 
-def _checked(name: str, x: Any) -> Any:
-    require_values(name, x)
-    return as_operand(x)
-
-
 def _real(name: str, x: Any) -> Any:
-    require_values(name, x)
-    require_real(name, x)
+    require_real(name, checked(name, x))
     return as_operand(x)
 
 
