@@ -16,9 +16,8 @@ from bindax_lax_basic.extend import (
     static_ints,
 )
 from bindax_numpy._operands import array_operand
-from bindax_numpy.arithmetic import multiply
+from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.reshaping import ravel
-from bindax_numpy.rounding import conj
 
 Axes = tuple[int, ...]
 

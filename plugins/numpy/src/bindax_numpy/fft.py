@@ -18,9 +18,8 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_int, static_ints
 from bindax_numpy._operands import strong_operand
-from bindax_numpy.moving import roll
-from bindax_numpy.reshaping import moveaxis
-from bindax_numpy.rounding import conj
+from bindax_numpy.arithmetic import conj
+from bindax_numpy.reshaping import moveaxis, roll
 
 __all__ = [
     "fft",

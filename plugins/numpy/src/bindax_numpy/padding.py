@@ -12,14 +12,14 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, convert
 from bindax_numpy._operands import array_operand
+from bindax_numpy.arithmetic import round
 from bindax_numpy.index_grids import apply_along_axis
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate
-from bindax_numpy.moving import flip
 from bindax_numpy.order_statistics import median
 from bindax_numpy.ranges import linspace
 from bindax_numpy.reductions import max, min
-from bindax_numpy.rounding import round
+from bindax_numpy.reshaping import flip
 from bindax_numpy.statistics import mean
 
 _STATISTICS: dict[str, Callable[..., Any]] = {

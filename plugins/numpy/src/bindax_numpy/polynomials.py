@@ -20,11 +20,10 @@ from bindax_numpy.creation import zeros
 from bindax_numpy.indexing import diagflat
 from bindax_numpy.joining import concatenate, stack
 from bindax_numpy.linalg import eigvals, inv, lstsq
-from bindax_numpy.moving import roll
 from bindax_numpy.products import convolve
 from bindax_numpy.ranges import arange
 from bindax_numpy.reductions import cumsum, sum
-from bindax_numpy.reshaping import atleast_1d, ravel
+from bindax_numpy.reshaping import atleast_1d, ravel, roll
 from bindax_numpy.searching import flatnonzero
 from bindax_numpy.sorting import argsort
 

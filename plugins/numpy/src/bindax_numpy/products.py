@@ -11,18 +11,17 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, inexact_operand
-from bindax_numpy.arithmetic import multiply
+from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.contraction import matmul
 from bindax_numpy.joining import concatenate, stack
-from bindax_numpy.moving import flip
 from bindax_numpy.reshaping import (
     broadcast_arrays,
     broadcast_to,
     expand_dims,
+    flip,
     moveaxis,
     reshape,
 )
-from bindax_numpy.rounding import conj
 
 
 def _operands(name: str, *operands: Any) -> list[Any]:

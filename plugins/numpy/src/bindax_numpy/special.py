@@ -24,10 +24,9 @@ from bindax_numpy._operands import (
     require_values,
     strong_operand,
 )
-from bindax_numpy.arithmetic import maximum, minimum, power
+from bindax_numpy.arithmetic import maximum, minimum, power, trunc
 from bindax_numpy.comparison import choice, isinf, isnan
 from bindax_numpy.functions import logaddexp, weak_if_all
-from bindax_numpy.rounding import trunc
 from bindax_special import bessel_i0e
 
 _BITS: dict[int, np.dtype[Any]] = {

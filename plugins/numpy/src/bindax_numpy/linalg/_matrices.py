@@ -9,8 +9,8 @@ from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes
 from bindax_numpy._operands import strong_operand
+from bindax_numpy.arithmetic import conj
 from bindax_numpy.reshaping import matrix_transpose
-from bindax_numpy.rounding import conj
 
 
 def inexact_operands(name: str, *operands: Any) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import convert
 from bindax_numpy._operands import constant, strong_operand
-from bindax_numpy.arithmetic import absolute, sign
+from bindax_numpy.arithmetic import absolute, conj, sign
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import diagonal
 from bindax_numpy.joining import concatenate
@@ -25,7 +25,6 @@ from bindax_numpy.linalg.norms import norm
 from bindax_numpy.linalg.systems import inv
 from bindax_numpy.reductions import all, any, count_nonzero, max, prod, sum
 from bindax_numpy.reshaping import expand_dims, swapaxes
-from bindax_numpy.rounding import conj
 from bindax_transforms import custom_jvp
 
 
