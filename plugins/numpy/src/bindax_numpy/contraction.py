@@ -6,6 +6,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import (
     axis_argument,
@@ -22,7 +23,8 @@ from bindax_numpy.reshaping import ravel
 Axes = tuple[int, ...]
 
 
-def _operands(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+def operands(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays in the one dtype that they promote to."""
     a, b = promote_dtypes(array_operand(name, a), array_operand(name, b))
     return a, b
 
@@ -65,7 +67,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     >>> jnp.dot(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
     Array(11., dtype=float32)
     """
-    a, b = _operands("dot", a, b)
+    a, b = operands("dot", a, b)
     left, right = typeof(a).ndim, typeof(b).ndim
     if not left or not right:
         return _product(a, b, preferred_element_type)
@@ -99,7 +101,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    a, b = _operands("matmul", a, b)
+    a, b = operands("matmul", a, b)
     left, right = typeof(a), typeof(b)
     if not left.shape or not right.shape:
         raise TypeError(
@@ -136,7 +138,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     >>> jnp.inner(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    a, b = _operands("inner", a, b)
+    a, b = operands("inner", a, b)
     left, right = typeof(a).ndim, typeof(b).ndim
     if not left or not right:
         return _product(a, b, preferred_element_type)
@@ -151,8 +153,7 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
     Array([[3, 4],
            [6, 8]], dtype=int32)
     """
-    if out is not None:
-        raise TypeError("outer: arrays are immutable, so out must be None; use the result.")
+    refuse_out("outer", out)
     return multiply(lax.expand_dims(ravel(a), (1,)), lax.expand_dims(ravel(b), (0,)))
 
 
@@ -172,7 +173,7 @@ def tensordot(
     >>> jnp.tensordot(jnp.ones((2, 3)), jnp.ones((3, 2)), axes=([0, 1], [1, 0]))
     Array(6., dtype=float32)
     """
-    a, b = _operands("tensordot", a, b)
+    a, b = operands("tensordot", a, b)
     left, right = typeof(a).ndim, typeof(b).ndim
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:

@@ -16,7 +16,7 @@ from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import axis_argument, convert, shape_argument, static_int
 from bindax_numpy._operands import array_operand, known
 from bindax_numpy.reductions import sum
-from bindax_numpy.reshaping import moveaxis, ravel, reshape
+from bindax_numpy.reshaping import along, moveaxis, ravel, reshape
 
 _MODES = (None, "fill", "clip", "wrap")
 
@@ -66,13 +66,14 @@ def take(
     """
     refuse_out("take", out)
     x, index = array_operand("take", a), index_operand("take", indices)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    place = axis_argument("take", axis, typeof(x).ndim)
+    x, place = along("take", x, axis)
+    size = typeof(x).shape[place]
     if mode == "raise":
-        _require_inside(index, typeof(x).shape[place])
+        host = known("take", "indices", index, "give another mode than 'raise'")
+        if ((host < -size) | (host >= size)).any():
+            raise IndexError(f"take: an index is out of bounds for an axis of size {size}.")
         mode = None
     chosen = _mode_argument("take", mode)
-    size = typeof(x).shape[place]
     if not size and typeof(index).size:
         raise IndexError(
             f"take: there is nothing to take along axis {place} of {typeof(x).str_short()}, but "
@@ -87,13 +88,6 @@ def take(
         indices_are_sorted=indices_are_sorted,
         wrap_negative_indices=mode != "clip",
     )
-
-
-def _require_inside(index: Any, size: int) -> None:
-    """Raise for indices out of bounds, which must be known while tracing."""
-    host = known("take", "indices", index, "give another mode than 'raise'")
-    if ((host < -size) | (host >= size)).any():
-        raise IndexError(f"take: an index is out of bounds for an axis of size {size}.")
 
 
 def _places_along(name: str, x: Any, index: Any, axis: int) -> tuple[Any, ...]:
@@ -150,14 +144,12 @@ def take_along_axis(
     Array([[1, 2, 3]], dtype=int32)
     """
     x, index = array_operand("take_along_axis", arr), index_operand("take_along_axis", indices)
-    if axis is None:
-        if typeof(index).ndim != 1:
-            raise ValueError(
-                f"take_along_axis without an axis takes a vector of indices, but got "
-                f"{typeof(index).str_short()}."
-            )
-        x, axis = ravel(x), 0
-    place = axis_argument("take_along_axis", axis, typeof(x).ndim)
+    if axis is None and typeof(index).ndim != 1:
+        raise ValueError(
+            f"take_along_axis without an axis takes a vector of indices, but got "
+            f"{typeof(index).str_short()}."
+        )
+    x, place = along("take_along_axis", x, axis)
     wraps = wrap_negative_indices is not False
     if mode == "one_hot":
         return _by_one_hot(x, index, place, wraps)
@@ -285,11 +277,8 @@ def diagflat(v: Any, k: int = 0) -> Array:
     step = n + 1
     filled = (count - 1) * step + 1 if count else 0
     edges = (start, n * n - start - filled, step - 1 if count > 1 else 0)
-    return lax.reshape(lax.pad(x, _zero_like(x), [edges]), (n, n))
-
-
-def _zero_like(x: Any) -> Any:
-    return convert(0, typeof(x).dtype, typeof(x).weak_type)
+    zero = convert(0, typeof(x).dtype, typeof(x).weak_type)
+    return lax.reshape(lax.pad(x, zero, [edges]), (n, n))
 
 
 def trace(

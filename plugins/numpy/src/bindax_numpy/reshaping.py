@@ -71,6 +71,13 @@ def ravel(a: Any, order: str = "C") -> Array:
     return reshape(x, (typeof(x).size,), order)
 
 
+def along(name: str, x: Any, axis: Any) -> tuple[Any, int]:
+    """An array and the number of an axis; where that is None, all elements, in order."""
+    if axis is None:
+        return ravel(x), 0
+    return x, axis_argument(name, axis, typeof(x).ndim)
+
+
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     """The axes of an array permuted.
 

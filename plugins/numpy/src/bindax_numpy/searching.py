@@ -19,10 +19,11 @@ from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, strong_operand
+from bindax_numpy.comparison import where
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import stack
-from bindax_numpy.reshaping import moveaxis, ravel
+from bindax_numpy.reshaping import along, moveaxis, ravel, reshape
 
 
 def static_size(name: str, count: Any, size: Any, argument: str = "size") -> int:
@@ -56,6 +57,20 @@ def true_places(name: str, mask: Any, size: Any) -> tuple[Any, Any]:
     target = lax.select(mask, counts - 1, lax.full_like(counts, n))
     places = lax.full((n,), length, default_dtype("int"))
     return places.at[target].set(index, mode="drop"), count
+
+
+def present(places: Any, count: Any) -> Any:
+    """Tell which of some elements count, the first ones."""
+    return lax.lt(lax.iota(default_dtype("int"), typeof(places).size), count)
+
+
+def filled(values: Any, counts: Any, fill_value: Any) -> Any:
+    """Slices with a filler, by default the first one, where they do not count."""
+    shape = typeof(values).shape
+    if not shape[0]:
+        return values
+    filler = values[:1] if fill_value is None else convert(fill_value, typeof(values).dtype, False)
+    return where(reshape(counts, (shape[0], *(1,) * (len(shape) - 1))), values, filler)
 
 
 def filled_places(index: Any, count: Any, fill_value: Any) -> Any:
@@ -175,8 +190,7 @@ def compress(
     """
     refuse_out("compress", out)
     mask = convert(array_operand("compress", condition), dtypes.bool_, False)
-    x = array_operand("compress", a)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
+    x, axis = along("compress", array_operand("compress", a), axis)
     x = moveaxis(x, axis, 0)
     if typeof(mask).ndim != 1:
         raise ValueError(f"compress: condition must be a vector, not {typeof(mask).str_short()}.")
@@ -187,12 +201,9 @@ def compress(
             f"beyond the {length} slices along axis {axis} of {typeof(a).str_short()}."
         )
     places, count = true_places("compress", mask[:length], size)
-    taken = take(x, places, 0, mode="clip") if length else x[:0]
-    present = lax.lt(lax.iota(default_dtype("int"), typeof(places).size), count)
-    shape = typeof(taken).shape
-    present = lax.broadcast_in_dim(present, shape, (0,))
-    filler = lax.full_like(taken, convert(fill_value, typeof(x).dtype, False))
-    return moveaxis(lax.select(present, taken, filler), 0, axis)
+    nothing = lax.full((typeof(places).size, *typeof(x).shape[1:]), 0, typeof(x).dtype)
+    taken = take(x, places, 0, mode="clip") if length else nothing
+    return moveaxis(filled(taken, present(places, count), fill_value), 0, axis)
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Array:
