@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, Zero, float0, typeof
+from bindax_core.extend import Zero, float0, typeof
 from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
@@ -18,10 +18,12 @@ from bindax_testing._checks._base import (
     has_forward_mode,
     has_reverse_mode,
     require_derivative,
+    unless_absent,
     value,
     with_operands,
 )
 from bindax_testing._checks._differences import (
+    Values,
     difference_tolerance,
     differences,
     precise,
@@ -96,13 +98,9 @@ def _against_differences(
     if all(typeof(t).dtype == float0 for t in out_tangents):
         return True
     try:
-        exact = precise(case)
+        estimates, trusted, h = _by_differences(case, subset)
     except NotApplicable:
         return False
-    primals = [exact.operands[i] for i in subset]
-    tangents = [wide(t) for t in tangents_of(case, subset)]
-    h = step([*primals, *[t for t in exact.call(*exact.operands) if differentiable([t])]])
-    estimates, trusted = differences(_numeric(exact, subset), primals, tangents, h)
     compared = False
     for i, (got, wanted, sure) in enumerate(zip(out_tangents, estimates, trusted, strict=True)):
         if typeof(got).dtype == float0:
@@ -112,13 +110,17 @@ def _against_differences(
     return compared
 
 
-def _numeric(case: Case, subset: list[int]) -> Any:
-    function = with_operands(case, subset)
+def _by_differences(case: Case, subset: list[int]) -> tuple[Values, Values, float]:
+    """Tangents by differences, where they can be trusted, and the step."""
+    exact = precise(case)
+    function = with_operands(exact, subset)
 
     def call(*given: Any) -> list[Any]:
         return [out if differentiable([out]) else np.zeros(()) for out in function(*given)]
 
-    return call
+    primals = [exact.operands[i] for i in subset]
+    h = step([*primals, *[x for x in exact.call(*exact.operands) if differentiable([x])]])
+    return *differences(call, primals, [wide(t) for t in tangents_of(case, subset)], h), h
 
 
 def _require_close(what: str, got: Any, wanted: Any, sure: Any, h: float) -> None:
@@ -207,11 +209,7 @@ def _forward(
     if has_forward_mode(case):
         return jvp(function, primals, tangents)
     outs = function(*primals)
-    exact = precise(case)
-    wide_primals = [exact.operands[i] for i in subset]
-    values = [*wide_primals, *[x for x in exact.call(*exact.operands) if differentiable([x])]]
-    wide_tangents = [wide(t) for t in tangents]
-    found, _ = differences(_numeric(exact, subset), wide_primals, wide_tangents, step(values))
+    found, _, _ = _by_differences(case, subset)
     keep = differentiable(outs)
     zeros = [np.zeros(typeof(out).shape, float0) for out in outs]
     return outs, [found[i] if i in keep else zeros[i] for i in range(len(outs))]
@@ -258,16 +256,9 @@ def _second(case: Case, setting: Setting) -> None:
         require_same(what, a, b, types=False, scale=100.0)
 
 
-def _has_no_jvp(primitive: Primitive, setting: Setting) -> str | None:
-    rule = jvp_rules.rule_of(primitive)
-    if rule is not None and rule.reason is not None:
-        return f"it has no jvp rule: {rule.reason}"
-    return None if jvp_rules.find(primitive) is not None else "it has no jvp rule"
-
-
 CHECKS = (
-    Check("jvp", "jvp", _jvp, rank=2, why_not=_has_no_jvp),
-    Check("linearize", "jvp", _linearize, why_not=_has_no_jvp),
-    Check("reverse", "jvp", _reverse, why_not=_has_no_jvp),
-    Check("second order", "jvp", _second, why_not=_has_no_jvp),
+    Check("jvp", "jvp", _jvp, rank=2, why_not=unless_absent(jvp_rules)),
+    Check("linearize", "jvp", _linearize, why_not=unless_absent(jvp_rules)),
+    Check("reverse", "jvp", _reverse, why_not=unless_absent(jvp_rules)),
+    Check("second order", "jvp", _second, why_not=unless_absent(jvp_rules)),
 )

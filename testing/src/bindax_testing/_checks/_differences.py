@@ -16,11 +16,7 @@ Values = list[np.ndarray[Any, Any]]
 
 
 def widened(case: Case) -> Case:
-    """The case in double precision.
-
-    Raises:
-        NotApplicable: when its results are not of double precision even then.
-    """
+    """The case in double precision; not applicable when its results are not of it even then."""
     rows = []
     for row in case.draws:
         full = list(row)
@@ -41,11 +37,7 @@ def widened(case: Case) -> Case:
 
 
 def precise(case: Case) -> Case:
-    """The case in double precision where it can, else in its own if that is enough.
-
-    Raises:
-        NotApplicable: when its precision is too low for differences.
-    """
+    """The case in double precision where it can, else in its own if that is enough."""
     try:
         return widened(case)
     except NotApplicable as reason:
@@ -69,11 +61,7 @@ def differences(
     tangents: Sequence[Any],
     h: float,
 ) -> tuple[Values, Values]:
-    """The derivative of a function along tangents.
-
-    Returns:
-        For each result the derivative, and where the extrapolation can be trusted.
-    """
+    """The derivatives of results along tangents, and where the extrapolation can be trusted."""
 
     def along(s: float) -> Values:
         moved = [
