@@ -29,12 +29,7 @@ def without_sample(types: Iterable[type], samples: Iterable[ContainerSample]) ->
 def container_results(
     types: Iterable[type], samples: Iterable[ContainerSample]
 ) -> list[RuleResult]:
-    """One result for each check of each container type.
-
-    Args:
-        types: those to report on; nodes of others in the samples are whose they are.
-        samples: instances.
-    """
+    """One result for each check of each container type; the samples may hold others, too."""
     names = {qualified(kind) for kind in types}
     found: dict[tuple[str, str], list[tuple[str, PyTreeCheck]]] = {}
     for sample in samples:

@@ -33,27 +33,19 @@ _TIMEOUTS = 3
 
 @attrs.define(eq=False)
 class Plan:
-    """The cases of a subject, and what went wrong while making them.
+    """The cases of a subject in the order in which they are tried, and what cannot be used.
 
-    Attributes:
-        subject: what is checked.
-        seed: what samples are drawn from and chosen by.
-        time_limit: the seconds that a single check of a case may take.
-        setting: where the checks run.
-        cases: for each primitive its cases, in the order in which they are tried.
-        problems: results for samples that cannot be used.
-        rules: the rules of the primitives by the code of their functions.
-        stuck: for primitives that did not come back in time, the rule kind and the reason to leave
-            them alone.
+    Primitives that did not come back in time are stuck, with the rule kind and the reason to leave
+    them alone.
     """
 
     subject: Subject
     seed: int
-    time_limit: float
+    time_limit: float  # of a single check of a case, in seconds
     setting: Setting
     cases: dict[Primitive, list[Case]] = attrs.field(factory=dict)
     problems: list[RuleResult] = attrs.field(factory=list)
-    rules: dict[CodeType, list[Culprit]] = attrs.field(factory=dict)
+    rules: dict[CodeType, list[Culprit]] = attrs.field(factory=dict)  # by their functions
     stuck: dict[Primitive, tuple[str, str]] = attrs.field(factory=dict)
 
     def note_stuck(self, culprit: Culprit) -> None:
@@ -68,6 +60,10 @@ class Plan:
         known = (*CHECKS.values(), *own)
         checks = [c for c in known if kinds is None or c.kind in kinds]
         return sorted(checks, key=lambda check: check.rank)
+
+    def telling(self, primitive: Primitive) -> list[Check]:
+        """The checks that say something about a primitive."""
+        return [c for c in self.checks_of(primitive) if c.why_not(primitive, self.setting) is None]
 
 
 def _has_rule(primitive: Primitive, kind: str) -> bool:

@@ -32,31 +32,18 @@ _BUILT_IN = frozenset(kind.name for kind in vars(rules).values() if isinstance(k
 
 @attrs.frozen(eq=False)
 class Subject:
-    """The primitives and containers to check, and their samples.
-
-    Attributes:
-        name: the plugin.
-        kinds: for each primitive the rule kinds to check, or None for all.
-        samples: what to check them on.
-        expected: which checks are known to fail.
-        equivalent: which mistakes change nothing that matters.
-        problems: what is wrong with the samples, in sentences.
-        nothing: why there is nothing to check, or empty.
-        types: the container types to check.
-        containers: what to check them on.
-        checks: those of rule kinds that third parties bring.
-    """
+    """The primitives and containers of a plugin to check, and their samples."""
 
     name: str
-    kinds: Mapping[Primitive, frozenset[str] | None]
+    kinds: Mapping[Primitive, frozenset[str] | None]  # those of rules to check, None for all
     samples: tuple[Sample, ...]
     expected: tuple[ExpectedFailure, ...] = ()
     equivalent: tuple[EquivalentMutant, ...] = ()
-    problems: tuple[str, ...] = ()
-    nothing: str = ""
+    problems: tuple[str, ...] = ()  # with the samples, in sentences
+    nothing: str = ""  # why there is nothing to check
     types: tuple[type, ...] = ()
     containers: tuple[ContainerSample, ...] = ()
-    checks: tuple[RuleCheck, ...] = ()
+    checks: tuple[RuleCheck, ...] = ()  # of rule kinds that third parties bring
 
     @property
     def primitives(self) -> list[Primitive]:
@@ -65,16 +52,7 @@ class Subject:
 
 
 def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
-    """Return the subject of an installed plugin, which is loaded.
-
-    Args:
-        name: the plugin or its distribution.
-        more: samples and expected failures besides those that its ``bindax_samples`` hook gives.
-
-    Raises:
-        PluginError: when no such plugin is installed, or it may not load.
-        PluginLoadError: when it fails to load.
-    """
+    """Return the subject of an installed plugin, which is loaded, with more samples."""
     plugins = plugin_contents(name)
     kinds: dict[Primitive, frozenset[str] | None] = {}
     for plugin in plugins:
@@ -215,11 +193,7 @@ def samples_of(plugin: PluginContents) -> tuple[list[Any], str]:
 
 
 def sample_named(name: str, label: str) -> Sample:
-    """A sample of a plugin by its label.
-
-    Raises:
-        PluginError: when the plugin has no such sample.
-    """
+    """A sample of a plugin by its label."""
     for sample in subject_of(name).samples:
         if sample.label == label:
             return sample

@@ -16,7 +16,6 @@ from bindax_testing._cases import Case
 from bindax_testing._checks import Check
 from bindax_testing._compare import NotApplicable
 from bindax_testing._limits import run_limited
-from bindax_testing._mutation._damage import Damage
 from bindax_testing._mutation._damages import damages_for
 from bindax_testing._mutation._report import (
     EQUIVALENT,
@@ -25,6 +24,7 @@ from bindax_testing._mutation._report import (
     Mutant,
     MutationReport,
 )
+from bindax_testing._mutation._values import Damage
 from bindax_testing._plan import Plan, checking, make_plan
 from bindax_testing._subjects import Subject, subject, subject_of
 
@@ -235,16 +235,11 @@ def _steps(plan: Plan, candidate: Candidate) -> tuple[list[Step], list[Step]]:
     First all checks on two cases, then those of the damaged rule's kind on every case, then the
     others on a few more: by then a mistake has been met if it ever is.
     """
-    checks = [
-        check
-        for check in plan.checks_of(candidate.primitive)
-        if check.why_not(candidate.primitive, plan.setting) is None
-    ]
-    checks.sort(key=lambda check: (check.kind != candidate.kind.name, check.rank))
+    checks = plan.telling(candidate.primitive)
     own = [check for check in checks if check.kind == candidate.kind.name]
-    others = checks[len(own) :]
+    others = [check for check in checks if check.kind != candidate.kind.name]
     cases = plan.cases[candidate.primitive]
-    first = [(check, case) for case in cases[:2] for check in checks]
+    first = [(check, case) for case in cases[:2] for check in (*own, *others)]
     first += [(check, case) for check in own for case in cases[2:]]
     first += [(check, case) for check in others for case in cases[2:MANY]]
     return first, [(check, case) for check in others for case in cases[MANY:]]

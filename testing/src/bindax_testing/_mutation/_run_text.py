@@ -107,12 +107,7 @@ def _place(code: CodeType) -> tuple[str, int, str]:
 
 
 def _steps(plan: Plan, primitive: Primitive, cases: int) -> list[Step]:
-    checks = [
-        check
-        for check in plan.checks_of(primitive)
-        if check.why_not(primitive, plan.setting) is None
-    ]
-    chosen = plan.cases[primitive][:cases]
+    checks, chosen = plan.telling(primitive), plan.cases[primitive][:cases]
     return [(c, case) for case in chosen for c in checks if case.skip.get(c.name) is None]
 
 

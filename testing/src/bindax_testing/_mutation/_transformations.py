@@ -15,8 +15,9 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.extend import transpose as transpose_rules
-from bindax_testing._mutation._damage import Damage, Rule
 from bindax_testing._mutation._values import (
+    Damage,
+    Rule,
     backwards,
     changed,
     converted,

@@ -1,13 +1,28 @@
-"""Mistakes in a value, a list of values, a type or the parameters of a primitive."""
+"""Mistakes in a rule, and in values, types and the parameters of a primitive."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Zero, float0, is_value, operations_for, typeof
+
+Rule = Callable[..., Any]
+
+
+@attrs.frozen
+class Damage:
+    """One kind of mistake.
+
+    ``apply`` takes the true rule, its positional arguments and its parameters; it gives the wrong
+    result, or None where the mistake would change nothing.
+    """
+
+    name: str
+    apply: Callable[[Rule, Sequence[Any], dict[str, Any]], Any]
 
 
 def is_number(x: Any) -> bool:

@@ -50,21 +50,13 @@ def described(error: BaseException) -> str:
 
 @attrs.frozen(eq=False)
 class Node:
-    """A node of a registered type.
-
-    Attributes:
-        value: the instance.
-        path: the keys that lead to it.
-        children: its children, as ``flatten`` returned them.
-        metadata: its metadata.
-        error: what ``flatten`` raised; there are no children then.
-    """
+    """A node of a registered type, with what ``flatten`` returned or raised."""
 
     value: Any
     path: tuple[Any, ...]
     children: tuple[Any, ...] = ()
     metadata: Any = None
-    error: Exception | None = None
+    error: Exception | None = None  # there are no children then
 
     @property
     def where(self) -> str:
