@@ -157,6 +157,13 @@ def require_real(name: str, *operands: Any) -> None:
             )
 
 
+def floats(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Like ``inexact``, of real numbers alone."""
+    made = inexact(name, *operands)
+    require_real(name, *made)
+    return made
+
+
 def constant(value: Any, like: Any) -> Any:
     """A number as a weak scalar of the dtype of another operand."""
     return scalar_array(value, typeof(like).dtype)

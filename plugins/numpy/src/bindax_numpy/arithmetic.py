@@ -361,6 +361,13 @@ def conj(x: Any, /) -> Array:
     return conjugate(x)
 
 
+def absolute_squares(x: Any) -> Any:
+    """The squares of the sizes of elements."""
+    if dtypes.is_complex(typeof(x).dtype):
+        return lax.square(lax.real(x)) + lax.square(lax.imag(x))
+    return lax.square(x)
+
+
 def angle(z: Any, deg: bool = False) -> Array:
     """The angles of complex numbers with the positive real axis; ``deg`` for degrees.
 

@@ -66,11 +66,11 @@ def present(places: Any, count: Any) -> Any:
 
 def filled(values: Any, counts: Any, fill_value: Any) -> Any:
     """Slices with a filler, by default the first one, where they do not count."""
-    shape = typeof(values).shape
-    if not shape[0]:
+    aval = typeof(values)
+    if not aval.shape[0]:
         return values
-    filler = values[:1] if fill_value is None else convert(fill_value, typeof(values).dtype, False)
-    return where(reshape(counts, (shape[0], *(1,) * (len(shape) - 1))), values, filler)
+    own = values[:1] if fill_value is None else convert(fill_value, aval.dtype, aval.weak_type)
+    return where(reshape(counts, (aval.shape[0], *(1,) * (aval.ndim - 1))), values, own)
 
 
 def filled_places(index: Any, count: Any, fill_value: Any) -> Any:
@@ -201,7 +201,7 @@ def compress(
             f"beyond the {length} slices along axis {axis} of {typeof(a).str_short()}."
         )
     places, count = true_places("compress", mask[:length], size)
-    nothing = lax.full((typeof(places).size, *typeof(x).shape[1:]), 0, typeof(x).dtype)
+    nothing = lax.full_like(x, 0, shape=(typeof(places).size, *typeof(x).shape[1:]))
     taken = take(x, places, 0, mode="clip") if length else nothing
     return moveaxis(filled(taken, present(places, count), fill_value), 0, axis)
 

@@ -13,7 +13,7 @@ from bindax_lax_basic.array.reductions import averaged, mask_operand, reduced, r
 from bindax_lax_basic.dtypes import canonical_dtype, result_type
 from bindax_lax_basic.extend import axes_argument, broadcast_to, convert, promote_dtypes
 from bindax_numpy._operands import array_operand, checked, constant, strong_operand
-from bindax_numpy.arithmetic import clip, conj
+from bindax_numpy.arithmetic import absolute_squares, clip, conj
 from bindax_numpy.contraction import dot
 from bindax_numpy.indexing import diagonal
 from bindax_numpy.joining import concatenate
@@ -97,11 +97,7 @@ def var(
             f"making it larger."
         )
     # Elements that do not count must not reach the derivative either.
-    distance = selected("var", x - center, where, 0)
-    if dtypes.is_complex(typeof(distance).dtype):
-        squares = lax.square(lax.real(distance)) + lax.square(lax.imag(distance))
-    else:
-        squares = lax.square(distance)
+    squares = absolute_squares(selected("var", x - center, where, 0))
     if dtypes.is_complex(wanted):
         wanted = dtypes.real_dtype(wanted)
     total = reduced("var", lax.reduce_sum_p, squares, axis, keepdims)

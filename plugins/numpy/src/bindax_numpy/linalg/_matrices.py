@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ml_dtypes import finfo
+
 import bindax_lax_basic as lax
 from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic import dtypes
@@ -37,6 +39,12 @@ def broadcast_leading(x: Any, lead: tuple[int, ...], core: int) -> Any:
     """An array with given leading axes before its last ``core`` ones."""
     shape = typeof(x).shape
     return broadcast_to(x, (*lead, *shape[len(shape) - core :]))
+
+
+def rounding(x: Any) -> float:
+    """The rounding error of the dtype of matrices."""
+    info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
+    return float(info.eps)
 
 
 def adjoint(x: Any) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from ml_dtypes import finfo
 
 import bindax_control_flow as control_flow
 import bindax_lax_basic as lax
@@ -19,7 +19,7 @@ from bindax_numpy.arithmetic import absolute, conj, sign
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import diagonal
 from bindax_numpy.joining import concatenate
-from bindax_numpy.linalg._matrices import matrix_operand
+from bindax_numpy.linalg._matrices import matrix_operand, rounding
 from bindax_numpy.linalg.decompositions import svdvals
 from bindax_numpy.linalg.norms import norm
 from bindax_numpy.linalg.systems import inv
@@ -80,9 +80,8 @@ def _det_jvp(primals: Any, tangents: Any) -> Any:
 def _cofactors(x: Any) -> Any:
     """The derivatives of determinants by the elements of the matrices."""
     pivots = absolute(diagonal(lax_linalg.lu(lax.stop_gradient(x))[0], 0, -2, -1))
-    info: Any = finfo(pivots.dtype)  # type: ignore[no-untyped-call]
     largest = max(pivots, -1, keepdims=True, initial=0.0)
-    regular = all(pivots > largest * (float(info.eps) * pivots.shape[-1]))
+    regular = all(pivots > largest * (rounding(pivots) * pivots.shape[-1]))
     return control_flow.cond(regular, _regular_cofactors, _singular_cofactors, x)
 
 
@@ -156,7 +155,8 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     x = matrix_operand("matrix_rank", M, square=hermitian)
     s = svdvals(x)
     if tol is None:
-        relative = _rounding(x) if rtol is None else strong_operand("matrix_rank", rtol)
+        own = constant(builtins.max(typeof(x).shape[-2:]) * rounding(x), s)
+        relative = own if rtol is None else strong_operand("matrix_rank", rtol)
         limit = max(s, -1, keepdims=True, initial=0.0) * _last_axis(relative)
     else:
         limit = _last_axis(strong_operand("matrix_rank", tol))
@@ -165,17 +165,6 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
 
 def _last_axis(x: Any) -> Any:
     return expand_dims(x, -1) if typeof(x).shape else x
-
-
-def _rounding(x: Any) -> Any:
-    """The rounding error of a dtype, times the larger dimension of the matrices."""
-    info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
-    larger = np.max(np.array(typeof(x).shape[-2:]))
-    return constant(float(larger) * float(info.eps), lax.real(x) if _is_complex(x) else x)
-
-
-def _is_complex(x: Any) -> bool:
-    return dtypes.is_complex(typeof(x).dtype)
 
 
 def cond(x: Any, p: Any = None) -> Array:
@@ -189,12 +178,9 @@ def cond(x: Any, p: Any = None) -> Array:
     Array(2., dtype=float32)
     """
     m = matrix_operand("cond", x, square=p not in (None, 2, -2))
-    if p in (None, 2):
+    if p in (None, 2, -2):
         s = svdvals(m)
-        ratio = s[..., 0] / s[..., -1]
-    elif p == -2:
-        s = svdvals(m)
-        ratio = s[..., -1] / s[..., 0]
+        ratio = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
     else:
         ratio = norm(m, p, (-2, -1)) * norm(inv(m), p, (-2, -1))
     # Of a singular matrix 0 / 0 may remain, which is no reason for nan; nan among the elements is.

@@ -10,6 +10,7 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_ints
 from bindax_numpy._operands import strong_operand
+from bindax_numpy.arithmetic import absolute_squares
 from bindax_numpy.linalg.decompositions import svdvals
 from bindax_numpy.reductions import max, min, sum
 from bindax_numpy.reshaping import expand_dims, moveaxis, reshape, squeeze, transpose
@@ -50,17 +51,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         if len(axes) not in (1, 2) or len(set(axes)) < len(axes):
             raise ValueError(f"norm: axis must name one axis or two, but it is {axis}.")
     if ord is None or (ord == "fro" and len(axes) == 2) or (ord == 2 and len(axes) == 1):
-        squares = _absolute_squares(operand)
-        return lax.sqrt(sum(squares, axes, keepdims=keepdims))
+        return lax.sqrt(sum(absolute_squares(operand), axes, keepdims=keepdims))
     if len(axes) == 1:
         return _vector_norm(operand, ord, axes[0], keepdims)
     return _matrix_norm(operand, ord, (axes[0], axes[1]), keepdims)
-
-
-def _absolute_squares(x: Any) -> Any:
-    if dtypes.is_complex(typeof(x).dtype):
-        return lax.square(lax.real(x)) + lax.square(lax.imag(x))
-    return lax.square(x)
 
 
 def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
@@ -85,13 +79,11 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any
         s = svdvals(moveaxis(x, axes, (-2, -1)))
         if ord == "nuc":
             out = sum(s, -1)
-        elif ord == 2:
-            out = max(s, -1, initial=0)
         else:
-            out = min(s, -1)
+            out = max(s, -1, initial=0) if ord == 2 else min(s, -1)
         return expand_dims(out, sorted(axes)) if keepdims else out
     choices: dict[Any, Any] = {1: (row, column, max), -1: (row, column, min)}
-    choices.update({math.inf: (column, row, max), -math.inf: (column, row, min)})
+    choices |= {math.inf: (column, row, max), -math.inf: (column, row, min)}
     if ord not in choices:
         raise ValueError(
             f"norm: {ord!r} is no norm of matrices; use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf."
