@@ -48,11 +48,18 @@ def contract(
     return lax.dot_general(a, b, (axes, batch), precision, preferred_element_type)
 
 
-def _product(a: Any, b: Any, preferred_element_type: Any) -> Any:
-    out = multiply(a, b)
-    if preferred_element_type is None:
-        return out
-    return convert(out, canonical_dtype(preferred_element_type), False)
+def _summed(name: str, a: Any, b: Any, precision: Any, preferred_element_type: Any) -> Any:
+    """The sums of products of ``dot`` or ``inner``; of a scalar, the product."""
+    a, b = operands(name, a, b)
+    left, right = typeof(a).ndim, typeof(b).ndim
+    if not left or not right:
+        out = multiply(a, b)
+        if preferred_element_type is None:
+            return out
+        return convert(out, canonical_dtype(preferred_element_type), False)
+    axis = right - 1 if name == "inner" else max(0, right - 2)
+    _require_equal(name, a, b, left - 1, axis)
+    return contract(a, b, ((left - 1,), (axis,)), ((), ()), precision, preferred_element_type)
 
 
 def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
@@ -67,13 +74,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     >>> jnp.dot(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
     Array(11., dtype=float32)
     """
-    a, b = operands("dot", a, b)
-    left, right = typeof(a).ndim, typeof(b).ndim
-    if not left or not right:
-        return _product(a, b, preferred_element_type)
-    _require_equal("dot", a, b, left - 1, max(0, right - 2))
-    axes = (left - 1,), (max(0, right - 2),)
-    return contract(a, b, axes, ((), ()), precision, preferred_element_type)
+    return _summed("dot", a, b, precision, preferred_element_type)
 
 
 def _require_equal(name: str, a: Any, b: Any, i: int, j: int) -> None:
@@ -138,12 +139,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     >>> jnp.inner(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    a, b = operands("inner", a, b)
-    left, right = typeof(a).ndim, typeof(b).ndim
-    if not left or not right:
-        return _product(a, b, preferred_element_type)
-    _require_equal("inner", a, b, left - 1, right - 1)
-    return contract(a, b, ((left - 1,), (right - 1,)), ((), ()), precision, preferred_element_type)
+    return _summed("inner", a, b, precision, preferred_element_type)
 
 
 def outer(a: Any, b: Any, out: None = None) -> Array:

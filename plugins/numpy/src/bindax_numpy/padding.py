@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,7 @@ from bindax_numpy.reductions import max, min
 from bindax_numpy.reshaping import flip
 from bindax_numpy.statistics import mean
 
-_STATISTICS: dict[str, Callable[..., Any]] = {
-    "maximum": max,
-    "minimum": min,
-    "mean": mean,
-    "median": median,
-}
+_STATISTICS: dict[str, Any] = {"maximum": max, "minimum": min, "mean": mean, "median": median}
 _OPTIONS: dict[str, set[str]] = {
     "constant": {"constant_values"},
     "edge": set(),
@@ -66,8 +61,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     >>> jnp.pad(jnp.array([1, 2, 3]), 2, mode="reflect")
     Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
     """
+    x = array_operand("pad", array)
     if callable(mode):
-        x = array_operand("pad", array)
         return _by_function(x, _widths(pad_width, typeof(x).ndim), mode, kwargs)
     if mode not in _OPTIONS:
         raise ValueError(f"pad: mode must be one of {sorted(_OPTIONS)}, but it is {mode!r}.")
@@ -77,7 +72,6 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
             f"pad with mode {mode!r} takes {sorted(_OPTIONS[mode]) or 'no further arguments'}, but "
             f"not {sorted(unknown)}."
         )
-    x = array_operand("pad", array)
     widths = _widths(pad_width, typeof(x).ndim)
     if mode in ("constant", "empty"):
         return _with_constants(x, widths, kwargs.get("constant_values", 0))
@@ -158,10 +152,6 @@ def _with_constants(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
     return x
 
 
-def _around(x: Any, axis: int, before: Any, after: Any) -> Any:
-    return concatenate([part for part in (before, x, after) if part is not None], axis)
-
-
 def _edges(x: Any, axis: int) -> tuple[Any, Any]:
     size = typeof(x).shape[axis]
     if not size:
@@ -180,7 +170,7 @@ def _with_ramps(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
             edge = lax.squeeze(edge, (axis,))
             ramp = linspace(end, edge, width, endpoint=False, dtype=dtype, axis=axis)
             ramps.append(flip(ramp, axis) if side else ramp)
-        x = _around(x, axis, *ramps)
+        x = concatenate([ramps[0], x, ramps[1]], axis)
     return x
 
 
@@ -205,7 +195,7 @@ def _with_statistics(x: Any, widths: list[tuple[int, int]], mode: str, length: A
             parts.append(
                 lax.broadcast_in_dim(convert(found, aval.dtype, False), shape, range(aval.ndim))
             )
-        x = _around(x, axis, *parts)
+        x = concatenate([parts[0], x, parts[1]], axis)
     return x
 
 

@@ -16,6 +16,7 @@ from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, constant, placed, require_values
 from bindax_numpy.arithmetic import power
 from bindax_numpy.creation import array
+from bindax_numpy.reshaping import moveaxis, ravel
 
 # -------------------------------------------------------------------------------------- ranges
 
@@ -45,17 +46,16 @@ def arange(
 def _arange(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     given = [x for x in (start, stop, step) if x is not None]
     for x in given:
-        _require_known("arange", x)
+        _require_known(x)
     if any(dtypes.is_complex(typeof(x).dtype) for x in given):
         raise ValueError(f"arange takes real numbers, but got {given}.")
     wanted = result_type(*given) if dtype is None else canonical_dtype(dtype)
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
-    first, last, width = (_number("arange", x) for x in (start, stop, step))
+    numbers = first, last, width = [_number(x) for x in (start, stop, step)]
     if width == 0:
         raise ValueError("arange: step must not be 0.")
-    numbers = (first, last, width)
     symbolic = any(isinstance(x, Dimension) for x in numbers)
     if symbolic or (all(isinstance(x, int) for x in numbers) and dtypes.is_integer(wanted)):
         made: Any = lax.iota(wanted, _count(first, last, width))
@@ -73,22 +73,22 @@ def _count(first: Any, last: Any, width: Any) -> Any:
     return length if abs(width) == 1 else -(-length // abs(width))
 
 
-def _require_known(name: str, x: Any) -> None:
-    require_values(name, x)
+def _require_known(x: Any) -> None:
+    require_values("arange", x)
     if isinstance(x, Tracer):
         raise TypeError(
-            f"{name}: the arguments decide the shape of the result and must be known while "
+            f"arange: the arguments decide the shape of the result and must be known while "
             f"tracing, but one is a traced {typeof(x).str_short()}; mark it static, or make a "
             f"range of fixed length and compare it with the bound."
         )
 
 
-def _number(name: str, x: Any) -> Any:
+def _number(x: Any) -> Any:
     """A scalar as a Python number; a symbolic size as it is."""
     if isinstance(x, Dimension):
         return x
     if typeof(x).shape:
-        raise TypeError(f"{name} takes scalars, but got {typeof(x).str_short()}.")
+        raise TypeError(f"arange takes scalars, but got {typeof(x).str_short()}.")
     kind = dtypes.kind_of(typeof(x).dtype)
     if kind in dtypes.COMPLEX:
         return complex(x)
@@ -142,8 +142,7 @@ def linspace(
         out = lax.concatenate([head, lax.expand_dims(last, (0,))], 0)
     place = axis_argument("linspace", axis, len(shape) + 1)
     if place:
-        order = [*range(1, place + 1), 0, *range(place + 1, len(shape) + 1)]
-        out = lax.transpose(out, order)
+        out = moveaxis(out, 0, place)
     if dtypes.is_integer(wanted):
         out = lax.floor(out)
     out = placed("linspace", convert(out, wanted, False), device)
@@ -167,9 +166,7 @@ def meshgrid(
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', but it is {indexing!r}.")
-    vectors = [
-        lax.reshape(v, (typeof(v).size,)) for v in (array_operand("meshgrid", x) for x in xi)
-    ]
+    vectors = [ravel(array_operand("meshgrid", x)) for x in xi]
     places = list(range(len(vectors)))
     if indexing == "xy" and len(places) > 1:
         places[0], places[1] = 1, 0
@@ -262,18 +259,11 @@ def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: Any) -> Any:
     row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (0, 1))
     if isinstance(k, int | np.integer):
         # Diagonals outside of the matrix are all the same, however far away they are.
-        offset: Any = np.int32(min(max(static_int(name, "k", k), -shape[0]), shape[1]))
-    else:
-        offset = _offset(name, k)
-    return compare(column - row, offset)
-
-
-def _offset(name: str, k: Any) -> Any:
-    """A diagonal, traced or not, as the offset of its columns."""
-    x = array_operand(name, k)
-    if typeof(x).shape or not dtypes.is_integer(typeof(x).dtype):
-        raise TypeError(f"{name} takes an integer for k, but got {typeof(x).str_short()}.")
-    return convert(x, np.dtype(np.int32), False)
+        return compare(column - row, np.int32(min(max(int(k), -shape[0]), shape[1])))
+    offset = array_operand(name, k)
+    if typeof(offset).shape or not dtypes.is_integer(typeof(offset).dtype):
+        raise TypeError(f"{name} takes an integer for k, but got {typeof(offset).str_short()}.")
+    return compare(column - row, convert(offset, np.dtype(np.int32), False))
 
 
 def _triangle(name: str, m: Any, compare: Any, k: Any) -> Any:

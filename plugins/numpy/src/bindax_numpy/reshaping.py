@@ -10,7 +10,6 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
-from bindax_lax_basic import broadcast_shapes as lax_broadcast_shapes
 from bindax_lax_basic.extend import (
     axes_argument,
     axis_argument,
@@ -57,8 +56,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
         return lax.reshape(x, sizes)
     if order != "F":
         raise ValueError(f"reshape: order must be 'C' or 'F', but it is {order!r}.")
-    backward = lax.reshape(transpose(x), sizes[::-1])
-    return transpose(backward)
+    return transpose(lax.reshape(transpose(x), sizes[::-1]))
 
 
 def ravel(a: Any, order: str = "C") -> Array:
@@ -149,11 +147,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
         given = static_ints("moveaxis", name, axes)
         pairs.append([axis_argument("moveaxis", axis, ndim, name) for axis in given])
     origins, places = pairs
-    if (
-        len(origins) != len(places)
-        or len(set(origins)) < len(origins)
-        or len(set(places)) < len(places)
-    ):
+    if not len(origins) == len(places) == len(set(origins)) == len(set(places)):
         raise ValueError(
             f"moveaxis: source and destination must name as many axes, each once, but they are "
             f"{source} and {destination}."
@@ -233,7 +227,7 @@ def broadcast_arrays(*args: Any) -> list[Array]:
     [(3, 2), (3, 2)]
     """
     arrays = [array_operand("broadcast_arrays", x) for x in args]
-    shape = lax_broadcast_shapes(*(typeof(x).shape for x in arrays))
+    shape = lax.broadcast_shapes(*(typeof(x).shape for x in arrays))
     return [lax_broadcast_to(x, shape) for x in arrays]
 
 
@@ -243,14 +237,15 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     >>> jnp.broadcast_shapes((3, 1), 2)
     (3, 2)
     """
-    return lax_broadcast_shapes(*(shape_argument("broadcast_shapes", s) for s in shapes))
+    return lax.broadcast_shapes(*(shape_argument("broadcast_shapes", s) for s in shapes))
 
 
-def _at_least(name: str, arrays: Sequence[Any], expand: Any) -> Any:
-    made = []
-    for a in arrays:
-        x = array_operand(name, a)
-        made.append(expand(x, typeof(x).ndim))
+def _at_least(name: str, arrays: Sequence[Any], new_axes: Sequence[tuple[int, ...]]) -> Any:
+    """Arrays with new axes, as many as those with none, one and so on get."""
+    made = [array_operand(name, a) for a in arrays]
+    for i, x in enumerate(made):
+        if typeof(x).ndim < len(new_axes):
+            made[i] = lax.expand_dims(x, new_axes[typeof(x).ndim])
     return made[0] if len(made) == 1 else made
 
 
@@ -260,7 +255,7 @@ def atleast_1d(*arys: Any) -> Any:
     >>> jnp.atleast_1d(1.0)
     Array([1.], dtype=float32, weak_type=True)
     """
-    return _at_least("atleast_1d", arys, lambda x, n: x if n else lax.expand_dims(x, (0,)))
+    return _at_least("atleast_1d", arys, ((0,),))
 
 
 def atleast_2d(*arys: Any) -> Any:
@@ -269,11 +264,7 @@ def atleast_2d(*arys: Any) -> Any:
     >>> jnp.atleast_2d(jnp.arange(2))
     Array([[0, 1]], dtype=int32)
     """
-
-    def expand(x: Any, n: int) -> Any:
-        return x if n >= 2 else lax.expand_dims(x, range(2 - n))
-
-    return _at_least("atleast_2d", arys, expand)
+    return _at_least("atleast_2d", arys, ((0, 1), (0,)))
 
 
 def atleast_3d(*arys: Any) -> Any:
@@ -282,11 +273,7 @@ def atleast_3d(*arys: Any) -> Any:
     >>> jnp.atleast_3d(jnp.arange(2)).shape
     (1, 2, 1)
     """
-
-    def expand(x: Any, n: int) -> Any:
-        return x if n >= 3 else lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[n])
-
-    return _at_least("atleast_3d", arys, expand)
+    return _at_least("atleast_3d", arys, ((0, 1, 2), (0, 2), (2,)))
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
