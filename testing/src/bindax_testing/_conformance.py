@@ -22,7 +22,7 @@ from bindax_testing._runner import (
     run_groups,
     run_one,
 )
-from bindax_testing._subjects import sample_named, subject, subject_of
+from bindax_testing._subjects import sample_named, subject_of, subject_with
 
 
 def check_plugin(
@@ -73,9 +73,7 @@ def check_rules(
         seed: as for ``check_plugin``.
         time_limit: as for ``check_plugin``.
     """
-    listed = [primitives] if isinstance(primitives, Primitive) else list(primitives)
-    kinds = dict.fromkeys(listed)
-    found = subject(", ".join(p.name for p in listed), kinds, samples)
+    found = subject_with(primitives, samples)
     return check_subject(found, budget=budget, seed=seed, time_limit=time_limit)
 
 

@@ -15,7 +15,6 @@ from bindax_testing._outcomes import (
     PASSED,
     SKIPPED,
     RuleResult,
-    table,
 )
 
 if TYPE_CHECKING:
@@ -79,7 +78,9 @@ pre { background: #f6f6f6; padding: .8rem; overflow-x: auto; white-space: pre-wr
 
 def page(report: RuleReport) -> str:
     """The report as an HTML page: a matrix of primitives and checks, then the failures."""
-    matrix = table(report.results)
+    matrix: dict[str, dict[str, RuleResult]] = {}
+    for r in report.results:
+        matrix.setdefault(r.primitive, {})[r.check] = r
     anchors = {id(r): f"failure-{number}" for number, r in enumerate(report.failures, 1)}
     checks = list(dict.fromkeys(r.check for r in report.results if ":" not in r.check))
     head = "".join(f"<th><span>{html.escape(check)}</span></th>" for check in checks)

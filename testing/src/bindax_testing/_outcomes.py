@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import attrs
 
 PASSED = "passed"
@@ -66,11 +64,3 @@ class RuleResult:
             lines.append("  to repeat it:")
             lines += [f"    {line}".rstrip() for line in self.test.splitlines()]
         return "\n".join(lines)
-
-
-def table(results: Iterable[RuleResult]) -> dict[str, dict[str, RuleResult]]:
-    """Results by primitive and check."""
-    found: dict[str, dict[str, RuleResult]] = {}
-    for result in results:
-        found.setdefault(result.primitive, {})[result.check] = result
-    return found

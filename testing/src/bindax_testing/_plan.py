@@ -56,7 +56,11 @@ class Plan:
     def checks_of(self, primitive: Primitive) -> list[Check]:
         """The checks that concern a primitive, in the order of reports."""
         kinds = self.subject.kinds[primitive]
-        own = [made_check(one) for one in self.subject.checks if _has_rule(primitive, one.kind)]
+        own = [
+            made_check(one)
+            for one in self.subject.checks
+            if one.kind in rule_kinds and primitive in rule_kinds[one.kind].functions
+        ]
         known = (*CHECKS.values(), *own)
         checks = [c for c in known if kinds is None or c.kind in kinds]
         return sorted(checks, key=lambda check: check.rank)
@@ -64,10 +68,6 @@ class Plan:
     def telling(self, primitive: Primitive) -> list[Check]:
         """The checks that say something about a primitive."""
         return [c for c in self.checks_of(primitive) if c.why_not(primitive, self.setting) is None]
-
-
-def _has_rule(primitive: Primitive, kind: str) -> bool:
-    return kind in rule_kinds and primitive in rule_kinds[kind].functions
 
 
 def made_check(one: RuleCheck) -> Check:
@@ -116,7 +116,8 @@ def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> P
             continue
         try:
             with checking():
-                collected = run_limited(partial(_collect, sample, subject, seed), time_limit)
+                found = partial(list[Case], cases_of(sample, subject.kinds, seed))
+                collected = run_limited(found, time_limit)
             for case in collected:
                 key = _key(case, sample)
                 if case.primitive in plan.cases and key not in seen:
@@ -133,10 +134,6 @@ def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> P
         shuffled.sort(key=lambda case: -min(case.size, 2))
         plan.cases[primitive] = shuffled
     return plan
-
-
-def _collect(sample: Sample, subject: Subject, seed: int) -> list[Case]:
-    return list(cases_of(sample, subject.kinds, seed))
 
 
 def _key(case: Case, sample: Sample) -> object:

@@ -179,6 +179,12 @@ def subject(
     )
 
 
+def subject_with(primitives: Primitive | Iterable[Primitive], samples: Iterable[Any]) -> Subject:
+    """The subject of primitives that no plugin offers."""
+    listed = [primitives] if isinstance(primitives, Primitive) else list(primitives)
+    return subject(", ".join(p.name for p in listed), dict.fromkeys(listed), samples)
+
+
 def samples_of(plugin: PluginContents) -> tuple[list[Any], str]:
     """Return the samples that a plugin's hook gives, and the mistakes in them."""
     given: list[Any] = []

@@ -20,13 +20,13 @@ from bindax_testing._mutation._values import (
     Damage,
     Rule,
     backwards,
-    changed,
     converted,
     doubled,
     first_pair,
     flipped,
     negated,
     other_dtype,
+    results_changed,
     shifted,
     swapped,
     with_wrong_branch,
@@ -111,19 +111,8 @@ def _operands_of(kind: str, args: Sequence[Any]) -> Sequence[Any]:
 def _impl() -> Iterator[Damage]:
     changes = {"sign": negated, "factor": doubled, "lost dtype": converted}
     for name, change in (changes | {"reversed result": backwards}).items():
-        yield Damage(name, partial(_impl_changed, change))
+        yield Damage(name, partial(results_changed, change))
     yield Damage("swapped operands", _swapped_operands)
-
-
-def _impl_changed(
-    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
-    out = rule(*args, **params)
-    outs = list(out) if isinstance(out, list | tuple) else [out]
-    wrong, touched = changed(outs, change)
-    if not touched:
-        return None
-    return wrong if isinstance(out, list | tuple) else wrong[0]
 
 
 def _swapped_operands(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:

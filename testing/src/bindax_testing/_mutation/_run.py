@@ -26,7 +26,7 @@ from bindax_testing._mutation._report import (
 )
 from bindax_testing._mutation._values import Damage
 from bindax_testing._plan import Plan, checking, make_plan
-from bindax_testing._subjects import Subject, subject, subject_of
+from bindax_testing._subjects import Subject, subject_of, subject_with
 
 SECONDS = 6.0
 MANY = 12
@@ -96,9 +96,7 @@ def mutate_rules(
         seconds: as for ``mutate_plugin``.
         progress: as for ``mutate_plugin``.
     """
-    listed = [primitives] if isinstance(primitives, Primitive) else list(primitives)
-    found = subject(", ".join(p.name for p in listed), dict.fromkeys(listed), samples)
-    return _mutate(found, count, seed, seconds, progress)
+    return _mutate(subject_with(primitives, samples), count, seed, seconds, progress)
 
 
 def _mutate(

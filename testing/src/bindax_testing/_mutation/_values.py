@@ -83,6 +83,17 @@ def changed(xs: Sequence[Any], change: Callable[[Any], Any]) -> tuple[list[Any],
     return out, any(x is not y for x, y in zip(xs, out, strict=True))
 
 
+def results_changed(
+    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """The result of a rule, or its list of them, with a change."""
+    out = rule(*args, **params)
+    wrong, touched = changed(list(out) if isinstance(out, list | tuple) else [out], change)
+    if not touched:
+        return None
+    return wrong if isinstance(out, list | tuple) else wrong[0]
+
+
 def swapped(xs: Sequence[Any], first: int, second: int) -> list[Any]:
     """Values with two of them in each other's place."""
     out = list(xs)

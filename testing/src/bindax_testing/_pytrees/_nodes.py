@@ -118,7 +118,8 @@ def nodes_of(example: Any) -> Iterator[Node]:
         except Exception as error:
             yield Node(value, path, error=error)
             continue
-        if not _is_builtin(type(value)):
+        kind = type(value)
+        if kind not in _BUILTIN and not (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             yield Node(value, path, children, metadata)
         stack.extend(reversed(_below(value, path, children)))
 
@@ -131,7 +132,3 @@ def _below(
         return [((*path, key), child) for key, child in pairs]
     except Exception:  # a check of its own reports what is wrong with the keys
         return [(path, child) for child in children]
-
-
-def _is_builtin(kind: type) -> bool:
-    return kind in _BUILTIN or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
