@@ -261,7 +261,7 @@ def _uncovered(plan: Plan, groups: list[Group]) -> Iterator[RuleResult]:
     reasons: dict[tuple[Primitive, str], list[str]] = {}
     for group in groups:
         key = (group.primitive, group.check.kind)
-        if group.result.status not in (SKIPPED,):
+        if group.result.status != SKIPPED:
             ran.add(key)
         elif group.reasons:
             reasons.setdefault(key, []).append(group.result.reason)

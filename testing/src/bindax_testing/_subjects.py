@@ -54,9 +54,9 @@ class Subject:
 def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
     """Return the subject of an installed plugin, which is loaded, with more samples."""
     plugins = plugin_contents(name)
-    kinds: dict[Primitive, frozenset[str] | None] = {}
-    for plugin in plugins:
-        kinds.update(dict.fromkeys(plugin.primitives))
+    kinds: dict[Primitive, frozenset[str] | None] = {
+        primitive: None for plugin in plugins for primitive in plugin.primitives
+    }
     extended: dict[Primitive, set[str]] = {}
     for plugin in plugins:
         for kind, primitive in plugin.rules:
@@ -138,28 +138,19 @@ def subject(
     problems: Iterable[str] = (),
 ) -> Subject:
     """A subject from primitives and samples, which are checked."""
-    samples: list[Sample] = []
-    expected: list[ExpectedFailure] = []
-    equivalent: list[EquivalentMutant] = []
-    containers: list[ContainerSample] = []
-    checks: list[RuleCheck] = []
+    known = (Sample, ExpectedFailure, EquivalentMutant, ContainerSample, RuleCheck)
+    by_kind: dict[type, list[Any]] = {kind: [] for kind in known}
     found = list(problems)
     for one in given:
-        if isinstance(one, Sample):
-            samples.append(one)
-        elif isinstance(one, ExpectedFailure):
-            expected.append(one)
-        elif isinstance(one, EquivalentMutant):
-            equivalent.append(one)
-        elif isinstance(one, ContainerSample):
-            containers.append(one)
-        elif isinstance(one, RuleCheck):
-            checks.append(one)
+        kind = next((kind for kind in known if isinstance(one, kind)), None)
+        if kind is not None:
+            by_kind[kind].append(one)
         else:
             found.append(
                 f"{one!r:.80} is no Sample, ExpectedFailure, EquivalentMutant, ContainerSample or "
                 f"RuleCheck; make samples with bindax_testing.sample or container."
             )
+    samples, expected, equivalent, containers, checks = map(tuple, by_kind.values())
     labels = [sample.label for sample in samples]
     found += [
         f"two samples have the label {label!r}; give one of them another."
@@ -169,13 +160,13 @@ def subject(
     return Subject(
         name,
         dict(kinds),
-        tuple(samples),
-        tuple(expected),
-        tuple(equivalent),
+        samples,
+        expected,
+        equivalent,
         tuple(found),
         types=tuple({type(node.value): None for one in containers for node in nodes_of(one.value)}),
-        containers=tuple(containers),
-        checks=tuple(checks),
+        containers=containers,
+        checks=checks,
     )
 
 

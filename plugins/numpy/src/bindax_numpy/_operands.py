@@ -47,11 +47,7 @@ def checked(name: str, x: Any) -> Any:
 
 
 def known(name: str, argument: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
-    """A value that decides a shape, as a NumPy array.
-
-    Raises:
-        ConcretizationTypeError: when it is traced.
-    """
+    """A value that decides a shape, as a NumPy array; it must not be traced."""
     try:
         return np.asarray(x)
     except TracerArrayConversionError:
@@ -97,11 +93,7 @@ def settled(x: Any) -> Any:
 
 
 def from_scalar(value: Any, dtype: Any) -> Any:
-    """A Python scalar as a weak array of a dtype of its family.
-
-    Raises:
-        OverflowError: when an integer does not fit.
-    """
+    """A Python scalar as a weak array of a dtype of its family, into which it must fit."""
     try:
         return scalar_array(value, dtype)
     except OverflowError:

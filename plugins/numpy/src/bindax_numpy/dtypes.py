@@ -207,16 +207,7 @@ def _is_abstract(x: Any) -> bool:
 
 
 _ABSTRACT_TYPES: Final = frozenset(
-    {
-        np.generic,
-        np.number,
-        np.integer,
-        np.signedinteger,
-        np.unsignedinteger,
-        np.inexact,
-        np.floating,
-        np.complexfloating,
-    }
+    {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
 )
 
 

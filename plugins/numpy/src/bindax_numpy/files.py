@@ -92,8 +92,7 @@ def fromfile(
     ...     jnp.fromfile(file.name)
     Array([0., 1., 2.], dtype=float32)
     """
-    found = np.fromfile(file, named_dtype(dtype), count, sep, offset)
-    return Array.from_numpy(found)
+    return Array.from_numpy(np.fromfile(file, named_dtype(dtype), count, sep, offset))
 
 
 def fromiter(iter: Iterable[Any], dtype: Any = None, count: int = -1) -> Array:

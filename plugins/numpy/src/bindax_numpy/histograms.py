@@ -270,8 +270,9 @@ def interp(
         at, places, values = _repeated(at, places, values, abs(period))
     n = typeof(places).size
     above = clip(searchsorted(places, at, "right"), 1, sorted((n - 1, 1))[-1])
-    low, high = take(places, above - 1, mode="clip"), take(places, above, mode="clip")
-    start, end = take(values, above - 1, mode="clip"), take(values, above, mode="clip")
+    low, high, start, end = (
+        take(v, i, mode="clip") for v in (places, values) for i in (above - 1, above)
+    )
     width = high - low
     # Between equal places there is nothing to interpolate.
     flat = lax.eq(width, lax.full_like(width, 0))

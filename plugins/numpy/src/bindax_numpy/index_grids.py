@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
@@ -120,14 +118,10 @@ def ravel_multi_index(
             f"they are {mode!r} and {order!r}."
         )
     pairs = list(zip(given, sizes, strict=True))
-    if mode == "raise" and any(
-        np.any((host < 0) | (host >= n))
-        for host, n in (
-            (known("ravel_multi_index", "multi_index", i, "give mode='clip' or mode='wrap'"), n)
-            for i, n in pairs
-        )
-    ):
-        raise ValueError(f"ravel_multi_index: an index is out of bounds for dims {sizes}.")
+    for i, n in pairs if mode == "raise" else ():
+        host = known("ravel_multi_index", "multi_index", i, "give mode='clip' or mode='wrap'")
+        if ((host < 0) | (host >= n)).any():
+            raise ValueError(f"ravel_multi_index: an index is out of bounds for dims {sizes}.")
     if mode == "clip":
         pairs = [(clip(i, 0, n - 1), n) for i, n in pairs]
     elif mode == "wrap":

@@ -319,13 +319,10 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
             f"fill_diagonal takes matrices, and arrays with equal axes, but got "
             f"{typeof(x).str_short()}."
         )
-    if len(shape) == 2:
-        end = typeof(x).size if wrap else shape[1] ** 2
-        flat = np.arange(0, typeof(x).size, shape[1] + 1)
-        flat = flat[flat < end]
-    else:
-        step = builtins.sum(math.prod(shape[i + 1 :]) for i in range(len(shape)))
-        flat = np.arange(0, typeof(x).size, step)
+    size = typeof(x).size
+    end = size if wrap or len(shape) > 2 else builtins.min(size, shape[1] ** 2)
+    step = builtins.sum(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    flat = np.arange(0, end, step)
     values = ravel(array_operand("fill_diagonal", val))
     chosen = np.arange(len(flat)) % max(typeof(values).size, 1)
     changed = ravel(x).at[flat.astype(np.int32)].set(values[chosen.astype(np.int32)])

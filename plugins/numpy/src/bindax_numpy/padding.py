@@ -19,7 +19,7 @@ from bindax_numpy.joining import concatenate
 from bindax_numpy.order_statistics import median
 from bindax_numpy.ranges import linspace
 from bindax_numpy.reductions import max, min
-from bindax_numpy.reshaping import flip
+from bindax_numpy.reshaping import broadcast_to, flip
 from bindax_numpy.statistics import mean
 
 _STATISTICS: dict[str, Any] = {"maximum": max, "minimum": min, "mean": mean, "median": median}
@@ -119,18 +119,13 @@ def _value_per_side(name: str, x: Any, given: Any) -> tuple[Any, bool]:
     """Values of the dtype of the array, one for each side of each axis, or one for all."""
     aval = typeof(x)
     host = np.asarray(given) if isinstance(given, (list, tuple)) else given
-    values = array_operand("pad", host)
-    values = convert(values, aval.dtype, aval.weak_type)
+    values = convert(array_operand("pad", host), aval.dtype, aval.weak_type)
     shape = typeof(values).shape
     if not shape:
         return values, True
     ndim = aval.ndim
-    if shape in ((1,), (1, 1)):
-        return lax.broadcast(lax.reshape(values, ()), (ndim, 2)), False
-    if shape in ((2,), (1, 2)):
-        return lax.broadcast(lax.reshape(values, (2,)), (ndim,)), False
-    if shape in ((ndim, 2), (ndim, 1)):
-        return lax.broadcast_in_dim(values, (ndim, 2), (0, 1)), False
+    if shape in ((1,), (1, 1), (2,), (1, 2), (ndim, 2), (ndim, 1)):
+        return broadcast_to(values, (ndim, 2)), False
     raise ValueError(
         f"pad: {name} must be a scalar, a pair, or a pair for each of {ndim} axes, but their "
         f"shape is {shape}."

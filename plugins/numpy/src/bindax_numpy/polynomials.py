@@ -106,8 +106,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
     p, q = _coefficients("polymul", a1, a2)
     if trim_leading_zeros:
         p, q = _from_first_nonzero(p), _from_first_nonzero(q)
-    p, q = inexact("polymul", p), inexact("polymul", q)
-    return convolve(p[0], q[0])
+    return convolve(p, q)
 
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:

@@ -27,11 +27,7 @@ from bindax_numpy.reshaping import along, moveaxis, ravel, reshape
 
 
 def static_size(name: str, count: Any, size: Any, argument: str = "size") -> int:
-    """Return the number of elements of a result: as asked for, or as counted.
-
-    Raises:
-        ConcretizationTypeError: when none is asked for, and the count is traced.
-    """
+    """Return the number of elements of a result: as asked for, or as counted."""
     if size is not None:
         return static_int(name, argument, size)
     try:

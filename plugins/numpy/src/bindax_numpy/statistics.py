@@ -24,9 +24,8 @@ from bindax_numpy.reshaping import atleast_2d, expand_dims, squeeze
 def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
     aval = typeof(x)
     if where is None:
-        count: Any = 1
-        for i in axes_argument(name, axis, aval.ndim, "axis"):
-            count *= aval.shape[i]
+        axes = axes_argument(name, axis, aval.ndim, "axis")
+        count: Any = math.prod(aval.shape[i] for i in axes)
         known = not isinstance(count, Dimension)
         return float(count) if known else convert(count, aval.dtype, True)
     mask = broadcast_to(mask_operand(name, where), aval.shape)

@@ -54,15 +54,14 @@ def differentiable(values: Sequence[Any]) -> list[int]:
     return [i for i, x in enumerate(values) if is_differentiable(typeof(x).dtype)]
 
 
-def direction(rng: np.random.Generator, aval: Any) -> np.ndarray[Any, Any]:
+def direction(rng: np.random.Generator, aval: Any) -> Any:
     """A random tangent or cotangent of a type, with no element near zero."""
 
     def real() -> np.ndarray[Any, Any]:
         signs = np.where(rng.random(aval.shape) < 0.5, -1.0, 1.0)
         return np.asarray(signs * rng.uniform(0.4, 1.6, aval.shape))
 
-    made = real() + 1j * real() if aval.dtype.kind == "c" else real()
-    return np.asarray(made).astype(aval.dtype)
+    return value(real() + 1j * real() if aval.dtype.kind == "c" else real(), aval)
 
 
 def with_operands(case: Case, positions: Sequence[int]) -> Callable[..., list[Any]]:

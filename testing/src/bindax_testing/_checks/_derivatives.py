@@ -49,10 +49,8 @@ def subsets(positions: list[int]) -> list[list[int]]:
 def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
     """Random tangents for some operands, the same ones each time."""
     rng = case.rng()
-    drawn = {
-        i: direction(rng, case.avals[i]) for i in range(len(case.avals)) if i in case.positions
-    }
-    return [value(drawn[i], case.avals[i]) for i in positions]
+    drawn = {i: direction(rng, case.avals[i]) for i in case.positions}
+    return [drawn[i] for i in positions]
 
 
 def _jvp(case: Case, setting: Setting) -> None:
@@ -210,16 +208,17 @@ def _forward(
         return jvp(function, primals, tangents)
     outs = function(*primals)
     found, _, _ = _by_differences(case, subset)
-    keep = differentiable(outs)
-    zeros = [np.zeros(typeof(out).shape, float0) for out in outs]
-    return outs, [found[i] if i in keep else zeros[i] for i in range(len(outs))]
+    return outs, [
+        tangent if differentiable([out]) else np.zeros(typeof(out).shape, float0)
+        for out, tangent in zip(outs, found, strict=True)
+    ]
 
 
 def _cotangent(rng: np.random.Generator, out: Any) -> Any:
     aval = typeof(out).tangent_aval()
     if aval.dtype == float0:
         return np.zeros(aval.shape, float0)
-    return value(direction(rng, aval), aval)
+    return direction(rng, aval)
 
 
 def _second(case: Case, setting: Setting) -> None:
@@ -235,7 +234,7 @@ def _second(case: Case, setting: Setting) -> None:
         return [found[i] for i in keep]
 
     rng = np.random.default_rng(case.seed + 2)
-    along = [value(direction(rng, exact.avals[i]), exact.avals[i]) for i in positions]
+    along = [direction(rng, exact.avals[i]) for i in positions]
     got = jvp(first, primals, along)[1]
     h = 1e-3
     estimates, trusted = differences(first, primals, along, h)

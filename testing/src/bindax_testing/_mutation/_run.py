@@ -107,7 +107,8 @@ def _mutate(
     mutants: list[Mutant] = []
     found = _candidates(plan)
     sound: dict[Step, bool] = {}
-    order = range(len(found)) if count is None else _drawn(len(found), seed)
+    drawn = np.random.default_rng(seed).permutation(len(found))
+    order = range(len(found)) if count is None else drawn.tolist()
     with checking():
         for i in order:
             mutant = _tried(plan, found[i], seconds, sound)
@@ -121,10 +122,6 @@ def _mutate(
     seconds = time.perf_counter() - start
     nothing = "" if subject.kinds else f"{subject.name} declares no primitive, and has no rules."
     return MutationReport(subject.name, seed, seconds, mutants, nothing)
-
-
-def _drawn(count: int, seed: int) -> Sequence[int]:
-    return np.random.default_rng(seed).permutation(count).tolist()  # type: ignore[no-any-return]
 
 
 def narrowed(subject: Subject, names: Sequence[str]) -> Subject:
