@@ -15,12 +15,7 @@ from bindax_testing._plan import Plan, make_plan
 from bindax_testing._pytrees._nodes import nodes_of, qualified
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
 from bindax_testing._results import RuleReport
-from bindax_testing._runner import (
-    check_subject,
-    groups_of,
-    run_groups,
-    run_one,
-)
+from bindax_testing._runner import check_subject, groups_of, run_groups, run_one
 from bindax_testing._subjects import sample_named, subject_of, subject_with
 
 

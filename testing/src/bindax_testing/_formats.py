@@ -8,14 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from bindax_testing._outcomes import (
-    EXPECTED,
-    FAILED,
-    NOT_RUN,
-    PASSED,
-    SKIPPED,
-    RuleResult,
-)
+from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, PASSED, SKIPPED, RuleResult
 
 if TYPE_CHECKING:
     from bindax_testing._results import RuleReport

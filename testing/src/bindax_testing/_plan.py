@@ -12,13 +12,7 @@ import numpy as np
 
 from bindax_core import config
 from bindax_core.extend import Primitive, describe_rule, find_backend, rule_kinds
-from bindax_testing._blame import (
-    Culprit,
-    codes_of,
-    culprit_of,
-    own_frames,
-    rules_by_code,
-)
+from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames, rules_by_code
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._checks import CHECKS, Check, Setting
 from bindax_testing._compare import Mismatch

@@ -8,13 +8,7 @@ from typing import Any
 import attrs
 
 from bindax_testing._formats import junit, page
-from bindax_testing._outcomes import (
-    FAILED,
-    PASSED,
-    SKIPPED,
-    STATUSES,
-    RuleResult,
-)
+from bindax_testing._outcomes import FAILED, PASSED, SKIPPED, STATUSES, RuleResult
 
 
 class ConformanceError(AssertionError):

@@ -93,7 +93,7 @@ from bindax_numpy.padding import pad
 from bindax_numpy.polynomials import (
     poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots, vander,
 )
-from bindax_numpy.printing import (
+from bindax_numpy.files import (
     array_repr, array_str, get_printoptions, printoptions, set_printoptions,
 )
 from bindax_numpy.products import convolve, correlate, cross, kron, matvec, vecdot, vecmat

@@ -35,12 +35,10 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
     """
     shape = shape_argument("indices", dimensions)
     wanted = default_dtype("int") if dtype is None else canonical_dtype(dtype)
-    if not sparse:
-        grids = [lax.broadcasted_iota(wanted, shape, axis) for axis in range(len(shape))]
-        return stack(grids) if grids else lax.full((0,), 0, wanted)
-    ndim = len(shape)
-    columns = [(1,) * axis + (n,) + (1,) * (ndim - 1 - axis) for axis, n in enumerate(shape)]
-    return tuple(lax.broadcasted_iota(wanted, column, i) for i, column in enumerate(columns))
+    grids = meshgrid(*(lax.iota(wanted, n) for n in shape), sparse=sparse, indexing="ij")
+    if sparse:
+        return tuple(grids)
+    return stack(grids) if grids else lax.full((0,), 0, wanted)
 
 
 def ix_(*args: Any) -> tuple[Array, ...]:

@@ -140,7 +140,7 @@ def median(
     >>> jnp.median(jnp.array([3.0, 1.0, 2.0, 9.0]))
     Array(2.5, dtype=float32)
     """
-    return _quantile("median", a, 0.5, axis, out, "midpoint", keepdims)
+    return _quantile("median", a, 0.5, axis, out, "midpoint", keepdims, None)
 
 
 def nanmedian(
@@ -155,7 +155,7 @@ def nanmedian(
     >>> jnp.nanmedian(jnp.array([3.0, jnp.nan, 1.0, 2.0]))
     Array(2., dtype=float32)
     """
-    return _quantile("nanmedian", a, 0.5, axis, out, "midpoint", keepdims)
+    return _quantile("nanmedian", a, 0.5, axis, out, "midpoint", keepdims, None)
 
 
 def _quantile(

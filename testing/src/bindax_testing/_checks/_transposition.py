@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    UndefPrimal,
-    Zero,
-    float0,
-    instantiate_zeros,
-    transpose,
-    typeof,
-)
+from bindax_core.extend import UndefPrimal, Zero, float0, instantiate_zeros, transpose, typeof
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
     Check,

@@ -11,11 +11,7 @@ from functools import partial
 from typing import Any
 
 from bindax_core.extend import Primitive, RuleKind
-from bindax_testing._mutation._transformations import (
-    jvp_damages,
-    transpose_damages,
-    vmap_damages,
-)
+from bindax_testing._mutation._transformations import jvp_damages, transpose_damages, vmap_damages
 from bindax_testing._mutation._values import (
     Damage,
     Rule,

@@ -12,14 +12,7 @@ import numpy as np
 
 from bindax_core.extend import Primitive, plugin_contents
 from bindax_testing._mutation._report import KILLED, SURVIVED, Mutant, MutationReport
-from bindax_testing._mutation._run import (
-    SECONDS,
-    Progress,
-    Step,
-    fails,
-    forget,
-    narrowed,
-)
+from bindax_testing._mutation._run import SECONDS, Progress, Step, fails, forget, narrowed
 from bindax_testing._mutation._text import (
     Edit,
     changed_codes,

@@ -7,14 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from bindax_testing._pytrees import _instance_checks as instances
 from bindax_testing._pytrees import _metadata_checks as metadata
-from bindax_testing._pytrees._nodes import (
-    Failed,
-    Node,
-    Skipped,
-    described,
-    nodes_of,
-    qualified,
-)
+from bindax_testing._pytrees._nodes import Failed, Node, Skipped, described, nodes_of, qualified
 from bindax_testing._pytrees._report import PyTreeCheck, PyTreeReport, PyTreeStatus
 from bindax_testing._pytrees._stand_ins import STAND_INS
 
