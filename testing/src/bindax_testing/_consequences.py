@@ -11,7 +11,7 @@ from bindax_testing._cases import Case
 from bindax_testing._checks._base import with_operands
 from bindax_testing._checks._derivatives import tangents_of
 from bindax_testing._limits import run_limited
-from bindax_testing._outcomes import FAILED
+from bindax_testing._results import FAILED
 from bindax_transforms import jvp, linearize, make_jaxpr, vmap
 
 _SECONDS = 2.0

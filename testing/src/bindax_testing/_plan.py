@@ -18,7 +18,7 @@ from bindax_testing._checks import CHECKS, Check, Setting
 from bindax_testing._compare import Mismatch
 from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
-from bindax_testing._outcomes import FAILED, SKIPPED, RuleResult
+from bindax_testing._results import FAILED, SKIPPED, RuleResult
 from bindax_testing._samples import Sample
 from bindax_testing._subjects import Subject
 

@@ -20,9 +20,16 @@ from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._containers import container_results
 from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
-from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, PASSED, SKIPPED, RuleResult
 from bindax_testing._plan import Plan, checking, made_check, make_plan
-from bindax_testing._results import RuleReport
+from bindax_testing._results import (
+    EXPECTED,
+    FAILED,
+    NOT_RUN,
+    PASSED,
+    SKIPPED,
+    RuleReport,
+    RuleResult,
+)
 from bindax_testing._samples import ExpectedFailure
 from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
