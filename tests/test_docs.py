@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bindax_core import config
+from bindax_core.kernel._rule_tables import rule_kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -73,7 +74,10 @@ def _run(page: Path, text: str) -> None:
     assert test.examples, f"{page.name} has no code"
     output: list[str] = []
     runner = doctest.DocTestRunner(optionflags=FLAGS)
+    kinds = set(rule_kinds)
     runner.run(test, out=output.append)
+    for name in set(rule_kinds) - kinds:  # or the kit would ask how its rules are checked
+        del rule_kinds[name]
     assert not runner.failures, "".join(output)
 
 

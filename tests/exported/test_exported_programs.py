@@ -123,6 +123,7 @@ def test_platforms_both_ways(jax: Any) -> None:
         np.testing.assert_array_equal(call(x), x + 1)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("impl", ["threefry2x32", "rbg", "unsafe_rbg"])
 def test_keys_both_ways(impl: str, jax: Any) -> None:
     x = np.arange(3, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Functions that Flax has, beside Flax in the same process."""
+"""Functions that Flax has, beside its answers."""
 
 import numpy as np
 import pytest
@@ -7,32 +7,35 @@ import bindax
 import bindax.numpy as bnp
 from bindax import nnx as ours
 
-jax = pytest.importorskip("jax")
-theirs = pytest.importorskip("flax.nnx")
-
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Flax
-BOTH = ((ours, bnp, bindax), (theirs, jax.numpy, jax))
 X = np.random.RandomState(0).randn(3, 4).astype("f4")
 
 
-def both(program):
-    """The results of a program with bindax and with Flax, as arrays."""
-    return [[np.asarray(x) for x in program(*modules)] for modules in BOTH]
+def by_flax(jax, program):
+    """The results of a program with Flax."""
+    theirs = pytest.importorskip("flax.nnx")
+    return [np.asarray(x) for x in program(theirs, jax.numpy, jax)]
 
 
-def assert_equal(program):
-    mine, expected = both(program)
-    assert len(mine) == len(expected)
-    for x, y in zip(mine, expected, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
-        assert x.shape == y.shape
+@pytest.fixture
+def assert_equal(jax_answers):
+    """Check that a program gives the results that it gives with Flax."""
+
+    def check(program):
+        mine = [np.asarray(x) for x in program(ours, bnp, bindax)]
+        expected = jax_answers("results", lambda jax: by_flax(jax, program), x64=False)
+        assert len(mine) == len(expected)
+        for x, y in zip(mine, expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+            assert x.shape == y.shape
+
+    return check
 
 
 def keys(root, rngs):
     return [root.random.key_data(rngs[name]()) for name in ("params", "noise")]
 
 
-def test_streams_are_forked_and_split_by_filters():
+def test_streams_are_forked_and_split_by_filters(assert_equal):
     def program(nnx, jnp, root):
         rngs = nnx.Rngs(params=0, noise=1)
         rngs.noise()
@@ -52,7 +55,7 @@ def test_streams_are_forked_and_split_by_filters():
     assert_equal(program)
 
 
-def test_streams_get_new_seeds():
+def test_streams_get_new_seeds(assert_equal):
     def program(nnx, jnp, root):
         rngs = nnx.Rngs(params=0, noise=1)
         rngs.noise()
@@ -68,7 +71,7 @@ def test_streams_get_new_seeds():
         ours.reseed(split, noise=5)
 
 
-def test_averages_of_parameters():
+def test_averages_of_parameters(assert_equal):
     def program(nnx, jnp, root):
         model = nnx.Linear(4, 2, rngs=nnx.Rngs(0))
         average = nnx.EMA(model, decay=0.9)
@@ -81,7 +84,7 @@ def test_averages_of_parameters():
     assert_equal(program)
 
 
-def test_copies_with_other_parts():
+def test_copies_with_other_parts(assert_equal):
     def program(nnx, jnp, root):
         model = nnx.Sequential(
             nnx.Linear(4, 3, rngs=nnx.Rngs(0)), nnx.Dropout(0.5, rngs=nnx.Rngs(1))
@@ -109,7 +112,7 @@ def test_copies_with_other_parts():
         ours.recursive_map(lambda path, x: x, node)
 
 
-def test_an_axis_over_devices():
+def test_an_axis_over_devices(assert_equal):
     def program(nnx, jnp, root):
         @nnx.pmap(in_axes=(None, 0), out_axes=1, axis_name="devices")
         def apply(model, x):
@@ -132,7 +135,7 @@ def test_an_axis_over_devices():
         ours.pmap(lambda x: x)(np.zeros(64))
 
 
-def test_classes_as_dataclasses():
+def test_classes_as_dataclasses(assert_equal):
     def program(nnx, jnp, root):
         @nnx.dataclass
         class Scale(nnx.Module):
@@ -149,7 +152,7 @@ def test_classes_as_dataclasses():
         ours.dataclass(int)
 
 
-def test_attention_with_few_heads_of_keys_and_masks():
+def test_attention_with_few_heads_of_keys_and_masks(assert_equal):
     def program(nnx, jnp, root):
         layer = nnx.MultiHeadAttention(
             4,
@@ -171,7 +174,7 @@ def test_attention_with_few_heads_of_keys_and_masks():
     assert_equal(program)
 
 
-def test_functions_with_constants():
+def test_functions_with_constants(assert_equal):
     def program(nnx, jnp, root):
         @nnx.remat(static_argnums=(1,))
         def apply(model, power, x):
@@ -186,7 +189,7 @@ def test_functions_with_constants():
     assert_equal(program)
 
 
-def test_recurrent_layers_in_both_directions():
+def test_recurrent_layers_in_both_directions(assert_equal):
     def program(nnx, jnp, root):
         rngs = nnx.Rngs(0, carry=3)
         layer = nnx.Bidirectional(
@@ -201,7 +204,7 @@ def test_recurrent_layers_in_both_directions():
     assert_equal(program)
 
 
-def test_derivatives_of_parts_of_objects():
+def test_derivatives_of_parts_of_objects(assert_equal):
     def program(nnx, jnp, root):
         class Scale(nnx.Module):
             def __init__(self):

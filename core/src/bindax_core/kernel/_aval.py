@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from operator import index
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -77,7 +76,8 @@ class ShapedArray(AbstractValue):
         # Before the look-up: 3.0 and True are equal to integers, and must not find their types.
         shape = tuple([n if isinstance(n, Dimension) else int(index(n)) for n in shape])
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
-        interned = _interned.get((shape, dtype, weak_type))
+        key = (shape, dtype, bool(weak_type))
+        interned = _interned.get(key)
         if interned is not None and sharding is None:
             return interned
         self = object.__new__(cls)
@@ -85,10 +85,9 @@ class ShapedArray(AbstractValue):
             raise ValueError(f"ShapedArray: sizes are not negative, but the shape is {shape}.")
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "dtype", dtype)
-        object.__setattr__(self, "weak_type", bool(weak_type))
+        object.__setattr__(self, "weak_type", key[2])
         object.__setattr__(self, "placement", sharding)
         # The first of two threads wins, so that there is one instance.
-        key = (self.shape, dtype, self.weak_type)
         return _interned.setdefault(key if sharding is None else (*key, sharding), self)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -168,8 +167,7 @@ def is_differentiable(dtype: np.dtype[Any]) -> bool:
     return bool(np.issubdtype(dtype, np.inexact)) or (extension and dtype != float0)
 
 
-@dataclass(eq=False)
-class ValueType:
+class ValueType(NamedTuple):
     """A Python type whose instances are legal operands.
 
     Attributes:

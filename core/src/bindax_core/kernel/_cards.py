@@ -8,8 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from bindax_core.errors import MissingRuleError
 from bindax_core.kernel._primitive import Primitive
@@ -31,7 +30,7 @@ def _flatten(name: str, rules: tuple[RuleOrRules, ...], site: Site) -> list[Rule
                     f"kind(function), kind.absent('reason') or kind.elsewhere('distribution')."
                 )
             # A rule made by a helper is declared where the card is, not inside the helper.
-            flat.append(rule if rule.site.file == site.file else replace(rule, site=site))
+            flat.append(rule if rule.site.file == site.file else rule.replace(site=site))
     return flat
 
 
@@ -83,8 +82,7 @@ def primitive(
     return made
 
 
-@dataclass(eq=False)
-class Extension:
+class Extension(NamedTuple):
     """Rules for a primitive that another package owns; takes effect when a plugin returns it."""
 
     primitive: Primitive
@@ -150,4 +148,4 @@ def _without_newer(primitive: Primitive, rule: Rule) -> Rule:
                 )
         return function(*args, **params)
 
-    return replace(rule, function=without_newer)
+    return rule.replace(function=without_newer)

@@ -117,8 +117,7 @@ class Jaxpr:
 
     def replace(self, **changes: Any) -> Jaxpr:
         """A copy with other fields."""
-        names = ("constvars", "invars", "outvars", "eqns")
-        fields = {name: getattr(self, name) for name in names}
+        fields = {name: getattr(self, name) for name in ("constvars", "invars", "outvars", "eqns")}
         return Jaxpr(**{**fields, **changes})
 
     def __repr__(self) -> str:
@@ -194,8 +193,6 @@ def hoist_consts(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[Any]]:
 
 
 Lines = list[str]
-
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

@@ -22,11 +22,8 @@ def declare(primitive: Primitive) -> None:
     when something is looked up by the name.
     """
     declared = declared_primitives.setdefault(primitive.name, [])
-    for present in declared:
-        if present.site.module == primitive.site.module:
-            # The same module again: a reload, or a notebook cell that was run twice.
-            declared.remove(present)
-            break
+    # The same module again is a reload, or a notebook cell that was run twice.
+    declared[:] = [one for one in declared if one.site.module != primitive.site.module]
     declared.append(primitive)
     record_undo(lambda: declared.remove(primitive))
 

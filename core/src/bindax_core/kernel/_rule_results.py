@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 def rule_of(primitive: Primitive, kind: str) -> Rule | None:
     """The rule of a kind, whatever platform it is for."""
     table = rule_kinds.get(kind)
-    rules = [] if table is None else table.rules_of(primitive)
-    return rules[0] if rules else None
+    return None if table is None else next(iter(table.rules_of(primitive)), None)
 
 
 def describe_rule(primitive: Primitive, kind: str) -> str:

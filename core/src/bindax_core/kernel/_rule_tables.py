@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,6 @@ Function = Callable[..., Any]
 _write_lock = threading.Lock()
 
 
-@dataclass(eq=False)
 class Rule:
     """The interpretation of one primitive by one rule kind; made by calling the kind.
 
@@ -43,14 +41,30 @@ class Rule:
         site: where it was declared.
     """
 
-    kind: RuleKind
-    function: Function | None
-    site: Site
-    options: dict[str, Any] = field(default_factory=dict)
-    platform: str | None = None
-    reason: str | None = None
-    provider: str | None = None
-    derived: str | None = None
+    def __init__(
+        self,
+        kind: RuleKind,
+        function: Function | None,
+        site: Site,
+        options: dict[str, Any],
+        *,
+        platform: str | None = None,
+        reason: str | None = None,
+        provider: str | None = None,
+        derived: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.function = function
+        self.site = site
+        self.options = options
+        self.platform = platform
+        self.reason = reason
+        self.provider = provider
+        self.derived = derived
+
+    def replace(self, **changes: Any) -> Rule:
+        """A copy with other fields."""
+        return Rule(**{**vars(self), **changes})
 
     @property
     def is_present(self) -> bool:
@@ -107,9 +121,8 @@ class RuleKind:
 
     def _is_declared_again(self, old: RuleKind) -> bool:
         """Tell whether the old kind is of the same declaration, which a reload has run again."""
-        if self.site.module != old.site.module:
-            return False
-        return self.site.line == old.site.line or self._code is not old._code
+        is_same = self.site.line == old.site.line or self._code is not old._code
+        return is_same and self.site.module == old.site.module
 
     def __repr__(self) -> str:
         return f"RuleKind({self.name!r})"
@@ -125,15 +138,15 @@ class RuleKind:
                 f"{self.name}(...) takes the rule as a function {self.signature}, "
                 f"but got {function!r}."
             )
-        return Rule(self, function, caller_site(), options=options, platform=platform)
+        return Rule(self, function, caller_site(), options, platform=platform)
 
     def absent(self, reason: str) -> Rule:
         """State that the primitive has no such rule, and why."""
-        return Rule(self, None, caller_site(), reason=reason)
+        return Rule(self, None, caller_site(), {}, reason=reason)
 
     def elsewhere(self, distribution: str) -> Rule:
         """State that another distribution brings the rule."""
-        return Rule(self, None, caller_site(), provider=distribution)
+        return Rule(self, None, caller_site(), {}, provider=distribution)
 
     def derive(self, derivation: Callable[[Primitive], Rule | None]) -> None:
         """Add a way to derive a rule that no package gives; the first that succeeds is used."""
@@ -290,13 +303,10 @@ class RuleFamily:
         self._kinds: dict[str, RuleKind] = {}
 
     def __getitem__(self, target: str) -> RuleKind:
-        kind = self._kinds.get(target)
-        if kind is None:
-            with self._lock:  # two threads that ask first get one kind
-                kind = self._kinds.get(target)
-                if kind is None:
-                    kind = self._kinds[target] = self._make(f"{self.name}.{target}")
-        return kind
+        with self._lock:  # two threads that ask first get one kind
+            if target not in self._kinds:
+                self._kinds[target] = self._make(f"{self.name}.{target}")
+            return self._kinds[target]
 
     def __iter__(self) -> Iterator[RuleKind]:
         return iter(list(self._kinds.values()))

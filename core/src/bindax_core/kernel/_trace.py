@@ -93,7 +93,11 @@ class Trace:
 
     def boxed(self, operands: Sequence[Any]) -> Sequence[Any]:
         """Box the operands of a primitive."""
-        return [full_raise(self, x) for x in operands]
+        main = self.main
+        return [
+            x if isinstance(x, Tracer) and x._trace.main is main else full_raise(self, x)
+            for x in operands
+        ]
 
     def lift(self, tracer: Tracer) -> Any:
         """Box a tracer of a lower level."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.runtime._placement import default_sharding, place_on, sharding_of
@@ -95,7 +94,6 @@ class ArrayPlaces:
             start(self._buffer)
 
 
-@dataclass(eq=False)
 class Shard:
     """The part of an array on one device.
 
@@ -105,10 +103,16 @@ class Shard:
         replica_id: 0 for the first device that holds this part, then 1, and so on.
     """
 
-    device: Any
-    index: tuple[slice, ...]
-    replica_id: int
-    _array: Any = field(repr=False)
+    __slots__ = ("_array", "device", "index", "replica_id")
+
+    def __init__(self, device: Any, index: tuple[slice, ...], replica_id: int, array: Any) -> None:
+        self.device = device
+        self.index = index
+        self.replica_id = replica_id
+        self._array = array
+
+    def __repr__(self) -> str:
+        return f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id})"
 
     @property
     def _is_local(self) -> bool:

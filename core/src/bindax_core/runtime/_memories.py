@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from bindax_core.runtime._runtime import runtime
 
@@ -19,8 +18,7 @@ class Space(enum.Enum):
     Host = "pinned_host"
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(NamedTuple):
     """A memory of a device.
 
     Attributes:
@@ -77,9 +75,14 @@ def _device_of_id(platform: str, number: int) -> Any:
     raise ValueError(f"this process has no device {platform}:{number}.")
 
 
+def memory_kinds(device: Any) -> tuple[str, ...]:
+    """The kinds of a device's memories, its own in front; backends may have devices of any type."""
+    return device._memory_kinds() if isinstance(device, DeviceMemories) else ("device",)
+
+
 def check_kind(device: Any, kind: Any, what: str) -> None:
     """Raise unless a device has a memory of a kind; ``what`` names the argument."""
-    kinds = [memory.kind for memory in device.addressable_memories()]
+    kinds = memory_kinds(device)
     if kind not in kinds:
         raise ValueError(
             f"{what}: {device!r} has no memory of the kind {kind!r}; it has "
@@ -101,4 +104,4 @@ def own_or_other(devices: tuple[Any, ...], kind: str | None, what: str) -> str |
     if kind is None:
         return None
     check_kind(devices[0], kind, what)
-    return None if kind == devices[0].default_memory().kind else kind
+    return None if kind == memory_kinds(devices[0])[0] else kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bindax_core.kernel._aval import float0
@@ -22,13 +21,11 @@ def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
 
 
 def _has_extended(jaxpr: Jaxpr) -> bool:
-    atoms = [*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars]
-    for eqn in jaxpr.eqns:
-        atoms += [*eqn.invars, *eqn.outvars]
-        if any(has_extended_dtypes(program) for _, program in subjaxprs(eqn.params)):
-            return True
-    dtypes = {getattr(atom.aval, "dtype", None) for atom in atoms}
-    return any(dtype is not None and is_extended(dtype) for dtype in dtypes)
+    bound = [*jaxpr.constvars, *jaxpr.invars, *(v for eqn in jaxpr.eqns for v in eqn.outvars)]
+    dtypes = {getattr(aval, "dtype", None) for aval in {v.aval for v in bound}}
+    return any(dtype is not None and is_extended(dtype) for dtype in dtypes) or any(
+        has_extended_dtypes(program) for eqn in jaxpr.eqns for _, program in subjaxprs(eqn.params)
+    )
 
 
 class Overlaid:
@@ -71,13 +68,13 @@ def _extended_places(avals: Sequence[Any]) -> list[int]:
     return [i for i, aval in enumerate(avals) if is_extended(getattr(aval, "dtype", float0))]
 
 
-@dataclass(eq=False)
 class OverlaidProgram:
     """A lowered program on arrays of extended dtypes."""
 
-    jaxpr: ClosedJaxpr
-    physical: Any
-    donated: Sequence[bool]
+    def __init__(self, jaxpr: ClosedJaxpr, physical: Any, donated: Sequence[bool]) -> None:
+        self.jaxpr = jaxpr
+        self.physical = physical
+        self.donated = donated
 
     def compile(self, *options: Any) -> Overlaid:
         """The program, ready to be called; the arguments are for the compiler."""

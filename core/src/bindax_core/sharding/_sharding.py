@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.runtime._config import config
-from bindax_core.runtime._memories import own_or_other
+from bindax_core.runtime._memories import memory_kinds, own_or_other
 from bindax_core.sharding._mesh import AbstractMesh, Mesh
 from bindax_core.sharding._spec import PartitionSpec, is_open
 
@@ -36,7 +36,7 @@ class Sharding:
         """The kind of the memory in which arrays are; None without devices."""
         if self.other_memory is not None:
             return self.other_memory
-        return str(self.device_assignment[0].default_memory().kind)
+        return memory_kinds(self.device_assignment[0])[0]
 
     def with_memory_kind(self, kind: str | None) -> Sharding:
         """The same parts on the same devices, in a memory of another kind.
@@ -144,7 +144,6 @@ class SingleDeviceSharding(Sharding):
         memory_kind: the kind of its memory; its own when omitted.
 
     Raises:
-        TypeError: when it is no device.
         ValueError: when the device has no such memory.
 
     >>> from bindax_core import devices
@@ -155,11 +154,6 @@ class SingleDeviceSharding(Sharding):
     __slots__ = ("_devices", "_memory")
 
     def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
-        if not hasattr(device, "platform"):
-            raise TypeError(
-                f"SingleDeviceSharding: device must be one of bindax.devices(), but it is "
-                f"{device!r:.60}."
-            )
         self._devices = (device,)
         self._memory = own_or_other((device,), memory_kind, "SingleDeviceSharding: memory_kind")
 

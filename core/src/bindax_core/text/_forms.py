@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -104,7 +103,9 @@ def _of_fields(type_: Any) -> tuple[Write, Callable[..., Any]]:
         return (lambda x: x._asdict()), type_
     if hasattr(type_, "__attrs_attrs__"):  # without loading attrs where nobody else did
         names = {a.alias: a.name for a in type_.__attrs_attrs__ if a.init}
-    elif dataclasses.is_dataclass(type_):
+    elif hasattr(type_, "__dataclass_fields__"):  # without loading dataclasses for all the others
+        import dataclasses
+
         names = {field.name: field.name for field in dataclasses.fields(type_) if field.init}
     else:
         raise TypeError(

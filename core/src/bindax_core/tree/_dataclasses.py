@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import keyword
 import operator
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ def static(**kwargs: Any) -> Any:
         **kwargs: arguments of ``dataclasses.field``.
 
     >>> from bindax_core.tree_util import tree_leaves
+    >>> import dataclasses
     >>> @register_dataclass
     ... @dataclasses.dataclass
     ... class Scaled:
@@ -32,7 +32,9 @@ def static(**kwargs: Any) -> Any:
     [1, 2]
     """
     metadata = {**(kwargs.pop("metadata", None) or {}), "static": True}
-    return dataclasses.field(**kwargs, metadata=metadata)
+    from dataclasses import field
+
+    return field(**kwargs, metadata=metadata)
 
 
 def register_dataclass(
@@ -65,6 +67,7 @@ def register_dataclass(
 
     >>> import functools
     >>> from bindax_core.tree_util import tree_flatten
+    >>> import dataclasses
     >>> @functools.partial(register_dataclass, data_fields=["x"], meta_fields=["name"])
     ... @dataclasses.dataclass
     ... class Named:
@@ -112,14 +115,25 @@ def _fields(
 
 
 def _inferred(nodetype: type, drop: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if not dataclasses.is_dataclass(nodetype):
+    if not _is_dataclass(nodetype):
         raise TreeError(
             f"register_dataclass({type_name(nodetype)}): data_fields and meta_fields are required, "
             f"because the class is not a dataclass."
         )
-    fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop]
+    fields = [f for f in _declared_fields(nodetype) if f.init and f.name not in drop]
     meta = tuple(f.name for f in fields if f.metadata.get("static", False))
     return tuple(f.name for f in fields if f.name not in meta), meta
+
+
+def _is_dataclass(nodetype: type) -> bool:
+    return hasattr(nodetype, "__dataclass_fields__")
+
+
+def _declared_fields(nodetype: Any) -> tuple[Any, ...]:
+    """The fields of a dataclass. The module is loaded for those who have one alone."""
+    import dataclasses
+
+    return dataclasses.fields(nodetype)
 
 
 def _check_fields(
@@ -136,9 +150,9 @@ def _check_fields(
             f"{start} each field must be in one of data_fields, meta_fields and drop_fields; "
             f"{twice} are there more than once."
         )
-    if not dataclasses.is_dataclass(nodetype):
+    if not _is_dataclass(nodetype):
         return
-    expected = {f.name for f in dataclasses.fields(nodetype) if f.init}
+    expected = {f.name for f in _declared_fields(nodetype) if f.init}
     missing = sorted(expected - set(given))
     unexpected = sorted({*data, *meta} - expected)
     if missing or unexpected:
@@ -184,13 +198,15 @@ def _unflatten(nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]) -> 
 def _unflatten_without_init(
     nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]
 ) -> Unflatten:
+    from dataclasses import MISSING
+
     defaults: list[tuple[str, Callable[[], Any]]] = []
-    for field in dataclasses.fields(nodetype) if dataclasses.is_dataclass(nodetype) else ():
+    for field in _declared_fields(nodetype) if _is_dataclass(nodetype) else ():
         if field.name in data or field.name in meta:
             continue
-        if field.default_factory is not dataclasses.MISSING:
+        if field.default_factory is not MISSING:
             defaults.append((field.name, field.default_factory))
-        elif field.default is not dataclasses.MISSING:
+        elif field.default is not MISSING:
             defaults.append((field.name, _constant(field.default)))
 
     def unflatten(metadata: Any, children: Any) -> Any:

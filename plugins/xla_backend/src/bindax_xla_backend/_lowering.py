@@ -8,6 +8,7 @@ for each jaxpr, however often it is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -316,12 +317,9 @@ class LoweringContext(DeviceOperations):
                 explain_rule(error, eqn, (self, *operands))
                 raise
             fits = type(results) in (list, tuple) and len(results) == len(outvars)
-            if type_of or not fits or not all(isinstance(x, _Value) for x in results):
+            if type_of or not fits or not all(map(isinstance, results, repeat(_Value))):
                 check_results(eqn, results, type_of)
-            if len(outvars) == 1:
-                env[outvars[0]] = results[0]
-            else:
-                env.update(zip(outvars, results, strict=True))
+            env.update(zip(outvars, results, strict=True))
         return [
             self._literal(atom) if type(atom) is Literal else env[atom] for atom in jaxpr.outvars
         ]

@@ -191,6 +191,8 @@ def _memories(jaxpr: Jaxpr) -> tuple[str | None, ...]:
     """For each result the kind of the memory that the last ``device_put`` asks for, or None."""
     kinds: dict[Any, str | None] = {}
     for eqn in jaxpr.eqns:
+        if not eqn.params:
+            continue
         inner = eqn.params.get("jaxpr")
         if eqn.primitive.name == "sharding_constraint":
             given = eqn.params["sharding"]

@@ -45,12 +45,7 @@ Places = tuple[Any, ...]
 class Program:
     """A program that is compiled for each set of places that its operands come from.
 
-    Call it with one operand for each of ``in_avals``.
-
     Attributes:
-        name: the name of the function that was compiled.
-        in_avals: the types of the operands.
-        out_avals: the types of the results.
         current: the executable that was used last.
         run_unchecked: the same as a call, for operands in a sequence that are known to have the
             right types: XLA would reinterpret the bytes of others.
@@ -214,6 +209,8 @@ def _runner(program: Program) -> Callable[[Sequence[Any]], list[Array]]:
 def _placing(jaxpr: Jaxpr) -> Iterator[tuple[str, Any]]:
     """The meshes and shardings that equations name, with the name of the primitive."""
     for eqn in jaxpr.eqns:
+        if not eqn.params:
+            continue
         for value in eqn.params.values():
             if isinstance(value, (Sharding, AbstractMesh)):
                 yield eqn.primitive.name, value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from typing import Any
 
@@ -23,4 +22,4 @@ def package_frame() -> tuple[str, str, int]:
 
 def of_package(rule: Rule) -> Rule:
     """The rule, as declared by the package that called."""
-    return dataclasses.replace(rule, site=type(rule.site)(*package_frame()))
+    return rule.replace(site=type(rule.site)(*package_frame()))

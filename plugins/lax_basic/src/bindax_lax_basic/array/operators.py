@@ -141,11 +141,16 @@ def multiply(x: Any, y: Any) -> Any:
     left, right, dtype = _operands(x, y)
     if dtype.kind == "b":
         return and_p.bind(left, right)
-    if (left is not x or right is not y) and dtypes.is_inexact(dtype):
-        for mask, number in ((x, right), (y, left)):
-            if typeof(mask).dtype.kind == "b":
-                return kept_where(mask, number)
+    for given, used, number in ((x, left, right), (y, right, left)):
+        # A mask beside numbers is not used as it was given.
+        if used is not given and type(given) is not float and _is_mask(given, dtype):
+            return kept_where(given, number)
     return mul_p.bind(left, right)
+
+
+def _is_mask(x: Any, dtype: DType) -> bool:
+    """Tell whether an operand is of booleans, beside one of a dtype that has infinity."""
+    return typeof(x).dtype.kind == "b" and dtypes.is_inexact(dtype)
 
 
 def true_divide(x: Any, y: Any) -> Any:

@@ -417,8 +417,7 @@ def _loop_rule(primitive: Primitive) -> Rule:
         outs = [operations_for(typeof(xs[0])).stack(xs, 0) for xs in zip(*rows, strict=True)]
         return (outs, [0] * len(outs)) if primitive.multiple_results else (outs[0], 0)
 
-    made = rules.vmap(rule)
-    return Rule(rules.vmap, rule, made.site, derived="a loop over the elements")
+    return rules.vmap(rule).replace(derived="a loop over the elements")
 
 
 def _empty(primitive: Primitive, operands: Any, dims: Any, params: dict[str, Any]) -> Any:

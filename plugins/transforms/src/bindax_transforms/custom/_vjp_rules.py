@@ -26,14 +26,10 @@ def _reverse_only(primitive: Primitive) -> Rule | None:
     """The derived ``jvp`` rule: a linear map that is known by its transpose."""
     if rules.vjp.find(primitive) is None:
         return None
-    made = rules.jvp(lambda *args, **params: _apply(primitive, *args, **params))
-    return Rule(
-        rules.jvp,
-        made.function,
-        made.site,
-        options={"symbolic_zeros": True},
-        derived="the vjp rule, for reverse mode alone",
+    made = rules.jvp(
+        lambda *args, **params: _apply(primitive, *args, **params), symbolic_zeros=True
     )
+    return made.replace(derived="the vjp rule, for reverse mode alone")
 
 
 def _apply(
