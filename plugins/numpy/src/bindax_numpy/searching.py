@@ -17,13 +17,12 @@ from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import convert, promote_dtypes, static_int
+from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, strong_operand
-from bindax_numpy.comparison import where
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import stack
-from bindax_numpy.reshaping import along, moveaxis, ravel, reshape
+from bindax_numpy.reshaping import along, moveaxis, ravel
 
 
 def static_size(name: str, count: Any, size: Any, argument: str = "size") -> int:
@@ -66,7 +65,8 @@ def filled(values: Any, counts: Any, fill_value: Any) -> Any:
     if not aval.shape[0]:
         return values
     own = values[:1] if fill_value is None else convert(fill_value, aval.dtype, aval.weak_type)
-    return where(reshape(counts, (aval.shape[0], *(1,) * (aval.ndim - 1))), values, own)
+    counts = lax.broadcast_in_dim(counts, aval.shape, (0,))
+    return lax.select(counts, values, broadcast_to(own, aval.shape))
 
 
 def filled_places(index: Any, count: Any, fill_value: Any) -> Any:
