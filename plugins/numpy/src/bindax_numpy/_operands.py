@@ -35,7 +35,8 @@ def require_values(name: str, *operands: Any) -> None:
 
 def values(name: str, *operands: Any) -> tuple[Any, ...]:
     """Operands, each of which must be an array or a scalar."""
-    require_values(name, *operands)
+    if not all(map(is_value, operands)):
+        require_values(name, *operands)
     return operands
 
 
