@@ -27,14 +27,14 @@ def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
     return value(made, aval.update(shape=shape))
 
 
-def rows_of(case: Case, mapped: Sequence[bool], size: int = DRAWS) -> list[list[Any]]:
+def rows_of(case: Case, mapped: Sequence[bool]) -> list[list[Any]]:
     """The operands of each element of a batch."""
     return [
         [
             case.draws[k % len(case.draws)][i] if flag else case.operands[i]
             for i, flag in enumerate(mapped)
         ]
-        for k in range(size)
+        for k in range(DRAWS)
     ]
 
 
