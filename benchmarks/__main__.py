@@ -34,12 +34,7 @@ MODULES = (
 
 
 def collect(only: tuple[str, ...], failures: dict[str, str]) -> list[Case]:
-    """Return the cases of all modules, or those whose name contains one of the words.
-
-    Args:
-        only: the words.
-        failures: receives the modules whose cases cannot be set up, and why.
-    """
+    """Return the cases of all modules, or those with a word; note what cannot be set up."""
     found: list[Case] = []
     for name in MODULES:
         try:
@@ -50,12 +45,9 @@ def collect(only: tuple[str, ...], failures: dict[str, str]) -> list[Case]:
 
 
 def restrict(cores: int) -> None:
-    """Leave the process so many cores, before any library starts its threads.
+    """Leave the process so many cores, 0 for all, before any library starts its threads.
 
     XLA has no setting that holds for all of its threads; to take the cores away holds for all.
-
-    Args:
-        cores: how many; 0 for those that there are.
     """
     if not cores:
         return

@@ -74,12 +74,7 @@ class Result(NamedTuple):
 
 
 def repeated(function: Callable[[], Any], duration: float = 0.02) -> Sampler:
-    """Make a sampler that calls a function often enough for the clock, and averages.
-
-    Args:
-        function: the task, without arguments.
-        duration: about how long, in seconds, one sample takes.
-    """
+    """Make a sampler that calls a function as often as the clock needs, and averages."""
     number = 0
 
     def sample() -> float:
@@ -115,16 +110,7 @@ def _time(function: Callable[[], Any], number: int) -> float:
 
 
 def measure(case: Case, rounds: int, patience: float) -> Result:
-    """Take the samples of a case, of both ways in turn.
-
-    Args:
-        case: what to measure.
-        rounds: the number of samples of each.
-        patience: the seconds after which fewer samples will do.
-
-    Returns:
-        The samples, in seconds for one unit.
-    """
+    """Take the samples of a case, of both ways in turn; fewer do after ``patience`` seconds."""
     result = Result(case, [], [])
     ways = ((case.bindax, result.bindax), (case.reference, result.reference))
     started = time.perf_counter()

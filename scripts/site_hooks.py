@@ -43,14 +43,7 @@ def outside(target: str, page: Path, docs: Path) -> Path | None:
 
 
 def rewrite(markdown: str, page: Path, docs: Path, repository: str | None) -> str:
-    """Return the text of a page whose links out of the documentation lead to the repository.
-
-    Args:
-        markdown: the text of the page.
-        page: where the page is.
-        docs: the directory of the pages.
-        repository: the address of the repository, or None.
-    """
+    """Return the text of a page whose links out of the documentation lead to the repository."""
 
     def replace(match: re.Match[str]) -> str:
         text, target, anchor = match.groups()

@@ -16,13 +16,6 @@ from bindax_callbacks.debug import print as print
 from bindax_callbacks.shardings import inspect_array_sharding as inspect_array_sharding
 from bindax_callbacks.shardings import visualize_array_sharding as visualize_array_sharding
 from bindax_callbacks.shardings import visualize_sharding as visualize_sharding
+from bindax_core.extend import public_names as _public_names
 
-__all__ = [
-    "breakpoint",
-    "callback",
-    "inspect_array_sharding",
-    "log",
-    "print",
-    "visualize_array_sharding",
-    "visualize_sharding",
-]
+vars()["__all__"] = _public_names(vars())

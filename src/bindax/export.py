@@ -1,4 +1,6 @@
 """Programs as files: exported with symbolic sizes, read back, called in any program."""
 
-from bindax_export import *  # noqa: F403 -- the package says in __all__ what is public
-from bindax_export import __all__ as __all__
+from bindax_core.extend import public_names as _public_names
+from bindax_export import *  # noqa: F403 -- everything there is public
+
+vars()["__all__"] = _public_names(vars())

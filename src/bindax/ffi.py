@@ -1,5 +1,6 @@
 """Kernels of other languages, by XLA's foreign function interface."""
 
+from bindax_core.extend import public_names as _public_names
 from bindax_ffi import ffi_call as ffi_call
 from bindax_ffi import ffi_lowering as ffi_lowering
 from bindax_ffi import include_dir as include_dir
@@ -10,12 +11,4 @@ from bindax_ffi import (
 )
 from bindax_ffi import register_ffi_type as register_ffi_type
 
-__all__ = [
-    "ffi_call",
-    "ffi_lowering",
-    "include_dir",
-    "pycapsule",
-    "register_ffi_target",
-    "register_ffi_target_as_batch_partitionable",
-    "register_ffi_type",
-]
+vars()["__all__"] = _public_names(vars())

@@ -1,4 +1,6 @@
 """Modules with reference semantics: layers, models and their state through transformations."""
 
-from bindax_nnx import *  # noqa: F403 -- the package says in __all__ what is public
-from bindax_nnx import __all__ as __all__
+from bindax_core.extend import public_names as _public_names
+from bindax_nnx import *  # noqa: F403 -- everything there is public
+
+vars()["__all__"] = [*_public_names(vars()), "initializers", "metrics"]

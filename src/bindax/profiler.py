@@ -8,6 +8,7 @@
 
 import typing as _typing
 
+from bindax_core.extend import public_names as _public_names
 from bindax_transforms.compilation import profiler as _profiler
 from bindax_transforms.compilation.profiler import ProfileOptions as ProfileOptions
 from bindax_transforms.compilation.profiler import StepTraceAnnotation as StepTraceAnnotation
@@ -23,19 +24,7 @@ from bindax_transforms.compilation.profiler import stop_server as stop_server
 from bindax_transforms.compilation.profiler import stop_trace as stop_trace
 from bindax_transforms.compilation.profiler import trace as trace
 
-__all__ = [
-    "ProfileOptions",
-    "StepTraceAnnotation",
-    "TraceAnnotation",
-    "annotate_function",
-    "device_memory_profile",
-    "save_device_memory_profile",
-    "start_server",
-    "start_trace",
-    "stop_server",
-    "stop_trace",
-    "trace",
-]
+vars()["__all__"] = _public_names(vars())
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -8,6 +8,7 @@
 (True, (slice(None, None, None),))
 """
 
+from bindax_core.extend import public_names as _public_names
 from bindax_core.sharding import AbstractMesh as AbstractMesh
 from bindax_core.sharding import AxisType as AxisType
 from bindax_core.sharding import Mesh as Mesh
@@ -22,18 +23,4 @@ from bindax_transforms.compilation.explicit_shardings import auto_axes as auto_a
 from bindax_transforms.compilation.explicit_shardings import explicit_axes as explicit_axes
 from bindax_transforms.compilation.explicit_shardings import reshard as reshard
 
-__all__ = [
-    "AbstractMesh",
-    "AxisType",
-    "Mesh",
-    "NamedSharding",
-    "PartitionSpec",
-    "Sharding",
-    "SingleDeviceSharding",
-    "auto_axes",
-    "explicit_axes",
-    "get_mesh",
-    "reshard",
-    "set_mesh",
-    "use_mesh",
-]
+vars()["__all__"] = _public_names(vars())

@@ -10,16 +10,7 @@ import importlib
 
 import click
 
-_COMMANDS = {
-    "check": "bindax._cli.check",
-    "containers": "bindax._cli.containers",
-    "demo": "bindax._cli.demo",
-    "doctor": "bindax._cli.doctor",
-    "mutate": "bindax._cli.mutate",
-    "new-plugin": "bindax._cli.new_plugin",
-    "plugins": "bindax._cli.plugins",
-    "rules": "bindax._cli.rules",
-}
+_COMMANDS = ["check", "containers", "demo", "doctor", "mutate", "new-plugin", "plugins", "rules"]
 
 
 class _LazyGroup(click.Group):
@@ -27,14 +18,14 @@ class _LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands, sorted."""
-        return sorted(_COMMANDS)
+        return _COMMANDS
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import the module of a command."""
-        module = _COMMANDS.get(name)
-        if module is None:
+        if name not in _COMMANDS:
             return None
-        command = getattr(importlib.import_module(module), name.replace("-", "_"))
+        word = name.replace("-", "_")
+        command = getattr(importlib.import_module(f"bindax._cli.{word}"), word)
         return command if isinstance(command, click.Command) else None
 
 

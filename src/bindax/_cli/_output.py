@@ -16,23 +16,13 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 STYLES = {
-    "loaded": "green",
-    "built in": "green",
-    "registered": "green",
-    "present": "green",
+    **dict.fromkeys(("loaded", "built in", "registered", "present"), "green"),
     "derived": "cyan",
     "available": "default",
     "absent": "dim",
-    "elsewhere": "yellow",
-    "missing": "yellow",
-    "denied": "yellow",
-    "notice": "yellow",
-    "refused": "red",
-    "conflict": "red",
-    "quarantined": "red",
-    "problem": "red",
+    **dict.fromkeys(("elsewhere", "missing", "denied", "notice"), "yellow"),
+    **dict.fromkeys(("refused", "conflict", "quarantined", "problem"), "red"),
 }
-
 
 SECONDS = click.FloatRange(min=0.0, min_open=True)
 """A time that something may take."""

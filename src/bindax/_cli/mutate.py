@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -52,25 +52,16 @@ def mutate(
     """
     from bindax_testing import mutate_plugin, mutate_text
 
-    progress = None if as_json else _show
+    options: dict[str, Any] = {
+        "seed": seed,
+        "seconds": seconds,
+        "primitives": primitives,
+        "progress": None if as_json else _show,
+    }
     if text:
-        report = mutate_text(
-            plugin,
-            count=80 if count is None else count,
-            seed=seed,
-            seconds=seconds,
-            primitives=primitives,
-            progress=progress,
-        )
+        report = mutate_text(plugin, count=80 if count is None else count, **options)
     else:
-        report = mutate_plugin(
-            plugin,
-            count=count,
-            seed=seed,
-            seconds=seconds,
-            primitives=primitives,
-            progress=progress,
-        )
+        report = mutate_plugin(plugin, count=count, **options)
     if as_json:
         print_json(report.as_dict())
     else:

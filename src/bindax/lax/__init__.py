@@ -15,17 +15,10 @@ if _TYPE_CHECKING:
     from bindax_transforms import with_sharding_constraint as with_sharding_constraint
 
 _SPECIAL = (
-    *(
-        "bessel_i0e",
-        "bessel_i0e_p",
-        "bessel_i1e",
-        "bessel_i1e_p",
-        "betainc",
-        "digamma",
-        "digamma_p",
-    ),
-    *("igamma", "igamma_grad_a", "igamma_grad_a_p", "igamma_p", "igammac", "igammac_p"),
-    *("lgamma", "lgamma_p", "polygamma", "polygamma_p", "random_gamma_grad"),
+    *("bessel_i0e", "bessel_i0e_p", "bessel_i1e", "bessel_i1e_p", "betainc"),
+    *("digamma", "digamma_p", "igamma", "igamma_grad_a", "igamma_grad_a_p", "igamma_p"),
+    *("igammac", "igammac_p", "lgamma", "lgamma_p", "polygamma", "polygamma_p"),
+    "random_gamma_grad",
     *("random_gamma_grad_p", "regularized_incomplete_beta_p", "zeta", "zeta_p"),
 )
 """The names of ``bindax_special``, which the first use of one loads."""

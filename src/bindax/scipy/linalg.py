@@ -1,4 +1,6 @@
 """Linear algebra."""
 
+from bindax_core.extend import public_names as _public_names
 from bindax_scipy.linalg import *  # noqa: F403 -- everything there is public
-from bindax_scipy.linalg import __all__ as __all__
+
+vars()["__all__"] = _public_names(vars())

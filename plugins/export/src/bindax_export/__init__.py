@@ -1,5 +1,6 @@
 """Programs as files: exported with symbolic sizes, read back, called in any program."""
 
+from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_export._checks import DisabledSafetyCheck as DisabledSafetyCheck
 from bindax_export._containers import (
@@ -28,21 +29,4 @@ from bindax_export._scope import SymbolicScope as SymbolicScope
 
 _register_internal(__file__)
 
-__all__ = [
-    "DisabledSafetyCheck",
-    "ExportError",
-    "Exported",
-    "FormatError",
-    "InconclusiveDimensionOperation",
-    "SymbolicScope",
-    "default_export_platform",
-    "deserialize",
-    "export",
-    "is_symbolic_dim",
-    "maximum_supported_calling_convention_version",
-    "minimum_supported_calling_convention_version",
-    "register_namedtuple_serialization",
-    "register_pytree_node_serialization",
-    "symbolic_args_specs",
-    "symbolic_shape",
-]
+vars()["__all__"] = _public_names(vars())

@@ -9,11 +9,7 @@ from bindax_export._errors import ExportError
 
 
 def exporting_backend() -> Any:
-    """The backend that lowers programs to files.
-
-    Raises:
-        ExportError: when none is installed.
-    """
+    """The backend that lowers programs to files, or an error when none is installed."""
     try:
         backend = find_backend("xla")
     except Exception as error:

@@ -17,6 +17,7 @@ from bindax_export._flatbuffers import Number, Reader
 T = TypeVar("T")
 
 _LEAF, _NONE, _TUPLE, _LIST, _DICT, _CUSTOM = range(6)
+_KINDS = {None: _LEAF, type(None): _NONE, tuple: _TUPLE, list: _LIST, dict: _DICT}
 
 
 @attrs.frozen
@@ -130,40 +131,30 @@ register_pytree_node_serialization(
 
 
 def container_table(tree: PyTreeDef) -> dict[int, Any]:
-    """The table of a structure.
-
-    Raises:
-        ExportError: when a container has no form in files.
-    """
-    node, children = tree.node_data(), tree.children()
+    """The table of a structure, or an error for a container that has no form in files."""
+    of: Any
+    of, data = tree.node_data() or (None, ())
+    children = tree.children()
     table: dict[int, Any] = {1: [container_table(child) for child in children]} if children else {}
-    if node is None:
-        kind = _LEAF
-    elif node[0] is type(None):
-        kind = _NONE
-    elif node[0] is tuple:
-        kind = _TUPLE
-    elif node[0] is list:
-        kind = _LIST
-    elif node[0] is dict:
-        kind = _DICT
-        for key in node[1]:
+    kind = _KINDS.get(of, _CUSTOM)
+    if kind == _DICT:
+        for key in data:
             if not isinstance(key, str):
                 raise ExportError(
                     f"a dict with the key {key!r} cannot be serialized; use keys that are strings."
                 )
         if children:
-            table[2] = list(node[1])
-    else:
-        form = _by_type.get(node[0])
+            table[2] = list(data)
+    elif kind == _CUSTOM:
+        form = _by_type.get(of)
         if form is None:
             raise ExportError(
-                f"arguments or results with a {node[0].__qualname__} cannot be serialized: give "
+                f"arguments or results with a {of.__qualname__} cannot be serialized: give "
                 f"the type a name in files, with register_pytree_node_serialization or "
                 f"register_namedtuple_serialization."
             )
-        kind, table[3] = _CUSTOM, form.name
-        data = form.write(node[1])
+        table[3] = form.name
+        data = form.write(data)
         if not isinstance(data, bytes | bytearray):
             raise ExportError(
                 f"serialize_auxdata of {form.type.__qualname__} gave {data!r:.60}, not bytes."
@@ -173,12 +164,7 @@ def container_table(tree: PyTreeDef) -> dict[int, Any]:
 
 
 def read_container(reader: Reader | None, leaves: Sequence[Any]) -> PyTreeDef:
-    """The structure of a table; its nodes are built around the leaves.
-
-    Raises:
-        ExportError: when the type of a node is not registered here.
-        FormatError: when the table is damaged.
-    """
+    """The structure of a table; its nodes are built around the leaves."""
     if reader is None:
         raise FormatError("it lacks the structure of its arguments or results")
     remaining = iter(leaves)

@@ -339,11 +339,7 @@ def operation(kind: str, operands: tuple[Size, ...], scope: SymbolicScope) -> Si
 
 
 def common_scope(*sizes: Size) -> SymbolicScope:
-    """The scope of sizes of one scope.
-
-    Raises:
-        ValueError: when they are of several.
-    """
+    """The scope of sizes, which must be of one."""
     found = [x for x in sizes if isinstance(x, SymbolicDimension)]
     for other in found[1:]:
         if other.scope is not found[0].scope:

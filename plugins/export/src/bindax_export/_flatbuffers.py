@@ -103,11 +103,7 @@ def _width(value: Any) -> int:
 
 
 class Reader:
-    """A table of a buffer that may be damaged.
-
-    Raises:
-        FormatError: from every method, where the buffer is no such table.
-    """
+    """A table of a buffer; every method raises ``FormatError`` where the buffer is damaged."""
 
     def __init__(self, data: bytes, position: int) -> None:
         self._data = data

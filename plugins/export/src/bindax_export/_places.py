@@ -111,14 +111,7 @@ def _text(name: Any) -> str:
 
 
 def read_places(reader: Reader, numbers: int, listed: int, count: int) -> Places:
-    """The shardings of arguments or results.
-
-    Args:
-        reader: the table of the program.
-        numbers: the field of their numbers among the shardings.
-        listed: the field of older files, which lists them in full.
-        count: the number of arguments or results.
-    """
+    """The shardings of ``count`` arguments or results; older files list them in full."""
     meshes = [_read_mesh(table) for table in reader.tables(Field.MESHES)]
     found = [_read_sharding(table, meshes) for table in reader.tables(Field.NAMED)]
     indices = reader.numbers(numbers, "I")

@@ -26,7 +26,7 @@ def _impl(*operands: Any, exported: Exported) -> Sequence[Any]:
     return exported.compiled(*operands)  # type: ignore[no-any-return]
 
 
-def result_avals(exported: Exported, avals: Sequence[Any]) -> list[ShapedArray]:
+def result_avals(*avals: Any, exported: Exported) -> list[ShapedArray]:
     """The types of the results for arguments of these types, which are checked."""
     given = [
         aval if is_extended(expected.dtype) else aval.physical()
@@ -38,17 +38,13 @@ def result_avals(exported: Exported, avals: Sequence[Any]) -> list[ShapedArray]:
     ]
 
 
-def _abstract_eval(*avals: Any, exported: Exported) -> Sequence[Any]:
-    return result_avals(exported, avals)
-
-
 def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], *, exported: Exported
 ) -> tuple[list[Any], list[int]]:
     """One element after the other: the program is for the ranks that it was exported for."""
     if axis_size == 0:
         avals = [_element(typeof(x), d) for x, d in zip(operands, dims, strict=True)]
-        outs = result_avals(exported, avals)
+        outs = result_avals(*avals, exported=exported)
         types = [aval.update(shape=(0, *aval.shape)) for aval in outs]
         return [operations_for(aval).zeros(aval) for aval in types], [0] * len(types)
     rows = []
@@ -121,7 +117,7 @@ def _placed(
 call_exported_p = primitive(
     "call_exported",
     rules.impl(_impl, on_values=True),
-    rules.abstract_eval(_abstract_eval),
+    rules.abstract_eval(result_avals),
     rules.jvp.absent("an exported program has no forward derivative; it can have a reverse one"),
     rules.vmap(_vmap),
     rules.transpose.absent("an exported program is not known to be linear"),

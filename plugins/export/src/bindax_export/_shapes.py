@@ -37,16 +37,8 @@ class _Step:
 class ShapeSolver:
     """The dimension variables of a program, as functions of the shapes of its arguments.
 
-    Numbers are of any type with arithmetic: integers, other dimensions, values of a program.
-
-    Args:
-        avals: the types of the arguments.
-        name: the name of the program, for messages.
-        tree: the structure of ``(args, kwargs)``, for messages.
-
-    Raises:
-        ExportError: when a variable does not follow from the shapes.
-        ValueError: when the shapes use several scopes.
+    Numbers are of any type with arithmetic: integers, other dimensions, values of a program. The
+    name of the program and the structure of ``(args, kwargs)`` are for messages.
     """
 
     def __init__(self, avals: Sequence[ShapedArray], name: str, tree: PyTreeDef | None) -> None:
@@ -102,11 +94,7 @@ class ShapeSolver:
         return symbolic_shape(text, scope=self.scope)
 
     def bound(self, avals: Sequence[ShapedArray]) -> Mapping[str, Any]:
-        """The variables for arguments of other types, which are checked.
-
-        Raises:
-            ExportError: when the types do not fit.
-        """
+        """The variables for arguments of other types, which must fit."""
         for i, (expected, given) in enumerate(zip(self.avals, avals, strict=True)):
             self._check_type(self.paths[i], expected, given)
 

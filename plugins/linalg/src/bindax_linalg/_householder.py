@@ -15,14 +15,7 @@ from bindax_linalg.triangular_solve import solve_array
 
 
 def reflector(x: NumPyArray) -> tuple[NumPyArray, NumPyArray, NumPyArray]:
-    """Reflectors with ``H^H x = beta e_1``, and beta real.
-
-    Args:
-        x: vectors, of shape ``[b, n]`` with ``n >= 1``.
-
-    Returns:
-        ``(v, tau, beta)``, of the shapes ``[b, n]``, ``[b]`` and ``[b]``, and the dtype of ``x``.
-    """
+    """For each vector ``(v, tau, beta)`` with ``H^H x = beta e_1``, and beta real."""
     head = x[:, 0]
     rest = np.linalg.norm(x[:, 1:], axis=1)
     size = np.hypot(np.abs(head), rest)
@@ -55,7 +48,4 @@ def product_array(a: NumPyArray, taus: NumPyArray) -> Any:
     vh = v.conj().swapaxes(-1, -2)
     matrix = np.eye(count, dtype=a.dtype) + taus[..., None] * np.triu(vh @ v, 1)
     right = taus[..., None] * vh[..., :columns]
-    flags = dict.fromkeys(("lower", "transpose_a", "conjugate_a", "unit_diagonal"), False)
-    return np.eye(rows, columns, dtype=a.dtype) - v @ solve_array(
-        matrix, right, left_side=True, **flags
-    )
+    return np.eye(rows, columns, dtype=a.dtype) - v @ solve_array(matrix, right, left_side=True)

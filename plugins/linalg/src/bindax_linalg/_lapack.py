@@ -31,13 +31,10 @@ def flag(letter: str) -> str:
 def lapack_lowering(
     impl: Function, rule: Function, *, generic: Function | None = None, multiple: bool = False
 ) -> Rule:
-    """The ``lowering`` rule of a primitive that LAPACK computes.
+    """The ``lowering`` rule of a primitive that LAPACK computes on the CPU.
 
-    Args:
-        impl: the primitive's evaluation on NumPy arrays, for empty arrays and other platforms.
-        rule: the lowering for the CPU.
-        generic: the lowering for other platforms, where there is one.
-        multiple: whether even one result is in a list.
+    Other platforms have the ``generic`` rule or evaluate by ``impl`` on the host, as all do for
+    empty arrays. With ``multiple`` even one result is in a list.
     """
 
     def lower(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
@@ -67,21 +64,14 @@ def call(
     operands: Sequence[tuple[Any, ShapedArray]],
     results: Sequence[ShapedArray],
     options: Mapping[str, str],
-    *,
-    batch: int,
 ) -> list[Any]:
-    """Call a routine of LAPACK.
+    """Call a routine of LAPACK, with options that are text of attributes.
 
-    Args:
-        ctx: the lowering context.
-        routine: its name without the letter for the dtype, such as ``"potrf"``; where the names
-            for real and complex matrices differ, both, as in ``"orgqr|ungqr"``.
-        operands: values with their types.
-        results: the types of the results.
-        options: the routine's options as attribute text.
-        batch: the number of leading axes; what has two more is a matrix.
+    Its name is without the letter for the dtype, such as ``"potrf"``; where the names for real and
+    complex matrices differ it is both, as in ``"orgqr|ungqr"``. One operand at least is a matrix.
     """
     dtype = operands[0][1].dtype
+    batch = max(aval.ndim for _, aval in operands) - 2
     names = routine.split("|")
     name = names[-1] if dtypes.is_complex(dtype) else names[0]
 
@@ -139,16 +129,25 @@ def _layout(rank: int, batch: int) -> str:
 def inline(
     ctx: LoweringContext, function: Function, operands: Sequence[tuple[Any, ShapedArray]]
 ) -> list[Any]:
-    """Add what a function of operations of this package computes.
-
-    Args:
-        ctx: the lowering context.
-        function: takes one value for each operand, and returns a sequence.
-        operands: values with their types.
-    """
+    """Add what a function of operations of this package computes."""
     avals = [aval for _, aval in operands]
     closed = bindax_transforms.trace_to_jaxpr(function, avals, Origin("lowering", function))
     return ctx.inline(closed, [value for value, _ in operands])
+
+
+def checked_call(
+    ctx: LoweringContext,
+    routine: str,
+    operands: Sequence[tuple[Any, ShapedArray]],
+    results: Sequence[ShapedArray],
+    options: Mapping[str, str],
+    kept: slice = slice(None),
+) -> list[Any]:
+    """Some of the results of a routine whose last one is an error code, NaN where it is not 0."""
+    batch = max(aval.ndim for _, aval in operands) - 2
+    info = ShapedArray(operands[-1][1].shape[:batch], INT32)
+    *found, code = call(ctx, routine, operands, [*results, info], options)
+    return finish(ctx, [*found[kept], code], [*results[kept], info])
 
 
 def finish(ctx: LoweringContext, values: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:

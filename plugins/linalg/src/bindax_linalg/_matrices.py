@@ -1,7 +1,5 @@
 """Parts of rules of matrix functions, on the last two axes, for any leading ones."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -9,31 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, Rule, ShapedArray, rules, typeof
-from bindax_lax_basic import (
-    GatherDimensionNumbers,
-    add_p,
-    batch_matmul,
-    broadcast_in_dim_p,
-    conj_p,
-    dtypes,
-    eq_p,
-    expand_dims,
-    gather,
-    ge_p,
-    iota_p,
-    is_finite_p,
-    mul_p,
-    pad_p,
-    real,
-    reduce_sum_p,
-    select_n_p,
-    sub_p,
-    transpose_p,
-)
-from bindax_lax_basic.extend import NumPyArray, batch_first, broadcast_to, convert, operators
+import bindax_lax_basic as lax
+from bindax_core.extend import ShapedArray, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.extend import NumPyArray, broadcast_to, convert, operators
 from bindax_lax_basic.extend import constant as constant
 from bindax_lax_basic.extend import filled as filled
+from bindax_lax_basic.extend import leading_batch as leading_batch
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
@@ -75,36 +55,19 @@ def real_aval(aval: ShapedArray, shape: Shape) -> ShapedArray:
     return ShapedArray(shape, dtypes.real_dtype(aval.dtype))
 
 
-def leading_batch() -> Rule:
-    """The ``vmap`` rule of a primitive whose operands and results share any leading axes."""
-
-    def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int | None],
-        **params: Any,
-    ) -> tuple[Any, Any]:
-        aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-        out = primitive.bind(*aligned, **params)
-        return (out, [0] * len(out)) if primitive.multiple_results else (out, 0)
-
-    return rules.vmap(rule, takes_primitive=True)
-
-
 # --------------------------------------------------------------------------------- operations
 
 
 def transposed(x: Any) -> Any:
     """The transposes of matrices."""
     n = typeof(x).ndim
-    return transpose_p.bind(x, permutation=(*range(n - 2), n - 1, n - 2))
+    return lax.transpose_p.bind(x, permutation=(*range(n - 2), n - 1, n - 2))
 
 
 def conjugated(x: Any) -> Any:
     """Complex conjugates; floats stay as they are."""
     dtype = typeof(x).dtype
-    return conj_p.bind(x, input_dtype=dtype) if dtypes.is_complex(dtype) else x
+    return lax.conj_p.bind(x, input_dtype=dtype) if dtypes.is_complex(dtype) else x
 
 
 def adjoint(x: Any) -> Any:
@@ -116,46 +79,35 @@ def matmul(*factors: Any) -> Any:
     """The product of stacks of matrices, at the highest precision."""
     out, *rest = factors
     for factor in rest:
-        out = batch_matmul(out, factor, precision="highest")
+        out = lax.batch_matmul(out, factor, precision="highest")
     return out
 
 
-def add(x: Any, y: Any) -> Any:
-    """The sum of two arrays of one type."""
-    return add_p.bind(x, y)
-
-
-def sub(x: Any, y: Any) -> Any:
-    """The difference of two arrays of one type."""
-    return sub_p.bind(x, y)
-
-
-def mul(x: Any, y: Any) -> Any:
-    """The elementwise product of two arrays of one type."""
-    return mul_p.bind(x, y)
+add, sub, mul = lax.add_p.bind, lax.sub_p.bind, lax.mul_p.bind
+"""Elementwise, of arrays of one type."""
 
 
 def scaled(x: Any, factor: float) -> Any:
     """An array times a Python number."""
-    return mul_p.bind(x, broadcast_to(constant(factor, x), typeof(x).shape))
+    return lax.mul_p.bind(x, broadcast_to(constant(factor, x), typeof(x).shape))
 
 
 def _indices(shape: Shape, axis: int) -> Any:
-    return iota_p.bind(dtype=_INT32, shape=shape[-2:], dimension=axis)
+    return lax.iota_p.bind(dtype=_INT32, shape=shape[-2:], dimension=axis)
 
 
 def _masked(x: Any, mask: Any, other: Any) -> Any:
     shape = typeof(x).shape
     lead = len(shape) - 2
-    mask = broadcast_in_dim_p.bind(mask, shape=shape, broadcast_dimensions=(lead, lead + 1))
-    return select_n_p.bind(mask, other, x)
+    mask = lax.broadcast_in_dim_p.bind(mask, shape=shape, broadcast_dimensions=(lead, lead + 1))
+    return lax.select_n_p.bind(mask, other, x)
 
 
 def lower_part(x: Any, k: int = 0) -> Any:
     """Elements on and below the diagonal number ``k`` of matrices; zero elsewhere."""
     rows, columns = _indices(typeof(x).shape, 0), _indices(typeof(x).shape, 1)
-    shifted = add_p.bind(rows, filled(typeof(rows), k))
-    return _masked(x, ge_p.bind(shifted, columns), filled(typeof(x), 0))
+    shifted = lax.add_p.bind(rows, filled(typeof(rows), k))
+    return _masked(x, lax.ge_p.bind(shifted, columns), filled(typeof(x), 0))
 
 
 def upper_part(x: Any, k: int = 0) -> Any:
@@ -164,7 +116,7 @@ def upper_part(x: Any, k: int = 0) -> Any:
 
 
 def _diagonal_mask(shape: Shape) -> Any:
-    return eq_p.bind(_indices(shape, 0), _indices(shape, 1))
+    return lax.eq_p.bind(_indices(shape, 0), _indices(shape, 1))
 
 
 def identity_like(x: Any) -> Any:
@@ -183,30 +135,36 @@ def diagonal(x: Any) -> Any:
     """The diagonals of square matrices."""
     n = typeof(x).ndim
     kept = _masked(x, _diagonal_mask(typeof(x).shape), filled(typeof(x), 0))
-    return reduce_sum_p.bind(kept, axes=(n - 1,))
+    return lax.reduce_sum_p.bind(kept, axes=(n - 1,))
+
+
+def sum_where(mask: Any, x: Any, axis: int) -> Any:
+    """The sums of what a mask chooses along an axis that is counted from the end."""
+    kept = lax.select_n_p.bind(mask, filled(typeof(x), 0), x)
+    return lax.reduce_sum_p.bind(kept, axes=(typeof(x).ndim - axis,))
 
 
 def across_rows(v: Any, shape: Shape) -> Any:
     """Vectors as the rows of matrices that are constant along columns: element i in column i."""
     n = len(shape)
-    return broadcast_in_dim_p.bind(v, shape=shape, broadcast_dimensions=(*range(n - 2), n - 1))
+    return lax.broadcast_in_dim_p.bind(v, shape=shape, broadcast_dimensions=(*range(n - 2), n - 1))
 
 
 def along_rows(v: Any, shape: Shape) -> Any:
     """Vectors as the columns of matrices: element i in row i."""
-    return broadcast_in_dim_p.bind(
+    return lax.broadcast_in_dim_p.bind(
         v, shape=shape, broadcast_dimensions=tuple(range(len(shape) - 1))
     )
 
 
 def scale_columns(x: Any, v: Any) -> Any:
     """Matrices with column i multiplied by element i of vectors."""
-    return mul_p.bind(x, across_rows(cast(v, x), typeof(x).shape))
+    return lax.mul_p.bind(x, across_rows(cast(v, x), typeof(x).shape))
 
 
 def scale_rows(x: Any, v: Any) -> Any:
     """Matrices with row i multiplied by element i of vectors."""
-    return mul_p.bind(x, along_rows(cast(v, x), typeof(x).shape))
+    return lax.mul_p.bind(x, along_rows(cast(v, x), typeof(x).shape))
 
 
 def cast(x: Any, like: Any) -> Any:
@@ -221,7 +179,7 @@ def resized(x: Any, rows: int, columns: int) -> Any:
     if (m, n) == (rows, columns):
         return x
     config = ((0, 0, 0),) * len(lead) + ((0, rows - m, 0), (0, columns - n, 0))
-    return pad_p.bind(x, constant(0, x), padding_config=config)
+    return lax.pad_p.bind(x, constant(0, x), padding_config=config)
 
 
 def take_rows(x: Any, index: Any) -> Any:
@@ -231,23 +189,22 @@ def take_rows(x: Any, index: Any) -> Any:
         return filled(typeof(x).update(shape=(*lead, typeof(index).shape[-1], columns)), 0)
     n = len(lead)
     batch = tuple(range(n))
-    numbers = GatherDimensionNumbers((n + 1,), (n,), (n,), batch, batch)
+    numbers = lax.GatherDimensionNumbers((n + 1,), (n,), (n,), batch, batch)
     sizes = (*(1,) * n, 1, columns)
-    return gather(x, as_columns(index), numbers, sizes, mode="clip")
-
-
-def take_columns(x: Any, index: Any) -> Any:
-    """The columns of matrices that vectors of integers name."""
-    return transposed(take_rows(transposed(x), index))
+    vectors = lax.expand_dims(index, (typeof(index).ndim,))
+    return lax.gather(x, vectors, numbers, sizes, mode="clip")
 
 
 def mirrored(x: Any, *, lower: bool) -> Any:
     """The Hermitian matrices that one triangle of matrices stands for."""
     strict = lower_part(x, -1) if lower else upper_part(x, 1)
-    main = diagonal(x)
-    if dtypes.is_complex(typeof(x).dtype):
-        main = cast(real(main), x)
+    main = cast(real_part(diagonal(x)), x)
     return with_diagonal(add(strict, adjoint(strict)), main)
+
+
+def real_part(x: Any) -> Any:
+    """The real parts of complex numbers; floats stay as they are."""
+    return lax.real(x) if dtypes.is_complex(typeof(x).dtype) else x
 
 
 def symmetrized(x: Any) -> Any:
@@ -256,13 +213,7 @@ def symmetrized(x: Any) -> Any:
 
 
 def hermitian_part(name: str, x: Any, symmetrize_input: bool) -> Any:
-    """Operand of a function of Hermitian matrices; the mean of integers is one of floats.
-
-    Args:
-        name: the function's name, for messages.
-        x: square matrices.
-        symmetrize_input: whether to take the mean of ``x`` and its adjoint.
-    """
+    """Square matrices, or their means with their adjoints, which of integers are floats."""
     aval = typeof(x)
     whole = symmetrize_input and not dtypes.is_inexact(aval.dtype)
     check_matrix(name, aval.update(dtype=_FLOAT32) if whole else aval, square=True)
@@ -285,72 +236,46 @@ def widened(function: Function, *operands: Any, **arguments: Any) -> Any:
     return convert(function(*wide, **arguments), typeof(operands[0]).dtype, False)
 
 
-def as_columns(v: Any) -> Any:
-    """Vectors as matrices of one column."""
-    return expand_dims(v, (typeof(v).ndim,))
-
-
 def nan_unless(ok: Any, x: Any) -> Any:
-    """Stacks of arrays, those replaced by NaN for which a flag is false.
-
-    Args:
-        ok: booleans, one for each element of the stack.
-        x: the stack.
-    """
+    """Stacks of arrays, those replaced by NaN whose flag is false."""
     aval = typeof(x)
     lead = tuple(range(typeof(ok).ndim))
-    mask = broadcast_in_dim_p.bind(ok, shape=aval.shape, broadcast_dimensions=lead)
-    nan = complex("nan+nanj") if dtypes.is_complex(aval.dtype) else float("nan")
-    fill = broadcast_to(constant(nan, x), aval.shape)
-    return select_n_p.bind(mask, fill, x)
+    mask = lax.broadcast_in_dim_p.bind(ok, shape=aval.shape, broadcast_dimensions=lead)
+    fill = broadcast_to(constant(nan_of(aval.dtype), x), aval.shape)
+    return lax.select_n_p.bind(mask, fill, x)
+
+
+def nan_of(dtype: np.dtype[Any]) -> complex:
+    """NaN, as numbers of a dtype have it."""
+    return complex("nan+nanj") if dtypes.is_complex(dtype) else float("nan")
 
 
 def succeeded(info: Any) -> Any:
     """Test that a routine of LAPACK returned no error."""
-    return eq_p.bind(info, filled(typeof(info), 0))
-
-
-def legal(info: Any) -> Any:
-    """Test that a routine of LAPACK accepted its arguments."""
-    return ge_p.bind(info, filled(typeof(info), 0))
-
-
-def finite(x: Any) -> Any:
-    """Where an array is finite."""
-    return is_finite_p.bind(x)
+    return lax.eq_p.bind(info, filled(typeof(info), 0))
 
 
 # ------------------------------------------------------------------------------------ values
 
 
-def for_each_good(function: Function, shapes: Sequence[Shape], *arrays: NumPyArray) -> list[Any]:
+def for_each_good(function: Function, shapes: Sequence[Shape], x: NumPyArray) -> list[Any]:
     """Results of a function of NumPy for stacks of matrices, NaN where it does not converge.
 
-    Args:
-        function: takes arrays and returns a list of arrays; raises ``LinAlgError`` when one
-            matrix of the stack fails.
-        shapes: the shapes of the results for one matrix.
-        arrays: the operands, with equal leading axes.
+    The function raises ``LinAlgError`` when one matrix of a stack fails; ``shapes`` are those of
+    its results for one matrix.
     """
     try:
-        return list(function(*arrays))
+        return list(function(x))
     except np.linalg.LinAlgError:
         pass
-    lead = arrays[0].shape[:-2]
-    kinds = [out.dtype for out in function(*(_identity(a) for a in arrays))]
-    outs = [np.full((*lead, *s), np.nan, kind) for s, kind in zip(shapes, kinds, strict=True)]
-    for out, kind in zip(outs, kinds, strict=True):
-        if kind.kind == "c":
-            out[...] = complex(np.nan, np.nan)
+    lead = x.shape[:-2]
+    kinds = [out.dtype for out in function(np.eye(*x.shape[-2:], dtype=x.dtype))]
+    outs = [np.full((*lead, *s), nan_of(kind), kind) for s, kind in zip(shapes, kinds, strict=True)]
     for place in np.ndindex(*lead):
         try:
-            found = function(*(a[place] for a in arrays))
+            found = function(x[place])
         except np.linalg.LinAlgError:
             continue
         for out, value in zip(outs, found, strict=True):
             out[place] = value
     return outs
-
-
-def _identity(x: NumPyArray) -> NumPyArray:
-    return np.eye(x.shape[-2], x.shape[-1], dtype=x.dtype)

@@ -20,13 +20,7 @@ _MOST_STEPS = 30  # for each eigenvalue, as in LAPACK
 def schur_of_hessenberg(h: NumPyArray, q: NumPyArray) -> None:
     """Turn ``h`` into its Schur form, multiplying the transformation to the right of ``q``.
 
-    Args:
-        h: an upper Hessenberg matrix of float64 or complex128; becomes upper triangular, with
-            blocks of size 2 for pairs of complex eigenvalues where it is real.
-        q: a matrix with as many columns.
-
-    Raises:
-        LinAlgError: when the algorithm does not converge.
+    Where it is real it has blocks of size 2 for pairs of complex eigenvalues.
     """
     real = h.dtype.kind == "f"
     high, steps = len(h) - 1, 0

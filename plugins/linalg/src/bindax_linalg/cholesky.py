@@ -1,7 +1,5 @@
 """The Cholesky decomposition ``A = L L^H`` of positive definite matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,12 +12,11 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     typeof,
 )
-from bindax_lax_basic.extend import NumPyArray, zero_tangent
+from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve
@@ -63,28 +60,21 @@ def _cholesky_impl(x: NumPyArray) -> Any:
 def _cholesky_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
     out = cholesky_p.bind(x)
-    if type(t) is Zero:
-        return out, zero_tangent(out)
     # L^-1 dL + (L^-1 dL)^H = L^-1 dA L^-H, and the first term is lower triangular.
     t = m.mirrored(t, lower=True)
     right = triangular_solve(out, t, lower=True, transpose_a=True, conjugate_a=True)
     both = triangular_solve(out, right, left_side=True, lower=True)
-    half = m.sub(m.lower_part(both), m.scaled(m.with_diagonal(_zeros(both), m.diagonal(both)), 0.5))
-    return out, m.matmul(out, half)
-
-
-def _zeros(x: Any) -> Any:
-    return m.filled(typeof(x), 0)
+    half = m.lower_part(both)
+    main = m.with_diagonal(m.filled(typeof(both), 0), m.diagonal(both))
+    return out, m.matmul(out, m.sub(half, m.scaled(main, 0.5)))
 
 
 def _cholesky_lowering(ctx: LoweringContext, x: Any) -> Any:
     (aval,) = ctx.avals_in
-    lead = aval.shape[:-2]
-    results = [aval, ShapedArray(lead, _lapack.INT32)]
-    options = {"uplo": _lapack.flag("L")}
-    out, info = _lapack.call(ctx, "potrf", [(x, aval)], results, options, batch=len(lead))
+    results = [aval, ShapedArray(aval.shape[:-2], _lapack.INT32)]
+    found = _lapack.call(ctx, "potrf", [(x, aval)], results, {"uplo": _lapack.flag("L")})
     finish = lambda out, info: [m.lower_part(m.nan_unless(m.succeeded(info), out))]  # noqa: E731
-    return _lapack.inline(ctx, finish, list(zip((out, info), results, strict=True)))[0]
+    return _lapack.inline(ctx, finish, list(zip(found, results, strict=True)))[0]
 
 
 def _generic_lowering(ctx: LoweringContext, x: Any) -> Any:
@@ -96,7 +86,7 @@ cholesky_p: Primitive = primitive(
     "cholesky",
     rules.impl(_cholesky_impl),
     rules.abstract_eval(_cholesky_type),
-    rules.jvp(_cholesky_jvp, symbolic_zeros=True),
+    rules.jvp(_cholesky_jvp),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_cholesky_impl, _cholesky_lowering, generic=_generic_lowering),

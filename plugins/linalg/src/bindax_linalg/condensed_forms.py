@@ -1,7 +1,5 @@
 """Reductions of square matrices to Hessenberg and to tridiagonal form."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -21,8 +19,6 @@ _NO_DERIVATIVE = (
     "none is known to be needed, and JAX has none either; differentiate what is computed from the "
     "form, such as eigenvalues or solutions, instead"
 )
-
-# ------------------------------------------------------------------------------ hessenberg
 
 
 def hessenberg(a: Any) -> list[Array]:
@@ -66,11 +62,8 @@ def hessenberg_array(x: NumPyArray) -> list[NumPyArray]:
 
 def _hessenberg_lowering(ctx: LoweringContext, a: Any) -> list[Any]:
     (aval,) = ctx.avals_in
-    lead, n = aval.shape[:-2], aval.shape[-1]
-    results = [*ctx.avals_out, ShapedArray(lead, _lapack.INT32)]
-    options = {"low": "1 : i32", "high": f"{n} : i32"}
-    found = _lapack.call(ctx, "gehrd", [(a, aval)], results, options, batch=len(lead))
-    return _lapack.finish(ctx, found, results)
+    options = {"low": "1 : i32", "high": f"{aval.shape[-1]} : i32"}
+    return _lapack.checked_call(ctx, "gehrd", [(a, aval)], ctx.avals_out, options)
 
 
 hessenberg_p: Primitive = primitive(
@@ -83,8 +76,6 @@ hessenberg_p: Primitive = primitive(
     _lapack.lapack_lowering(hessenberg_array, _hessenberg_lowering),
     multiple_results=True,
 )
-
-# ----------------------------------------------------------------------------- tridiagonal
 
 
 def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:
@@ -147,12 +138,9 @@ def _tridiagonal_impl(x: NumPyArray, *, lower: bool) -> list[NumPyArray]:
 
 
 def _tridiagonal_lowering(ctx: LoweringContext, a: Any, *, lower: bool) -> list[Any]:
-    (aval,) = ctx.avals_in
-    lead = aval.shape[:-2]
-    results = [*ctx.avals_out, ShapedArray(lead, _lapack.INT32)]
+    operands = [(a, ctx.avals_in[0])]
     options = {"uplo": _lapack.flag("L" if lower else "U")}
-    found = _lapack.call(ctx, "sytrd|hetrd", [(a, aval)], results, options, batch=len(lead))
-    return _lapack.finish(ctx, found, results)
+    return _lapack.checked_call(ctx, "sytrd|hetrd", operands, ctx.avals_out, options)
 
 
 tridiagonal_p: Primitive = primitive(

@@ -1,7 +1,5 @@
 """Eigenvalues and eigenvectors of general matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,30 +7,18 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     typeof,
 )
-from bindax_lax_basic import (
-    abs_p,
-    argmax,
-    complex_p,
-    div_p,
-    dtypes,
-    eq_p,
-    imag,
-    iota_p,
-    real,
-    reduce_sum_p,
-    select_n_p,
-)
-from bindax_lax_basic.extend import NumPyArray, filled, zero_tangent
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, inverse_gaps
@@ -82,41 +68,33 @@ def _complex(dtype: Any) -> Any:
     return dtype if dtypes.is_complex(dtype) else dtypes.complex_dtype(dtype)
 
 
-def _eig_type(
-    x: ShapedArray,
-    *,
-    compute_left_eigenvectors: bool,
-    compute_right_eigenvectors: bool,
-    enable_eigvec_derivs: bool,
-) -> list[ShapedArray]:
+def _wanted(params: dict[str, bool]) -> tuple[bool, bool]:
+    """Flags for left and right eigenvectors."""
+    return params["compute_left_eigenvectors"], params["compute_right_eigenvectors"]
+
+
+def _eig_type(x: ShapedArray, **params: bool) -> list[ShapedArray]:
     m.check_matrix("eig", x, square=True)
     vectors = ShapedArray(x.shape, _complex(x.dtype))
-    count = compute_left_eigenvectors + compute_right_eigenvectors
-    return [vectors.update(shape=x.shape[:-1]), *[vectors] * count]
+    return [vectors.update(shape=x.shape[:-1]), *[vectors] * sum(_wanted(params))]
 
 
-def _eig_impl(
-    x: NumPyArray,
-    *,
-    compute_left_eigenvectors: bool,
-    compute_right_eigenvectors: bool,
-    enable_eigvec_derivs: bool,
-) -> list[NumPyArray]:
+def _eig_impl(x: NumPyArray, **params: bool) -> list[NumPyArray]:
     dtype = _complex(x.dtype)
+    wants_left, wants_right = _wanted(params)
 
     def run(a: NumPyArray) -> list[Any]:
         if not np.isfinite(a).all():
             raise np.linalg.LinAlgError
         w, right = np.linalg.eig(a)
         outs = [w]
-        if compute_left_eigenvectors:
+        if wants_left:
             outs.append(_left_vectors(right.astype(dtype), w if a.dtype.kind == "f" else None))
-        if compute_right_eigenvectors:
+        if wants_right:
             outs.append(right)
         return [out.astype(dtype) for out in outs]
 
-    count = compute_left_eigenvectors + compute_right_eigenvectors
-    return m.for_each_good(run, [x.shape[-1:], *[x.shape[-2:]] * count], x)
+    return m.for_each_good(run, [x.shape[-1:], *[x.shape[-2:]] * (wants_left + wants_right)], x)
 
 
 def _left_vectors(right: NumPyArray, w: NumPyArray | None) -> NumPyArray:
@@ -135,43 +113,29 @@ def _left_vectors(right: NumPyArray, w: NumPyArray | None) -> NumPyArray:
     return turned if w is None else np.where((w.imag == 0)[..., None, :], left.real, turned)
 
 
-def _eig_jvp(
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
-    *,
-    compute_left_eigenvectors: bool,
-    compute_right_eigenvectors: bool,
-    enable_eigvec_derivs: bool,
-) -> tuple[Any, Any]:
+def _eig_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: bool) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
-    outs = eig_p.bind(
-        x,
-        compute_left_eigenvectors=compute_left_eigenvectors,
-        compute_right_eigenvectors=compute_right_eigenvectors,
-        enable_eigvec_derivs=enable_eigvec_derivs,
-    )
-    if type(t) is Zero:
-        return outs, [zero_tangent(out) for out in outs]
-    if len(outs) > 1 and not enable_eigvec_derivs:
+    outs = eig_p.bind(x, **params)
+    wants_left, wants_right = _wanted(params)
+    if len(outs) > 1 and not params["enable_eigvec_derivs"]:
         raise ValueError(
             "eig: eigenvectors of a general matrix have a derivative only where its eigenvalues "
             "are distinct and each eigenvector has one largest component. If that is so, pass "
             "enable_eigvec_derivs=True; if only eigenvalues are needed, pass "
             "compute_left_eigenvectors=False and compute_right_eigenvectors=False."
         )
-    w = outs[0]
-    right = outs[-1]
-    if not compute_right_eigenvectors:
+    w, right = outs[0], outs[-1]
+    if not wants_right:
         # The eigenvalues' derivative does not depend on how eigenvectors are normalised.
         _, right = eig(x, compute_left_eigenvectors=False, enable_eigvec_derivs=True)
     t = m.cast(t, w)
     both = solve(right, m.matmul(t, right))
     found = [m.diagonal(both)]
-    if compute_left_eigenvectors:
+    if wants_left:
         left = outs[1]
         turned = solve(left, m.matmul(m.adjoint(t), left))
         found.append(_vector_tangent(left, m.conjugated(w), turned))
-    if compute_right_eigenvectors:
+    if wants_right:
         found.append(_vector_tangent(right, w, both))
     return outs, found
 
@@ -180,42 +144,31 @@ def _vector_tangent(v: Any, w: Any, both: Any) -> Any:
     """The tangent of eigenvectors, from ``both = V^-1 dA V``, as their normalisation wants it."""
     free = m.matmul(v, m.mul(both, inverse_gaps(gaps_of(w))))
     # Adding multiples of the eigenvectors keeps their length, and the largest component real.
-    along = _sum_rows(real(m.mul(m.conjugated(v), free)))
-    index = argmax(abs_p.bind(v), typeof(v).ndim - 2, "int32")
-    places = iota_p.bind(dtype=_lapack.INT32, shape=typeof(v).shape, dimension=typeof(v).ndim - 2)
-    here = eq_p.bind(places, m.across_rows(index, typeof(v).shape))
-    turn = div_p.bind(_sum_where(here, imag(free)), _sum_where(here, real(v)))
-    return m.sub(free, m.scale_columns(v, complex_p.bind(along, turn)))
+    products = lax.real(m.mul(m.conjugated(v), free))
+    along = lax.reduce_sum_p.bind(products, axes=(typeof(v).ndim - 2,))
+    index = lax.argmax(lax.abs_p.bind(v), typeof(v).ndim - 2, "int32")
+    places = lax.iota_p.bind(
+        dtype=_lapack.INT32, shape=typeof(v).shape, dimension=typeof(v).ndim - 2
+    )
+    here = lax.eq_p.bind(places, m.across_rows(index, typeof(v).shape))
+    parts = [m.sum_where(here, f(x), 2) for f, x in ((lax.imag, free), (lax.real, v))]
+    turn = lax.div_p.bind(*parts)
+    return m.sub(free, m.scale_columns(v, lax.complex_p.bind(along, turn)))
 
 
-def _sum_rows(x: Any) -> Any:
-    return reduce_sum_p.bind(x, axes=(typeof(x).ndim - 2,))
-
-
-def _sum_where(mask: Any, x: Any) -> Any:
-    return _sum_rows(select_n_p.bind(mask, filled(typeof(x), 0), x))
-
-
-def _eig_lowering(
-    ctx: LoweringContext,
-    x: Any,
-    *,
-    compute_left_eigenvectors: bool,
-    compute_right_eigenvectors: bool,
-    enable_eigvec_derivs: bool,
-) -> list[Any]:
+def _eig_lowering(ctx: LoweringContext, x: Any, **params: bool) -> list[Any]:
     (aval,) = ctx.avals_in
-    values, batch = ctx.avals_out[0], aval.ndim - 2
+    values = ctx.avals_out[0]
     vectors = ShapedArray(aval.shape, values.dtype)
     is_real = not dtypes.is_complex(aval.dtype)
     parts = [m.real_aval(aval, values.shape)] * 2 if is_real else [values]
     results = [*parts, vectors, vectors, ShapedArray(aval.shape[:-2], _lapack.INT32)]
-    wanted = compute_left_eigenvectors, compute_right_eigenvectors
+    wanted = _wanted(params)
     options = {
         name: _lapack.flag("V" if want else "N")
         for name, want in zip(("compute_left", "compute_right"), wanted, strict=True)
     }
-    found = _lapack.call(ctx, "geev", [(x, aval)], results, options, batch=batch)
+    found = _lapack.call(ctx, "geev", [(x, aval)], results, options)
     if is_real:
         found[:2] = ctx.op("stablehlo.complex", found[:2], [values])
     w, left, right, info = found
@@ -227,7 +180,7 @@ eig_p: Primitive = primitive(
     "eig",
     rules.impl(_eig_impl),
     rules.abstract_eval(_eig_type),
-    rules.jvp(_eig_jvp, symbolic_zeros=True),
+    rules.jvp(_eig_jvp),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_eig_impl, _eig_lowering, multiple=True),

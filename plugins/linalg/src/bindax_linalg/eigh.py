@@ -1,7 +1,5 @@
 """Eigenvalues and eigenvectors of Hermitian matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,13 +12,12 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     typeof,
 )
-from bindax_lax_basic import div_p, real, slice_in_dim
-from bindax_lax_basic.extend import NumPyArray, static_ints, zero_tangent
+from bindax_lax_basic import div_p, slice_in_dim
+from bindax_lax_basic.extend import NumPyArray, static_ints
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 
@@ -98,15 +95,9 @@ def _eigh_impl(x: NumPyArray, *, lower: bool, sort_eigenvalues: bool) -> list[Nu
 def _eigh_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
     v, w = outs = eigh_p.bind(x, **params)
-    if type(t) is Zero:
-        return outs, [zero_tangent(v), zero_tangent(w)]
     both = m.matmul(m.adjoint(v), m.mirrored(t, lower=params["lower"]), v)
     change = m.mul(both, m.cast(inverse_gaps(gaps_of(w)), both))
-    return outs, [m.matmul(v, change), _real(m.diagonal(both))]
-
-
-def _real(x: Any) -> Any:
-    return real(x) if typeof(x).dtype.kind == "c" else x
+    return outs, [m.matmul(v, change), m.real_part(m.diagonal(both))]
 
 
 def gaps_of(w: Any) -> Any:
@@ -126,19 +117,16 @@ def inverse_gaps(gaps: Any) -> Any:
 def _eigh_lowering(
     ctx: LoweringContext, x: Any, *, lower: bool, sort_eigenvalues: bool
 ) -> list[Any]:
-    (aval,) = ctx.avals_in
-    lead = aval.shape[:-2]
-    results = [*ctx.avals_out, ShapedArray(lead, _lapack.INT32)]
+    operands = [(x, ctx.avals_in[0])]
     options = {"mode": _lapack.flag("V"), "uplo": _lapack.flag("L" if lower else "U")}
-    found = _lapack.call(ctx, "syevd|heevd", [(x, aval)], results, options, batch=len(lead))
-    return _lapack.finish(ctx, found, results)
+    return _lapack.checked_call(ctx, "syevd|heevd", operands, ctx.avals_out, options)
 
 
 eigh_p: Primitive = primitive(
     "eigh",
     rules.impl(_eigh_impl),
     rules.abstract_eval(_eigh_type),
-    rules.jvp(_eigh_jvp, symbolic_zeros=True),
+    rules.jvp(_eigh_jvp),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_eigh_impl, _eigh_lowering),

@@ -1,7 +1,5 @@
 """The LU decomposition with partial pivoting, and linear systems."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,12 +13,11 @@ from bindax_core.extend import (
     Primitive,
     Region,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     typeof,
 )
-from bindax_lax_basic import broadcast_in_dim_p, eq_p, iota_p, pad_p, reduce_sum_p, select_n_p
+from bindax_lax_basic import broadcast_in_dim_p, eq_p, ge_p, iota_p, pad_p, select_n_p
 from bindax_lax_basic.extend import (
     NumPyArray,
     compare,
@@ -38,8 +35,6 @@ __all__ = ["lu", "lu_p", "lu_pivots_to_permutation", "lu_pivots_to_permutation_p
 
 
 _INT32 = _lapack.INT32
-
-# -------------------------------------------------------------------------------------- lu
 
 
 def lu(x: Any) -> list[Array]:
@@ -96,8 +91,6 @@ def _lu_impl(x: NumPyArray) -> list[NumPyArray]:
             a[:, start:stop, stop:],
             left_side=True,
             lower=True,
-            transpose_a=False,
-            conjugate_a=False,
             unit_diagonal=True,
         )
         a[:, start:stop, stop:] = right
@@ -109,12 +102,10 @@ def _lu_impl(x: NumPyArray) -> list[NumPyArray]:
 def _lu_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
     outs = lu_p.bind(x)
-    zeros = [zero_tangent(out) for out in outs]
-    if type(t) is Zero:
-        return outs, zeros
-    if 0 in typeof(x).shape:
-        return outs, [t, *zeros[1:]]
     packed, _, permutation = outs
+    zeros = [zero_tangent(out) for out in outs[1:]]
+    if 0 in typeof(x).shape:
+        return outs, [t, *zeros]
     rows, columns = typeof(x).shape[-2:]
     # With square L and U, L^-1 P dA U^-1 is L^-1 dL, strictly lower, plus dU U^-1, upper.
     left = m.resized(m.lower_part(packed, -1), rows, rows)
@@ -127,7 +118,7 @@ def _lu_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     both = triangular_solve(right, dx)
     dl, du = m.lower_part(both, -1), m.upper_part(both)
     tangent = m.add(m.add(dl, m.matmul(left, dl)), m.matmul(du, right))
-    return outs, [tangent, *zeros[1:]]
+    return outs, [tangent, *zeros]
 
 
 def _trailing_identity(x: Any, start: int) -> Any:
@@ -140,13 +131,14 @@ def _trailing_identity(x: Any, start: int) -> Any:
 
 def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
     (aval,) = ctx.avals_in
-    lead, rows = aval.shape[:-2], aval.shape[-2]
-    results = [ctx.avals_out[0], ctx.avals_out[1], ShapedArray(lead, _INT32)]
-    found = _lapack.call(ctx, "getrf", [(x, aval)], results, {}, batch=len(lead))
+    *lead, rows, _ = aval.shape
+    results = [*ctx.avals_out[:2], ShapedArray(tuple(lead), _INT32)]
+    found = _lapack.call(ctx, "getrf", [(x, aval)], results, {})
 
     def finish(packed: Any, pivots: Any, info: Any) -> list[Any]:
         pivots = m.sub(pivots, filled(typeof(pivots), 1))  # LAPACK counts from 1
-        packed = m.nan_unless(m.legal(info), packed)
+        legal = ge_p.bind(info, filled(typeof(info), 0))
+        packed = m.nan_unless(legal, packed)
         return [packed, pivots, lu_pivots_to_permutation(pivots, rows)]
 
     return _lapack.inline(ctx, finish, list(zip(found, results, strict=True)))
@@ -156,7 +148,7 @@ lu_p: Primitive = primitive(
     "lu",
     rules.impl(_lu_impl, slow=True),
     rules.abstract_eval(_lu_type),
-    rules.jvp(_lu_jvp, symbolic_zeros=True),
+    rules.jvp(_lu_jvp),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_lu_impl, _lu_lowering),
@@ -171,9 +163,6 @@ def solve(a: Any, b: Any) -> Any:
         packed, m.take_rows(b, permutation), left_side=True, lower=True, unit_diagonal=True
     )
     return triangular_solve(packed, y, left_side=True)
-
-
-# ---------------------------------------------------------------- lu_pivots_to_permutation
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
@@ -238,8 +227,8 @@ def _permutation_lowering(ctx: LoweringContext, pivots: Any, *, permutation_size
 
 def _exchange(i: Any, rows: Any, pivots: Any) -> list[Any]:
     this = _places(rows, i)
-    other = _places(rows, _sum_where(_places(pivots, i), pivots))
-    first, second = _sum_where(this, rows), _sum_where(other, rows)
+    other = _places(rows, m.sum_where(_places(pivots, i), pivots, 1))
+    first, second = m.sum_where(this, rows, 1), m.sum_where(other, rows, 1)
     shape = typeof(rows).shape
     moved = select_n_p.bind(other, rows, m.along_rows(first, shape))
     moved = select_n_p.bind(this, moved, m.along_rows(second, shape))
@@ -252,11 +241,6 @@ def _places(x: Any, i: Any) -> Any:
     index = iota_p.bind(dtype=_INT32, shape=shape, dimension=len(shape) - 1)
     dims = tuple(range(typeof(i).ndim))
     return eq_p.bind(index, broadcast_in_dim_p.bind(i, shape=shape, broadcast_dimensions=dims))
-
-
-def _sum_where(mask: Any, x: Any) -> Any:
-    kept = select_n_p.bind(mask, filled(typeof(x), 0), x)
-    return reduce_sum_p.bind(kept, axes=(typeof(x).ndim - 1,))
 
 
 lu_pivots_to_permutation_p: Primitive = primitive(

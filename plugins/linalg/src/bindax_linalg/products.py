@@ -1,7 +1,5 @@
 """Products with matrices that decompositions give, and a decomposition of a changed matrix."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,30 +1,13 @@
 """The polar decomposition of matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, ShapedArray, Tracer, typeof
-from bindax_lax_basic import (
-    abs_p,
-    and_p,
-    concatenate_p,
-    eq_p,
-    gt_p,
-    iota_p,
-    lt_p,
-    not_p,
-    reduce_max_p,
-    reduce_sum_p,
-    rsqrt_p,
-    select_n_p,
-    slice_in_dim,
-    sqrt_p,
-)
 from bindax_lax_basic.extend import broadcast_to, constant, convert, filled, static_int
 from bindax_linalg import _matrices as m
 from bindax_linalg.cholesky import cholesky
@@ -88,7 +71,7 @@ def qdwh(
     gram = m.matmul(m.adjoint(u), u)
     u = m.sub(m.scaled(u, 1.5), m.scaled(m.matmul(u, gram), 0.5))
     h = m.symmetrized(m.matmul(m.adjoint(u), x))
-    return u, h, steps, not_p.bind(unfinished)
+    return u, h, steps, lax.not_p.bind(unfinished)
 
 
 def _part(x: Any, sizes: tuple[Any, Any]) -> Any:
@@ -96,22 +79,23 @@ def _part(x: Any, sizes: tuple[Any, Any]) -> Any:
     shape = typeof(x).shape
     inside = None
     for axis, size in enumerate(sizes):
-        places = iota_p.bind(dtype=_INT32, shape=shape, dimension=axis)
+        places = lax.iota_p.bind(dtype=_INT32, shape=shape, dimension=axis)
         limit = broadcast_to(convert(size, _INT32, False), shape)
-        below = lt_p.bind(places, limit)
-        inside = below if inside is None else and_p.bind(inside, below)
-    return select_n_p.bind(inside, filled(typeof(x), 0), x)
+        below = lax.lt_p.bind(places, limit)
+        inside = below if inside is None else lax.and_p.bind(inside, below)
+    return lax.select_n_p.bind(inside, filled(typeof(x), 0), x)
 
 
 def _scaled(x: Any) -> Any:
     """A matrix divided by a bound of its largest singular value."""
-    sizes = abs_p.bind(x)
+    sizes = lax.abs_p.bind(x)
     norms = [
-        reduce_max_p.bind(reduce_sum_p.bind(sizes, axes=(axis,)), axes=(0,)) for axis in (0, 1)
+        lax.reduce_max_p.bind(lax.reduce_sum_p.bind(sizes, axes=(axis,)), axes=(0,))
+        for axis in (0, 1)
     ]
-    inverse = m.mul(*[rsqrt_p.bind(norm) for norm in norms])
-    nothing = eq_p.bind(norms[0], constant(0, norms[0]))
-    inverse = select_n_p.bind(nothing, inverse, filled(typeof(inverse), 1))
+    inverse = m.mul(*[lax.rsqrt_p.bind(norm) for norm in norms])
+    nothing = lax.eq_p.bind(norms[0], constant(0, norms[0]))
+    inverse = lax.select_n_p.bind(nothing, inverse, filled(typeof(inverse), 1))
     return m.mul(x, broadcast_to(convert(inverse, typeof(x).dtype, False), typeof(x).shape))
 
 
@@ -159,16 +143,16 @@ def _iterate(u: Any, limit: int, eps: float) -> tuple[Any, Any, Any]:
             break
         following = _step_by_cholesky(u, _HALLEY)
         steps = m.add(steps, convert(unfinished, _INT32, False))
-        more = and_p.bind(unfinished, _moved(following, u, tolerance))
-        u, unfinished = select_n_p.bind(unfinished, u, following), more
+        more = lax.and_p.bind(unfinished, _moved(following, u, tolerance))
+        u, unfinished = lax.select_n_p.bind(unfinished, u, following), more
     return u, steps, unfinished
 
 
 def _moved(u: Any, before: Any, tolerance: float) -> Any:
     """Test whether a step changed a matrix by more than a tolerance."""
-    sizes = abs_p.bind(m.sub(u, before))
-    norm = sqrt_p.bind(reduce_sum_p.bind(m.mul(sizes, sizes), axes=(0, 1)))
-    return gt_p.bind(norm, constant(tolerance, norm))
+    sizes = lax.abs_p.bind(m.sub(u, before))
+    norm = lax.sqrt_p.bind(lax.reduce_sum_p.bind(m.mul(sizes, sizes), axes=(0, 1)))
+    return lax.gt_p.bind(norm, constant(tolerance, norm))
 
 
 def _step_by_qr(u: Any, weights: _Weights) -> Any:
@@ -176,9 +160,9 @@ def _step_by_qr(u: Any, weights: _Weights) -> Any:
     a, b, c = weights
     rows, columns = typeof(u).shape
     square = filled(ShapedArray((columns, columns), typeof(u).dtype), 0)
-    stacked = concatenate_p.bind(m.scaled(u, c**0.5), m.identity_like(square), dimension=0)
+    stacked = lax.concatenate_p.bind(m.scaled(u, c**0.5), m.identity_like(square), dimension=0)
     q = qr(stacked, full_matrices=False)[0]
-    upper, lower = slice_in_dim(q, 0, rows), slice_in_dim(q, rows, rows + columns)
+    upper, lower = lax.slice_in_dim(q, 0, rows), lax.slice_in_dim(q, rows, rows + columns)
     change = m.scaled(m.matmul(upper, m.adjoint(lower)), (a - b / c) / c**0.5)
     return m.add(m.scaled(u, b / c), change)
 

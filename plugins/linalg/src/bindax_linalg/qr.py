@@ -1,7 +1,5 @@
 """The QR decomposition, and products of Householder reflectors."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -27,9 +25,6 @@ from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve
 
 __all__ = ["householder_product", "householder_product_p", "qr", "qr_p"]
-
-
-# -------------------------------------------------------------------------------------- qr
 
 
 def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True) -> tuple[Array, ...]:
@@ -100,13 +95,9 @@ def _qr_jvp(
     primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, full_matrices: bool
 ) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
-    outs = qr_p.bind(x, pivoting=pivoting, full_matrices=full_matrices)
-    zeros = [zero_tangent(out) for out in outs]
-    if type(t) is Zero:
-        return outs, zeros
-    q, r = outs[:2]
+    q, r, *order = outs = qr_p.bind(x, pivoting=pivoting, full_matrices=full_matrices)
     if pivoting:
-        t = m.take_columns(t, outs[2])
+        t = m.transposed(m.take_rows(m.transposed(t), *order))
     rows, columns = typeof(x).shape[-2:]
     k, inner = min(rows, columns), typeof(q).shape[-1]
     # Q^H dA R^-1 = Q^H dQ + dR R^-1, the first skew-Hermitian and the second upper triangular.
@@ -122,7 +113,7 @@ def _qr_jvp(
         dq = m.matmul(q, m.sub(turn_all, m.adjoint(m.resized(below, inner, inner))))
     dr = m.sub(m.matmul(m.adjoint(q), t), m.matmul(m.resized(turn, inner, inner), r))
     dr = m.resized(m.upper_part(m.resized(dr, k, columns)), inner, columns)
-    return outs, [dq, dr, *zeros[2:]]
+    return outs, [dq, dr, *[zero_tangent(p) for p in order]]
 
 
 def _skew(x: Any) -> Any:
@@ -143,12 +134,11 @@ def _qr_lowering(ctx: LoweringContext, x: Any, *, pivoting: bool, full_matrices:
     if pivoting:
         order = ctx.avals_out[2]
         operands = [(x, aval), (ctx.constant(np.zeros(order.shape, order.dtype)), order)]
-        found = _lapack.call(ctx, "geqp3", operands, [aval, order, taus], {}, batch=len(lead))
-        packed, places, tau = found
+        packed, places, tau = _lapack.call(ctx, "geqp3", operands, [aval, order, taus], {})
         minus_one = lambda p: [m.sub(p, filled(typeof(p), 1))]  # noqa: E731 -- it counts from 1
         rest = _lapack.inline(ctx, minus_one, [(places, order)])
     else:
-        packed, tau = _lapack.call(ctx, "geqrf", [(x, aval)], [aval, taus], {}, batch=len(lead))
+        packed, tau = _lapack.call(ctx, "geqrf", [(x, aval)], [aval, taus], {})
         rest = []
 
     def finish(packed: Any, tau: Any) -> list[Any]:
@@ -162,14 +152,12 @@ qr_p: Primitive = primitive(
     "qr",
     rules.impl(_qr_impl),
     rules.abstract_eval(_qr_type),
-    rules.jvp(_qr_jvp, symbolic_zeros=True),
+    rules.jvp(_qr_jvp),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_qr_impl, _qr_lowering, multiple=True),
     multiple_results=True,
 )
-
-# --------------------------------------------------------------------- householder_product
 
 
 def householder_product(a: Any, taus: Any) -> Array:
@@ -209,10 +197,6 @@ def _product_type(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
     return a.update(weak_type=False)
 
 
-def _product_impl(a: NumPyArray, taus: NumPyArray) -> Any:
-    return _householder.product_array(a, taus)
-
-
 def _product_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     (a, taus), (ta, tt) = primals, tangents
     out = householder_product_p.bind(a, taus)
@@ -243,16 +227,15 @@ def _product_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, 
 
 def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
     operands = list(zip((a, taus), ctx.avals_in, strict=True))
-    batch = ctx.avals_in[0].ndim - 2
-    return _lapack.call(ctx, "orgqr|ungqr", operands, ctx.avals_out, {}, batch=batch)[0]
+    return _lapack.call(ctx, "orgqr|ungqr", operands, ctx.avals_out, {})[0]
 
 
 householder_product_p: Primitive = primitive(
     "householder_product",
-    rules.impl(_product_impl, slow=True),
+    rules.impl(_householder.product_array, slow=True),
     rules.abstract_eval(_product_type),
     rules.jvp(_product_jvp, symbolic_zeros=True),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_product_impl, _product_lowering),
+    _lapack.lapack_lowering(_householder.product_array, _product_lowering),
 )

@@ -1,7 +1,5 @@
 """The Schur decomposition of square matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -60,23 +58,21 @@ def _schur_impl(x: NumPyArray, *, compute_schur_vectors: bool) -> list[NumPyArra
         try:
             schur_of_hessenberg(t, z)
         except np.linalg.LinAlgError:
-            t[...] = z[...] = complex(np.nan, np.nan) if t.dtype.kind == "c" else np.nan
+            t[...] = z[...] = m.nan_of(t.dtype)
     outs = [h, q] if compute_schur_vectors else [h]
     return [out.reshape(x.shape).astype(x.dtype) for out in outs]
 
 
 def _schur_lowering(ctx: LoweringContext, x: Any, *, compute_schur_vectors: bool) -> list[Any]:
     (aval,) = ctx.avals_in
-    lead = aval.shape[:-2]
-    info = ShapedArray(lead, _lapack.INT32)
     values = aval.update(shape=aval.shape[:-1])
     eigenvalues = [values] if dtypes.is_complex(aval.dtype) else [values, values]
-    results = [aval, aval, *eigenvalues, info, info]
+    selected = ShapedArray(aval.shape[:-2], _lapack.INT32)
+    results = [aval, aval, *eigenvalues, selected]
     mode = "V" if compute_schur_vectors else "N"
     options = {"mode": _lapack.flag(mode), "sort": _lapack.flag("N")}
-    found = _lapack.call(ctx, "gees", [(x, aval)], results, options, batch=len(lead))
-    count = len(ctx.avals_out)
-    return _lapack.finish(ctx, [*found[:count], found[-1]], [*ctx.avals_out, info])
+    kept = slice(len(ctx.avals_out))
+    return _lapack.checked_call(ctx, "gees", [(x, aval)], results, options, kept)
 
 
 schur_p: Primitive = primitive(

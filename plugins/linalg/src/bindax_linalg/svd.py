@@ -1,7 +1,5 @@
 """The singular value decomposition."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,26 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    Zero,
-    primitive,
-    rules,
-    typeof,
-)
-from bindax_lax_basic import (
-    concatenate_p,
-    div_p,
-    dtypes,
-    eq_p,
-    neg_p,
-    real,
-    select_n_p,
-    slice_in_dim,
-)
-from bindax_lax_basic.extend import NumPyArray, zero_tangent
+import bindax_lax_basic as lax
+from bindax_core.extend import LoweringContext, Primitive, ShapedArray, primitive, rules, typeof
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, index_range, inverse_gaps
@@ -74,9 +56,9 @@ def svd(
                 "full_matrices=False."
             )
         first, end = index_range("svd", subset_by_index, typeof(s).shape[-1])
-        s = slice_in_dim(s, first, end, axis=-1)
+        s = lax.slice_in_dim(s, first, end, axis=-1)
         vectors = [
-            slice_in_dim(v, first, end, axis=axis)
+            lax.slice_in_dim(v, first, end, axis=axis)
             for v, axis in zip(vectors, (-1, -2), strict=False)
         ]
     return (vectors[0], s, vectors[1]) if compute_uv else s
@@ -110,10 +92,7 @@ def _svd_jvp(
     primals: Sequence[Any], tangents: Sequence[Any], *, full_matrices: bool, compute_uv: bool
 ) -> tuple[Any, Any]:
     (x,), (t,) = primals, tangents
-    params = {"full_matrices": full_matrices, "compute_uv": compute_uv}
-    outs = svd_p.bind(x, **params)
-    if type(t) is Zero:
-        return outs, [zero_tangent(out) for out in outs]
+    outs = svd_p.bind(x, full_matrices=full_matrices, compute_uv=compute_uv)
     rows, columns = typeof(x).shape[-2:]
     k = min(rows, columns)
     if compute_uv:
@@ -122,8 +101,7 @@ def _svd_jvp(
         s, u, vh = svd_p.bind(x, full_matrices=False, compute_uv=True)
     v = m.adjoint(vh)
     both = m.matmul(m.adjoint(u), t, v)
-    ds = m.diagonal(both)
-    ds = real(ds) if dtypes.is_complex(typeof(ds).dtype) else ds
+    ds = m.real_part(m.diagonal(both))
     if not compute_uv:
         return outs, [ds]
     du, dv = _vector_tangents(t, s, u, v, both)
@@ -161,38 +139,34 @@ def _vector_tangents(t: Any, s: Any, u: Any, v: Any, both: Any) -> tuple[Any, An
 def _inverse(s: Any) -> Any:
     """``1 / s``, and 0 where s is 0."""
     zero, one = m.filled(typeof(s), 0), m.filled(typeof(s), 1)
-    none = eq_p.bind(s, zero)
-    return select_n_p.bind(none, div_p.bind(one, select_n_p.bind(none, s, one)), zero)
+    none = lax.eq_p.bind(s, zero)
+    return lax.select_n_p.bind(none, lax.div_p.bind(one, lax.select_n_p.bind(none, s, one)), zero)
 
 
 def _extended(full: Any, part: Any, tangent: Any) -> Any:
     size, have = typeof(full).shape[-1], typeof(part).shape[-1]
     if size == have:
         return tangent
-    added = slice_in_dim(full, have, size, axis=-1)
-    change = neg_p.bind(m.matmul(part, m.adjoint(tangent), added))
-    return concatenate_p.bind(tangent, change, dimension=typeof(full).ndim - 1)
+    added = lax.slice_in_dim(full, have, size, axis=-1)
+    change = lax.neg_p.bind(m.matmul(part, m.adjoint(tangent), added))
+    return lax.concatenate_p.bind(tangent, change, dimension=typeof(full).ndim - 1)
 
 
 def _svd_lowering(
     ctx: LoweringContext, x: Any, *, full_matrices: bool, compute_uv: bool
 ) -> list[Any]:
     (aval,) = ctx.avals_in
-    lead = aval.shape[:-2]
-    s, u, vh = _svd_type(aval, full_matrices=full_matrices or not compute_uv, compute_uv=True)
-    results = [aval, s, u, vh, ShapedArray(lead, _lapack.INT32)]
+    every = _svd_type(aval, full_matrices=full_matrices or not compute_uv, compute_uv=True)
     mode = ("A" if full_matrices else "S") if compute_uv else "N"
-    options = {"mode": _lapack.flag(mode)}
-    found = _lapack.call(ctx, "gesdd", [(x, aval)], results, options, batch=len(lead))
-    count = 4 if compute_uv else 2
-    return _lapack.finish(ctx, [*found[1:count], found[4]], [*results[1:count], results[4]])
+    options, kept = {"mode": _lapack.flag(mode)}, slice(1, 4 if compute_uv else 2)
+    return _lapack.checked_call(ctx, "gesdd", [(x, aval)], [aval, *every], options, kept)
 
 
 svd_p: Primitive = primitive(
     "svd",
     rules.impl(_svd_impl),
     rules.abstract_eval(_svd_type),
-    rules.jvp(_svd_jvp, symbolic_zeros=True),
+    rules.jvp(_svd_jvp),
     m.leading_batch(),
     rules.transpose.absent("it is not linear"),
     _lapack.lapack_lowering(_svd_impl, _svd_lowering, multiple=True),

@@ -1,7 +1,5 @@
 """Linear systems with triangular matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -106,10 +104,10 @@ def solve_array(
     b: NumPyArray,
     *,
     left_side: bool,
-    lower: bool,
-    transpose_a: bool,
-    conjugate_a: bool,
-    unit_diagonal: bool,
+    lower: bool = False,
+    transpose_a: bool = False,
+    conjugate_a: bool = False,
+    unit_diagonal: bool = False,
 ) -> Any:
     """Substitution in blocks: products of matrices between blocks, columns within one."""
     if not left_side:  # x op(a) = b is op(a)^T x^T = b^T
@@ -158,49 +156,38 @@ def _solve_transpose(ct: Any, a: Any, b: Any, *, transpose_a: bool, **params: An
     return [None, triangular_solve_p.bind(a, ct, transpose_a=not transpose_a, **params)]
 
 
-def _solve_lowering(
-    ctx: LoweringContext,
-    a: Any,
-    b: Any,
-    *,
-    left_side: bool,
-    lower: bool,
-    transpose_a: bool,
-    conjugate_a: bool,
-    unit_diagonal: bool,
-) -> Any:
-    aval, other = ctx.avals_in
-    conjugate_a = conjugate_a and dtypes.is_complex(aval.dtype)
-    if conjugate_a and not transpose_a:
-        (a,) = ctx.op("chlo.conj", [a], [aval])
-    letter = ("C" if conjugate_a else "T") if transpose_a else "N"
-    options = {
-        "diag": _lapack.flag("U" if unit_diagonal else "N"),
-        "side": _lapack.flag("L" if left_side else "R"),
-        "trans_x": _lapack.flag(letter),
-        "uplo": _lapack.flag("L" if lower else "U"),
-    }
-    operands = [(a, aval), (b, other)]
-    return _lapack.call(ctx, "trsm", operands, ctx.avals_out, options, batch=aval.ndim - 2)[0]
-
-
-def _generic_lowering(
-    ctx: LoweringContext,
-    a: Any,
-    b: Any,
-    *,
-    left_side: bool,
-    lower: bool,
-    transpose_a: bool,
-    conjugate_a: bool,
-    unit_diagonal: bool,
-) -> Any:
+def _operation(
+    ctx: LoweringContext, a: Any, transpose_a: bool, conjugate_a: bool
+) -> tuple[Any, str]:
+    """The matrix, conjugated where it is not transposed too, and what is left to do to it."""
     aval = ctx.avals_in[0]
     conjugate_a = conjugate_a and dtypes.is_complex(aval.dtype)
     if conjugate_a and not transpose_a:
         (a,) = ctx.op("chlo.conj", [a], [aval])
-    name = ("ADJOINT" if conjugate_a else "TRANSPOSE") if transpose_a else "NO_TRANSPOSE"
-    flags = {"left_side": left_side, "lower": lower, "unit_diagonal": unit_diagonal}
+    return a, ("ADJOINT" if conjugate_a else "TRANSPOSE") if transpose_a else "NO_TRANSPOSE"
+
+
+_LETTERS = {"NO_TRANSPOSE": "N", "TRANSPOSE": "T", "ADJOINT": "C"}
+
+
+def _solve_lowering(
+    ctx: LoweringContext, a: Any, b: Any, *, transpose_a: bool, conjugate_a: bool, **flags: bool
+) -> Any:
+    a, name = _operation(ctx, a, transpose_a, conjugate_a)
+    options = {
+        "diag": _lapack.flag("U" if flags["unit_diagonal"] else "N"),
+        "side": _lapack.flag("L" if flags["left_side"] else "R"),
+        "trans_x": _lapack.flag(_LETTERS[name]),
+        "uplo": _lapack.flag("L" if flags["lower"] else "U"),
+    }
+    operands = list(zip((a, b), ctx.avals_in, strict=True))
+    return _lapack.call(ctx, "trsm", operands, ctx.avals_out, options)[0]
+
+
+def _generic_lowering(
+    ctx: LoweringContext, a: Any, b: Any, *, transpose_a: bool, conjugate_a: bool, **flags: bool
+) -> Any:
+    a, name = _operation(ctx, a, transpose_a, conjugate_a)
     attributes = {key: "true" if value else "false" for key, value in flags.items()}
     attributes["transpose_a"] = f"#stablehlo<transpose {name}>"
     return ctx.op("stablehlo.triangular_solve", [a, b], attributes=attributes)[0]

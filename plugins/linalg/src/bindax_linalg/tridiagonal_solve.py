@@ -1,7 +1,5 @@
 """Linear systems with tridiagonal matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -89,7 +87,7 @@ def _solve_impl(dl: NumPyArray, d: NumPyArray, du: NumPyArray, b: NumPyArray) ->
             x[..., i, :] -= far[..., i, None] * x[..., i + 2, :]
         failed |= d[..., i] == 0
         x[..., i, :] /= d[..., i, None]
-    x[failed] = complex(np.nan, np.nan) if x.dtype.kind == "c" else np.nan
+    x[failed] = m.nan_of(x.dtype)
     return x
 
 
@@ -125,12 +123,8 @@ def _solve_transpose(ct: Any, dl: Any, d: Any, du: Any, b: Any) -> list[Any]:
 
 
 def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
-    avals = ctx.avals_in
-    lead = avals[1].shape[:-1]
-    results = [*avals, ShapedArray(lead, _lapack.INT32)]
-    operands = list(zip(values, avals, strict=True))
-    found = _lapack.call(ctx, "gtsv", operands, results, {}, batch=len(lead))
-    return _lapack.finish(ctx, found[3:], results[3:])[0]
+    operands = list(zip(values, ctx.avals_in, strict=True))
+    return _lapack.checked_call(ctx, "gtsv", operands, ctx.avals_in, {}, slice(3, 4))[0]
 
 
 tridiagonal_solve_p: Primitive = primitive(

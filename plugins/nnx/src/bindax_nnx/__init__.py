@@ -16,364 +16,195 @@ Variable(
 )
 """
 
-from bindax_core.extend import register_internal
-from bindax_nn import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hard_sigmoid,
-    hard_silu,
-    hard_swish,
-    hard_tanh,
-    initializers,
-    leaky_relu,
-    log_sigmoid,
-    log_softmax,
-    logsumexp,
-    one_hot,
-    relu,
-    relu6,
-    selu,
-    sigmoid,
-    silu,
-    soft_sign,
-    softmax,
-    softplus,
-    standardize,
-    swish,
-    tanh,
-)
-from bindax_nnx import metrics
-from bindax_nnx.annotations import Data, Static, dataclass, identity, is_data, static
-from bindax_nnx.averages import EMA
-from bindax_nnx.checkpoint import load, save
-from bindax_nnx.copies import as_pure, map, pure, recursive_map, set_metadata, with_attributes
-from bindax_nnx.display import display
-from bindax_nnx.errors import AliasingError, CheckpointError, GraphError, TraceContextError
-from bindax_nnx.filters import (
-    All,
-    Any,
-    Everything,
-    Not,
-    Nothing,
-    OfType,
-    PathContains,
-    PathIn,
-    WithTag,
-    to_predicate,
-)
-from bindax_nnx.foreign import GraphNodeDefinition, register_graph_node
-from bindax_nnx.functional import (
-    GraphDef,
-    cached_partial,
-    clone,
-    data,
-    find_duplicates,
-    graphdef,
-    merge,
-    pop,
-    replace_by_pure_dict,
-    split,
-    state,
-    to_pure_dict,
-    update,
-    variables,
-)
-from bindax_nnx.graph import iter_graph
-from bindax_nnx.layers.activations import PReLU
-from bindax_nnx.layers.attention import (
-    MultiHeadAttention,
-    combine_masks,
-    dot_product_attention,
-    make_attention_mask,
-    make_causal_mask,
-)
-from bindax_nnx.layers.convolution import Conv, ConvTranspose
-from bindax_nnx.layers.linear import Einsum, Embed, Linear, LinearGeneral
-from bindax_nnx.layers.lora import LoRA, LoRALinear, LoRAParam
-from bindax_nnx.layers.normalization import (
-    BatchNorm,
-    GroupNorm,
-    InstanceNorm,
-    LayerNorm,
-    RMSNorm,
-)
-from bindax_nnx.layers.pooling import avg_pool, max_pool, min_pool
-from bindax_nnx.layers.recurrent import (
-    RNN,
-    Bidirectional,
-    GRUCell,
-    LSTMCell,
-    OptimizedLSTMCell,
-    RNNCell,
-    RNNCellBase,
-    SimpleCell,
-    flip_sequences,
-)
-from bindax_nnx.layers.sequential import Sequential
-from bindax_nnx.layers.stochastic import Dropout
-from bindax_nnx.layers.weights import SpectralNorm, WeightNorm
-from bindax_nnx.lift.axes import Carry, StateAxes, StateSharding
-from bindax_nnx.lift.call import lift
-from bindax_nnx.lift.control_flow import cond, fori_loop, switch, while_loop
-from bindax_nnx.lift.custom_vjp import custom_vjp
-from bindax_nnx.lift.derivatives import jvp, vjp
-from bindax_nnx.lift.gradient import DiffState, grad, value_and_grad
-from bindax_nnx.lift.jit import jit, jit_partial
-from bindax_nnx.lift.pmap import pmap
-from bindax_nnx.lift.scan import scan
-from bindax_nnx.lift.shapes import eval_shape, make_jaxpr, remat
-from bindax_nnx.lift.sharding import get_named_sharding, get_partition_spec, shard_map
-from bindax_nnx.lift.vmap import vmap
-from bindax_nnx.metrics import (
-    Accuracy,
-    Average,
-    Metric,
-    MetricState,
-    MultiMetric,
-    Statistics,
-    Welford,
-)
-from bindax_nnx.module import (
-    Module,
-    eval_mode,
-    iter_children,
-    iter_module_children,
-    iter_modules,
-    train_mode,
-    view,
-)
-from bindax_nnx.object import Dict, List, Object, Pytree
-from bindax_nnx.optimizer import (
-    ModelAndOptimizer,
-    OptArray,
-    Optimizer,
-    OptState,
-    OptVariable,
-)
-from bindax_nnx.rngs import (
-    RngCount,
-    RngKey,
-    Rngs,
-    RngState,
-    RngStream,
-    fork_rngs,
-    reseed,
-    restore_rngs,
-    split_rngs,
-)
-from bindax_nnx.safetensors import load_safetensors, save_safetensors
-from bindax_nnx.state import (
-    State,
-    filter_state,
-    from_flat_state,
-    map_state,
-    merge_state,
-    split_state,
-    to_flat_state,
-)
-from bindax_nnx.tabulate import tabulate
-from bindax_nnx.variables import (
-    PARTITION_NAME,
-    BatchStat,
-    Cache,
-    Intermediate,
-    Param,
-    Perturbation,
-    Variable,
-    VariableMetadata,
-    with_metadata,
-    with_partitioning,
-)
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
+from bindax_nn import celu as celu
+from bindax_nn import elu as elu
+from bindax_nn import gelu as gelu
+from bindax_nn import glu as glu
+from bindax_nn import hard_sigmoid as hard_sigmoid
+from bindax_nn import hard_silu as hard_silu
+from bindax_nn import hard_swish as hard_swish
+from bindax_nn import hard_tanh as hard_tanh
+from bindax_nn import initializers as initializers
+from bindax_nn import leaky_relu as leaky_relu
+from bindax_nn import log_sigmoid as log_sigmoid
+from bindax_nn import log_softmax as log_softmax
+from bindax_nn import logsumexp as logsumexp
+from bindax_nn import one_hot as one_hot
+from bindax_nn import relu as relu
+from bindax_nn import relu6 as relu6
+from bindax_nn import selu as selu
+from bindax_nn import sigmoid as sigmoid
+from bindax_nn import silu as silu
+from bindax_nn import soft_sign as soft_sign
+from bindax_nn import softmax as softmax
+from bindax_nn import softplus as softplus
+from bindax_nn import standardize as standardize
+from bindax_nn import swish as swish
+from bindax_nn import tanh as tanh
+from bindax_nnx import metrics as metrics
+from bindax_nnx.annotations import Data as Data
+from bindax_nnx.annotations import Static as Static
+from bindax_nnx.annotations import dataclass as dataclass
+from bindax_nnx.annotations import identity as identity
+from bindax_nnx.annotations import is_data as is_data
+from bindax_nnx.annotations import static as static
+from bindax_nnx.averages import EMA as EMA
+from bindax_nnx.checkpoint import load as load
+from bindax_nnx.checkpoint import save as save
+from bindax_nnx.copies import as_pure as as_pure
+from bindax_nnx.copies import map as map
+from bindax_nnx.copies import pure as pure
+from bindax_nnx.copies import recursive_map as recursive_map
+from bindax_nnx.copies import set_metadata as set_metadata
+from bindax_nnx.copies import with_attributes as with_attributes
+from bindax_nnx.display import display as display
+from bindax_nnx.errors import AliasingError as AliasingError
+from bindax_nnx.errors import CheckpointError as CheckpointError
+from bindax_nnx.errors import GraphError as GraphError
+from bindax_nnx.errors import TraceContextError as TraceContextError
+from bindax_nnx.filters import All as All
+from bindax_nnx.filters import Any as Any
+from bindax_nnx.filters import Everything as Everything
+from bindax_nnx.filters import Not as Not
+from bindax_nnx.filters import Nothing as Nothing
+from bindax_nnx.filters import OfType as OfType
+from bindax_nnx.filters import PathContains as PathContains
+from bindax_nnx.filters import PathIn as PathIn
+from bindax_nnx.filters import WithTag as WithTag
+from bindax_nnx.filters import to_predicate as to_predicate
+from bindax_nnx.foreign import GraphNodeDefinition as GraphNodeDefinition
+from bindax_nnx.foreign import register_graph_node as register_graph_node
+from bindax_nnx.functional import GraphDef as GraphDef
+from bindax_nnx.functional import cached_partial as cached_partial
+from bindax_nnx.functional import clone as clone
+from bindax_nnx.functional import data as data
+from bindax_nnx.functional import find_duplicates as find_duplicates
+from bindax_nnx.functional import graphdef as graphdef
+from bindax_nnx.functional import merge as merge
+from bindax_nnx.functional import pop as pop
+from bindax_nnx.functional import replace_by_pure_dict as replace_by_pure_dict
+from bindax_nnx.functional import split as split
+from bindax_nnx.functional import state as state
+from bindax_nnx.functional import to_pure_dict as to_pure_dict
+from bindax_nnx.functional import update as update
+from bindax_nnx.functional import variables as variables
+from bindax_nnx.graph import iter_graph as iter_graph
+from bindax_nnx.layers.activations import PReLU as PReLU
+from bindax_nnx.layers.attention import MultiHeadAttention as MultiHeadAttention
+from bindax_nnx.layers.attention import combine_masks as combine_masks
+from bindax_nnx.layers.attention import dot_product_attention as dot_product_attention
+from bindax_nnx.layers.attention import make_attention_mask as make_attention_mask
+from bindax_nnx.layers.attention import make_causal_mask as make_causal_mask
+from bindax_nnx.layers.convolution import Conv as Conv
+from bindax_nnx.layers.convolution import ConvTranspose as ConvTranspose
+from bindax_nnx.layers.linear import Einsum as Einsum
+from bindax_nnx.layers.linear import Embed as Embed
+from bindax_nnx.layers.linear import Linear as Linear
+from bindax_nnx.layers.linear import LinearGeneral as LinearGeneral
+from bindax_nnx.layers.lora import LoRA as LoRA
+from bindax_nnx.layers.lora import LoRALinear as LoRALinear
+from bindax_nnx.layers.lora import LoRAParam as LoRAParam
+from bindax_nnx.layers.normalization import BatchNorm as BatchNorm
+from bindax_nnx.layers.normalization import GroupNorm as GroupNorm
+from bindax_nnx.layers.normalization import InstanceNorm as InstanceNorm
+from bindax_nnx.layers.normalization import LayerNorm as LayerNorm
+from bindax_nnx.layers.normalization import RMSNorm as RMSNorm
+from bindax_nnx.layers.pooling import avg_pool as avg_pool
+from bindax_nnx.layers.pooling import max_pool as max_pool
+from bindax_nnx.layers.pooling import min_pool as min_pool
+from bindax_nnx.layers.recurrent import RNN as RNN
+from bindax_nnx.layers.recurrent import Bidirectional as Bidirectional
+from bindax_nnx.layers.recurrent import GRUCell as GRUCell
+from bindax_nnx.layers.recurrent import LSTMCell as LSTMCell
+from bindax_nnx.layers.recurrent import OptimizedLSTMCell as OptimizedLSTMCell
+from bindax_nnx.layers.recurrent import RNNCell as RNNCell
+from bindax_nnx.layers.recurrent import RNNCellBase as RNNCellBase
+from bindax_nnx.layers.recurrent import SimpleCell as SimpleCell
+from bindax_nnx.layers.recurrent import flip_sequences as flip_sequences
+from bindax_nnx.layers.sequential import Sequential as Sequential
+from bindax_nnx.layers.stochastic import Dropout as Dropout
+from bindax_nnx.layers.weights import SpectralNorm as SpectralNorm
+from bindax_nnx.layers.weights import WeightNorm as WeightNorm
+from bindax_nnx.lift.axes import Carry as Carry
+from bindax_nnx.lift.axes import StateAxes as StateAxes
+from bindax_nnx.lift.axes import StateSharding as StateSharding
+from bindax_nnx.lift.call import lift as lift
+from bindax_nnx.lift.control_flow import cond as cond
+from bindax_nnx.lift.control_flow import fori_loop as fori_loop
+from bindax_nnx.lift.control_flow import switch as switch
+from bindax_nnx.lift.control_flow import while_loop as while_loop
+from bindax_nnx.lift.custom_vjp import custom_vjp as custom_vjp
+from bindax_nnx.lift.derivatives import jvp as jvp
+from bindax_nnx.lift.derivatives import vjp as vjp
+from bindax_nnx.lift.gradient import DiffState as DiffState
+from bindax_nnx.lift.gradient import grad as grad
+from bindax_nnx.lift.gradient import value_and_grad as value_and_grad
+from bindax_nnx.lift.jit import jit as jit
+from bindax_nnx.lift.jit import jit_partial as jit_partial
+from bindax_nnx.lift.pmap import pmap as pmap
+from bindax_nnx.lift.scan import scan as scan
+from bindax_nnx.lift.shapes import eval_shape as eval_shape
+from bindax_nnx.lift.shapes import make_jaxpr as make_jaxpr
+from bindax_nnx.lift.shapes import remat as remat
+from bindax_nnx.lift.sharding import get_named_sharding as get_named_sharding
+from bindax_nnx.lift.sharding import get_partition_spec as get_partition_spec
+from bindax_nnx.lift.sharding import shard_map as shard_map
+from bindax_nnx.lift.vmap import vmap as vmap
+from bindax_nnx.metrics import Accuracy as Accuracy
+from bindax_nnx.metrics import Average as Average
+from bindax_nnx.metrics import Metric as Metric
+from bindax_nnx.metrics import MetricState as MetricState
+from bindax_nnx.metrics import MultiMetric as MultiMetric
+from bindax_nnx.metrics import Statistics as Statistics
+from bindax_nnx.metrics import Welford as Welford
+from bindax_nnx.module import Module as Module
+from bindax_nnx.module import eval_mode as eval_mode
+from bindax_nnx.module import iter_children as iter_children
+from bindax_nnx.module import iter_module_children as iter_module_children
+from bindax_nnx.module import iter_modules as iter_modules
+from bindax_nnx.module import train_mode as train_mode
+from bindax_nnx.module import view as view
+from bindax_nnx.object import Dict as Dict
+from bindax_nnx.object import List as List
+from bindax_nnx.object import Object as Object
+from bindax_nnx.object import Pytree as Pytree
+from bindax_nnx.optimizer import ModelAndOptimizer as ModelAndOptimizer
+from bindax_nnx.optimizer import OptArray as OptArray
+from bindax_nnx.optimizer import Optimizer as Optimizer
+from bindax_nnx.optimizer import OptState as OptState
+from bindax_nnx.optimizer import OptVariable as OptVariable
+from bindax_nnx.rngs import RngCount as RngCount
+from bindax_nnx.rngs import RngKey as RngKey
+from bindax_nnx.rngs import Rngs as Rngs
+from bindax_nnx.rngs import RngState as RngState
+from bindax_nnx.rngs import RngStream as RngStream
+from bindax_nnx.rngs import fork_rngs as fork_rngs
+from bindax_nnx.rngs import reseed as reseed
+from bindax_nnx.rngs import restore_rngs as restore_rngs
+from bindax_nnx.rngs import split_rngs as split_rngs
+from bindax_nnx.safetensors import load_safetensors as load_safetensors
+from bindax_nnx.safetensors import save_safetensors as save_safetensors
+from bindax_nnx.state import State as State
+from bindax_nnx.state import filter_state as filter_state
+from bindax_nnx.state import from_flat_state as from_flat_state
+from bindax_nnx.state import map_state as map_state
+from bindax_nnx.state import merge_state as merge_state
+from bindax_nnx.state import split_state as split_state
+from bindax_nnx.state import to_flat_state as to_flat_state
+from bindax_nnx.tabulate import tabulate as tabulate
+from bindax_nnx.variables import PARTITION_NAME as PARTITION_NAME
+from bindax_nnx.variables import BatchStat as BatchStat
+from bindax_nnx.variables import Cache as Cache
+from bindax_nnx.variables import Intermediate as Intermediate
+from bindax_nnx.variables import Param as Param
+from bindax_nnx.variables import Perturbation as Perturbation
+from bindax_nnx.variables import Variable as Variable
+from bindax_nnx.variables import VariableMetadata as VariableMetadata
+from bindax_nnx.variables import with_metadata as with_metadata
+from bindax_nnx.variables import with_partitioning as with_partitioning
 
-__all__ = [
-    "EMA",
-    "PARTITION_NAME",
-    "RNN",
-    "Accuracy",
-    "AliasingError",
-    "All",
-    "Any",
-    "Average",
-    "BatchNorm",
-    "BatchStat",
-    "Bidirectional",
-    "Cache",
-    "Carry",
-    "CheckpointError",
-    "Conv",
-    "ConvTranspose",
-    "Data",
-    "Dict",
-    "DiffState",
-    "Dropout",
-    "Einsum",
-    "Embed",
-    "Everything",
-    "GRUCell",
-    "GraphDef",
-    "GraphError",
-    "GraphNodeDefinition",
-    "GroupNorm",
-    "InstanceNorm",
-    "Intermediate",
-    "LSTMCell",
-    "LayerNorm",
-    "Linear",
-    "LinearGeneral",
-    "List",
-    "LoRA",
-    "LoRALinear",
-    "LoRAParam",
-    "Metric",
-    "MetricState",
-    "ModelAndOptimizer",
-    "Module",
-    "MultiHeadAttention",
-    "MultiMetric",
-    "Not",
-    "Nothing",
-    "Object",
-    "OfType",
-    "OptArray",
-    "OptState",
-    "OptVariable",
-    "OptimizedLSTMCell",
-    "Optimizer",
-    "PReLU",
-    "Param",
-    "PathContains",
-    "PathIn",
-    "Perturbation",
-    "Pytree",
-    "RMSNorm",
-    "RNNCell",
-    "RNNCellBase",
-    "RngCount",
-    "RngKey",
-    "RngState",
-    "RngStream",
-    "Rngs",
-    "Sequential",
-    "SimpleCell",
-    "SpectralNorm",
-    "State",
-    "StateAxes",
-    "StateSharding",
-    "Static",
-    "Statistics",
-    "TraceContextError",
-    "Variable",
-    "VariableMetadata",
-    "WeightNorm",
-    "Welford",
-    "WithTag",
-    "as_pure",
-    "avg_pool",
-    "cached_partial",
-    "celu",
-    "clone",
-    "combine_masks",
-    "cond",
-    "custom_vjp",
-    "data",
-    "dataclass",
-    "display",
-    "dot_product_attention",
-    "elu",
-    "eval_mode",
-    "eval_shape",
-    "filter_state",
-    "find_duplicates",
-    "flip_sequences",
-    "fori_loop",
-    "fork_rngs",
-    "from_flat_state",
-    "gelu",
-    "get_named_sharding",
-    "get_partition_spec",
-    "glu",
-    "grad",
-    "graphdef",
-    "hard_sigmoid",
-    "hard_silu",
-    "hard_swish",
-    "hard_tanh",
-    "identity",
-    "initializers",
-    "is_data",
-    "iter_children",
-    "iter_graph",
-    "iter_module_children",
-    "iter_modules",
-    "jit",
-    "jit_partial",
-    "jvp",
-    "leaky_relu",
-    "lift",
-    "load",
-    "load_safetensors",
-    "log_sigmoid",
-    "log_softmax",
-    "logsumexp",
-    "make_attention_mask",
-    "make_causal_mask",
-    "make_jaxpr",
-    "map",
-    "map_state",
-    "max_pool",
-    "merge",
-    "merge_state",
-    "metrics",
-    "min_pool",
-    "one_hot",
-    "pmap",
-    "pop",
-    "pure",
-    "recursive_map",
-    "register_graph_node",
-    "relu",
-    "relu6",
-    "remat",
-    "replace_by_pure_dict",
-    "reseed",
-    "restore_rngs",
-    "save",
-    "save_safetensors",
-    "scan",
-    "selu",
-    "set_metadata",
-    "shard_map",
-    "sigmoid",
-    "silu",
-    "soft_sign",
-    "softmax",
-    "softplus",
-    "split",
-    "split_rngs",
-    "split_state",
-    "standardize",
-    "state",
-    "static",
-    "swish",
-    "switch",
-    "tabulate",
-    "tanh",
-    "to_flat_state",
-    "to_predicate",
-    "to_pure_dict",
-    "train_mode",
-    "update",
-    "value_and_grad",
-    "variables",
-    "view",
-    "vjp",
-    "vmap",
-    "while_loop",
-    "with_attributes",
-    "with_metadata",
-    "with_partitioning",
-]
+vars()["__all__"] = [*_public_names(vars()), "initializers", "metrics"]
 
-register_internal(__file__)
+_register_internal(__file__)

@@ -2,14 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _value(x: Any) -> Any:
     return x.value if isinstance(x, VariableOperators) else x
+
+
+def _named(method: F, operation: Callable[..., Any], prefix: str = "") -> F:
+    method.__name__ = f"__{prefix}{operation.__name__.strip('_')}__"
+    method.__qualname__ = f"VariableOperators.{method.__name__}"
+    return method
+
+
+def _unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def method(self: Any) -> Any:
+        return operation(self.value)
+
+    return _named(method, operation)
+
+
+def _binary(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return operation(self.value, _value(other))
+
+    return _named(method, operation)
+
+
+def _reflected(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return operation(other, self.value)
+
+    return _named(method, operation, "r")
+
+
+def _in_place(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        self.value = operation(self.value, _value(other))
+        return self
+
+    return _named(method, operation, "i")
 
 
 class VariableOperators:
@@ -21,119 +59,63 @@ class VariableOperators:
 
     value: Any
 
-    def __add__(self, other: Any) -> Any:
-        return self.value + _value(other)
+    __neg__ = _unary(operator.neg)
+    __pos__ = _unary(operator.pos)
+    __abs__ = _unary(operator.abs)
+    __invert__ = _unary(operator.invert)
 
-    def __radd__(self, other: Any) -> Any:
-        return other + self.value
+    __add__ = _binary(operator.add)
+    __sub__ = _binary(operator.sub)
+    __mul__ = _binary(operator.mul)
+    __matmul__ = _binary(operator.matmul)
+    __truediv__ = _binary(operator.truediv)
+    __floordiv__ = _binary(operator.floordiv)
+    __mod__ = _binary(operator.mod)
+    __divmod__ = _binary(divmod)
+    __pow__ = _binary(operator.pow)
+    __and__ = _binary(operator.and_)
+    __or__ = _binary(operator.or_)
+    __xor__ = _binary(operator.xor)
+    __lshift__ = _binary(operator.lshift)
+    __rshift__ = _binary(operator.rshift)
+    __lt__ = _binary(operator.lt)
+    __le__ = _binary(operator.le)
+    __gt__ = _binary(operator.gt)
+    __ge__ = _binary(operator.ge)
+    __eq__ = _binary(operator.eq)
+    __ne__ = _binary(operator.ne)
 
-    def __sub__(self, other: Any) -> Any:
-        return self.value - _value(other)
+    __radd__ = _reflected(operator.add)
+    __rsub__ = _reflected(operator.sub)
+    __rmul__ = _reflected(operator.mul)
+    __rmatmul__ = _reflected(operator.matmul)
+    __rtruediv__ = _reflected(operator.truediv)
+    __rfloordiv__ = _reflected(operator.floordiv)
+    __rmod__ = _reflected(operator.mod)
+    __rdivmod__ = _reflected(divmod)
+    __rpow__ = _reflected(operator.pow)
+    __rand__ = _reflected(operator.and_)
+    __ror__ = _reflected(operator.or_)
+    __rxor__ = _reflected(operator.xor)
+    __rlshift__ = _reflected(operator.lshift)
+    __rrshift__ = _reflected(operator.rshift)
 
-    def __rsub__(self, other: Any) -> Any:
-        return other - self.value
+    __iadd__ = _in_place(operator.add)
+    __isub__ = _in_place(operator.sub)
+    __imul__ = _in_place(operator.mul)
+    __imatmul__ = _in_place(operator.matmul)
+    __itruediv__ = _in_place(operator.truediv)
+    __ifloordiv__ = _in_place(operator.floordiv)
+    __imod__ = _in_place(operator.mod)
+    __ipow__ = _in_place(operator.pow)
+    __iand__ = _in_place(operator.and_)
+    __ior__ = _in_place(operator.or_)
+    __ixor__ = _in_place(operator.xor)
+    __ilshift__ = _in_place(operator.lshift)
+    __irshift__ = _in_place(operator.rshift)
 
-    def __mul__(self, other: Any) -> Any:
-        return self.value * _value(other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return other * self.value
-
-    def __matmul__(self, other: Any) -> Any:
-        return self.value @ _value(other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return other @ self.value
-
-    def __truediv__(self, other: Any) -> Any:
-        return self.value / _value(other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return other / self.value
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self.value // _value(other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return other // self.value
-
-    def __mod__(self, other: Any) -> Any:
-        return self.value % _value(other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return other % self.value
-
-    def __divmod__(self, other: Any) -> Any:
-        return divmod(self.value, _value(other))
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return divmod(other, self.value)
-
-    def __pow__(self, other: Any) -> Any:
-        return self.value ** _value(other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return other**self.value
-
-    def __and__(self, other: Any) -> Any:
-        return self.value & _value(other)
-
-    def __rand__(self, other: Any) -> Any:
-        return other & self.value
-
-    def __or__(self, other: Any) -> Any:
-        return self.value | _value(other)
-
-    def __ror__(self, other: Any) -> Any:
-        return other | self.value
-
-    def __xor__(self, other: Any) -> Any:
-        return self.value ^ _value(other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return other ^ self.value
-
-    def __lshift__(self, other: Any) -> Any:
-        return self.value << _value(other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return other << self.value
-
-    def __rshift__(self, other: Any) -> Any:
-        return self.value >> _value(other)
-
-    def __rrshift__(self, other: Any) -> Any:
-        return other >> self.value
-
-    def __lt__(self, other: Any) -> Any:
-        return self.value < _value(other)
-
-    def __le__(self, other: Any) -> Any:
-        return self.value <= _value(other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self.value > _value(other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self.value >= _value(other)
-
-    def __eq__(self, other: object) -> Any:
-        return self.value == _value(other)
-
-    def __ne__(self, other: object) -> Any:
-        return self.value != _value(other)
-
-    def __neg__(self) -> Any:
-        return -self.value
-
-    def __pos__(self) -> Any:
-        return +self.value
-
-    def __abs__(self) -> Any:
-        return abs(self.value)
-
-    def __invert__(self) -> Any:
-        return ~self.value
+    # Two variables are one only if they are the same object, whatever `==` says of their values.
+    __hash__ = object.__hash__
 
     def __round__(self, digits: int = 0) -> Any:
         return round(self.value, digits)
@@ -168,58 +150,3 @@ class VariableOperators:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self.value, dtype) if copy else np.asarray(self.value, dtype)
-
-    def __iadd__(self, other: Any) -> Any:
-        self.value = self.value + _value(other)
-        return self
-
-    def __isub__(self, other: Any) -> Any:
-        self.value = self.value - _value(other)
-        return self
-
-    def __imul__(self, other: Any) -> Any:
-        self.value = self.value * _value(other)
-        return self
-
-    def __imatmul__(self, other: Any) -> Any:
-        self.value = self.value @ _value(other)
-        return self
-
-    def __itruediv__(self, other: Any) -> Any:
-        self.value = self.value / _value(other)
-        return self
-
-    def __ifloordiv__(self, other: Any) -> Any:
-        self.value = self.value // _value(other)
-        return self
-
-    def __imod__(self, other: Any) -> Any:
-        self.value = self.value % _value(other)
-        return self
-
-    def __ipow__(self, other: Any) -> Any:
-        self.value = self.value ** _value(other)
-        return self
-
-    def __iand__(self, other: Any) -> Any:
-        self.value = self.value & _value(other)
-        return self
-
-    def __ior__(self, other: Any) -> Any:
-        self.value = self.value | _value(other)
-        return self
-
-    def __ixor__(self, other: Any) -> Any:
-        self.value = self.value ^ _value(other)
-        return self
-
-    def __ilshift__(self, other: Any) -> Any:
-        self.value = self.value << _value(other)
-        return self
-
-    def __irshift__(self, other: Any) -> Any:
-        self.value = self.value >> _value(other)
-        return self
-
-    # Two variables are one only if they are the same object, whatever `==` says of their values.
-    __hash__ = object.__hash__

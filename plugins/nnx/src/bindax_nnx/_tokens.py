@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from threading import RLock
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from bindax_core.extend import PyTreeDef, tree_structure
+
+T = TypeVar("T")
 
 SELF_EXPLAINING: set[type] = {
     str,
@@ -28,12 +30,9 @@ SELF_EXPLAINING: set[type] = {
 
 
 class NodeToken:
-    """A graph node that is met for the first time, with the names of its attributes.
+    """A graph node that is met for the first time; the tokens of its sorted attributes follow.
 
-    Attributes:
-        type: its type.
-        names: the names of its attributes, sorted; their tokens follow in this order.
-        metadata: what else makes the node, for types of other packages.
+    Its metadata is what else makes the node, for types of other packages.
     """
 
     __slots__ = ("__weakref__", "metadata", "names", "type")
@@ -51,13 +50,7 @@ class NodeToken:
 
 
 class VariableToken:
-    """A variable that is met for the first time.
-
-    Attributes:
-        type: its type.
-        metadata: pairs of names and values, sorted by name.
-        by_name: the same as a dictionary, which nobody changes.
-    """
+    """A variable that is met for the first time; its metadata are pairs, and the same by name."""
 
     __slots__ = ("__weakref__", "by_name", "metadata", "type")
 
@@ -105,34 +98,32 @@ class Branch:
         return f"{self.tree}"
 
 
-class Seen:
-    """A node or variable that was met before, by the number of its first appearance."""
-
+class _Numbered:
     __slots__ = ("index",)
 
     def __init__(self, index: int) -> None:
         self.index = index
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.index})"
+
+
+class Seen(_Numbered):
+    """A node or variable that was met before, by the number of its first appearance."""
+
+    __slots__ = ()
 
     def __reduce__(self) -> Any:
         return seen, (self.index,)
 
-    def __repr__(self) -> str:
-        return f"Seen({self.index})"
 
-
-class Known:
+class Known(_Numbered):
     """A node or variable of the graph that a walk starts from, by its number there."""
 
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
+    __slots__ = ()
 
     def __reduce__(self) -> Any:
         return known, (self.index,)
-
-    def __repr__(self) -> str:
-        return f"Known({self.index})"
 
 
 class Leaf:
@@ -167,8 +158,8 @@ _tokens: WeakValueDictionary[Any, Any] = WeakValueDictionary()
 _lock = RLock()
 
 
-def _only_one(key: Any, make: Callable[..., Any], *args: Any) -> Any:
-    found = _tokens.get(key)
+def _only_one(key: Any, make: Callable[..., T], *args: Any) -> T:
+    found: T | None = _tokens.get(key)
     if found is None:
         with _lock:
             found = _tokens.get(key)
@@ -179,14 +170,12 @@ def _only_one(key: Any, make: Callable[..., Any], *args: Any) -> Any:
 
 def content_token(tree: PyTreeDef) -> Content:
     """The token of a structure in a variable."""
-    token: Content = _only_one((Content, tree), Content, tree)
-    return token
+    return _only_one((Content, tree), Content, tree)
 
 
 def branch_token(tree: PyTreeDef) -> Branch:
     """The token of one level of a container."""
-    token: Branch = _only_one((Branch, tree), Branch, tree)
-    return token
+    return _only_one((Branch, tree), Branch, tree)
 
 
 @lru_cache(maxsize=1024)
@@ -196,27 +185,17 @@ def sequence_token(kind: type, size: int) -> Branch:
 
 
 def node_token(kind: type, names: tuple[Any, ...], metadata: Any = None) -> NodeToken:
-    """The token of a node of a type.
-
-    Raises:
-        TypeError: the metadata cannot be hashed.
-    """
+    """The token of a node of a type; its metadata must be hashable."""
     # By identity: a class has its own tokens, and a key that had the class would keep both.
     key = (NodeToken, id(kind), names, metadata)
-    token: NodeToken = _only_one(key, NodeToken, kind, names, metadata)
-    return token
+    return _only_one(key, NodeToken, kind, names, metadata)
 
 
 def variable_token(kind: type, metadata: tuple[tuple[str, Any], ...]) -> VariableToken:
-    """The token of a variable of a type.
-
-    Raises:
-        TypeError: the metadata cannot be hashed.
-    """
+    """The token of a variable of a type; its metadata must be hashable."""
     types = tuple([type(value) for _, value in metadata])  # 1 is not True
     key = (VariableToken, id(kind), metadata, types)
-    token: VariableToken = _only_one(key, VariableToken, kind, metadata)
-    return token
+    return _only_one(key, VariableToken, kind, metadata)
 
 
 def places_of(tokens: Sequence[Any]) -> dict[tuple[int, str], int]:

@@ -21,7 +21,7 @@ from bindax_nnx._tokens import (
 )
 from bindax_nnx.errors import GraphError
 from bindax_nnx.foreign import find_foreign
-from bindax_nnx.object import Object
+from bindax_nnx.object import Object, new_object
 from bindax_nnx.variables import Variable, restore_variable
 
 _set = object.__setattr__
@@ -37,9 +37,6 @@ class Build:
         arrays: the arrays outside of variables.
         originals: the nodes and variables that ``Known`` tokens are about.
         expand: whether known nodes are written with their attributes, which they then get.
-
-    Attributes:
-        references: the nodes and variables, in order; variables know the current trace.
     """
 
     __slots__ = (
@@ -154,13 +151,3 @@ class Build:
             node.__dict__.update(attributes)
             node._changed()
         return node
-
-
-def new_object(kind: type[Object], context: Any) -> Any:
-    """An object of a type without attributes."""
-    node = object.__new__(kind)
-    _set(node, "_nnx_context", context)
-    _set(node, "_nnx_mark", None)
-    _set(node, "_nnx_plan", None)
-    _set(node, "_nnx_place", None)
-    return node

@@ -10,7 +10,7 @@ from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.functional import clone, merge, split, state
 from bindax_nnx.graph import children_of, iter_variables
 from bindax_nnx.lift._names import name_at
-from bindax_nnx.module import Module, iter_modules, view
+from bindax_nnx.module import Module, set_where_present, view
 from bindax_nnx.object import Object
 from bindax_nnx.state import map_state
 from bindax_nnx.variables import Variable
@@ -36,18 +36,11 @@ def with_attributes(
     (True, False)
     """
     copy = view(node)
-    takes = to_predicate(only)
-    missing = set(attributes)
-    for path, module in iter_modules(copy):
-        if takes(path, module):
-            for name, value in attributes.items():
-                if hasattr(module, name):
-                    setattr(module, name, value)
-                    missing.discard(name)
+    missing = set_where_present(copy, only, attributes)
     if missing and raise_if_not_found:
         raise ValueError(
             f"with_attributes: no module of {type(node).__name__} that the filter takes has the "
-            f"attributes {sorted(missing)}."
+            f"attributes {missing}."
         )
     return copy
 

@@ -159,11 +159,7 @@ class Not(_Combination):
 
 
 def check_order(filters: tuple[Filter, ...]) -> None:
-    """Raise unless ``...`` is the last of some filters.
-
-    Raises:
-        ValueError: what follows would never be asked.
-    """
+    """Raise unless ``...`` is the last of some filters: what follows would never be asked."""
     for position, filter in enumerate(filters[:-1]):
         if filter is Ellipsis or filter is True:
             raise ValueError(

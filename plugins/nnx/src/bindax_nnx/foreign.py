@@ -84,11 +84,7 @@ def register_graph_node(
 
 
 def find_foreign(type: type) -> GraphNodeDefinition | None:
-    """The definition of a type, asking packages that announced it.
-
-    Raises:
-        GraphError: several packages announce the type, or the one that does fails to register it.
-    """
+    """The definition of a type, asking the package that announced it."""
     found = _definitions.get(type)
     if found is None:
         name = f"{type.__module__}.{type.__qualname__}"

@@ -13,9 +13,9 @@ from bindax_nnx._tokens import NodeToken, VariableToken
 from bindax_nnx.build import Build
 from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.graph import Walk, children_of, iter_graph, iter_variables
+from bindax_nnx.graph import children_of, iter_graph, iter_variables, walked
 from bindax_nnx.object import Object
-from bindax_nnx.state import State, split_flat
+from bindax_nnx.state import State, required_state, split_flat, states_of
 from bindax_nnx.variables import Variable, store_metadata, store_value
 
 T = TypeVar("T")
@@ -97,8 +97,7 @@ def split(node: Any, *filters: Filter) -> Any:
     >>> merge(graphdef, params, rest).factor.value
     2.0
     """
-    walk = Walk(whole=True, paths=True)
-    walk.value(node)
+    walk = walked([node], whole=True, paths=True)
     graphdef = GraphDef(walk.structure(), tuple(walk.paths or ()))
     copies = {p: v.copy() for p, v in zip(graphdef.paths, walk.variables, strict=True)}
     parts = split_flat(copies, filters or (...,), everything=True)
@@ -196,29 +195,24 @@ def state(node: Any, *filters: Filter) -> Any:
         One state, or as many as there are filters.
     """
     copies = {path: variable.copy() for path, variable in iter_variables(node)}
-    parts = split_flat(copies, filters or (...,), everything=False)
-    states = tuple(map(State.from_flat_path, parts))
-    return states if len(states) > 1 else states[0]
+    return states_of(split_flat(copies, filters or (...,), everything=False))
 
 
 def variables(node: Any, *filters: Filter) -> Any:
     """The variables of a graph themselves, by path in states."""
-    parts = split_flat(dict(iter_variables(node)), filters or (...,), everything=False)
-    states = tuple(map(State.from_flat_path, parts))
-    return states if len(states) > 1 else states[0]
+    found = dict(iter_variables(node))
+    return states_of(split_flat(found, filters or (...,), everything=False))
 
 
 def graphdef(node: Any) -> GraphDef:
     """The structure of a graph."""
-    walk = Walk(whole=True, paths=True)
-    walk.value(node)
+    walk = walked([node], whole=True, paths=True)
     return GraphDef(walk.structure(), tuple(walk.paths or ()))
 
 
 def clone(node: T) -> T:
     """A copy of a graph: its own objects and variables, with the sharing of the original."""
-    walk = Walk(whole=True)
-    walk.value(node)
+    walk = walked([node], whole=True)
     copy: T = Build(walk.tokens, iter(walk.values)).next()
     return copy
 
@@ -246,8 +240,7 @@ def pop(node: Any, *filters: Filter) -> Any:
             for name, value in list(owner.__dict__.items()):
                 if id(value) in taken:
                     delattr(owner, name)
-    states = tuple(map(State.from_flat_path, parts))
-    return states if len(states) > 1 else states[0]
+    return states_of(parts)
 
 
 def find_duplicates(node: Any, *, only: Filter = ...) -> list[list[Path]]:
@@ -284,18 +277,12 @@ def _all_paths(value: Any, path: Path, above: frozenset[int]) -> Iterator[tuple[
 
 def to_pure_dict(state: State) -> dict[Any, Any]:
     """The values of a state as nested dictionaries."""
-    return _state("to_pure_dict", state).to_pure_dict()
+    return required_state("to_pure_dict", state).to_pure_dict()
 
 
 def replace_by_pure_dict(state: State, pure_dict: Mapping[Any, Any]) -> None:
     """Put values of nested dictionaries in the variables of a state."""
-    _state("replace_by_pure_dict", state).replace_by_pure_dict(pure_dict)
-
-
-def _state(function: str, given: Any) -> State:
-    if not isinstance(given, State):
-        raise TypeError(f"{function}: state must be an nnx.State, but it is {given!r:.60}.")
-    return given
+    required_state("replace_by_pure_dict", state).replace_by_pure_dict(pure_dict)
 
 
 def cached_partial(f: Callable[..., T], *cached_args: Any) -> Callable[..., T]:

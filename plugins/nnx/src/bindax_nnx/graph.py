@@ -6,7 +6,7 @@ collects what the variables hold; nodes and variables that it meets twice are wr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,6 @@ class Walk:
     Attributes:
         tokens: the structure.
         references: the nodes and variables that were met, in order.
-        variables: the variables among them.
         values: what the variables hold, flat.
         uneven: how many values the variables have that do not have one, by number.
         containers: the lists and dictionaries that were met, with what they held.
@@ -321,11 +320,7 @@ class Walk:
         return [self.uneven.get(i, 1) for i in range(len(self.variables))]
 
     def structure(self) -> tuple[Any, ...]:
-        """The tokens, which are hashable.
-
-        Raises:
-            GraphError: a static attribute is not; the message names it.
-        """
+        """The tokens, which are hashable, or an error that names the attribute that is not."""
         tokens = tuple(self.tokens)
         try:
             hash(tokens)
@@ -346,6 +341,14 @@ class Walk:
                             f"hashable value, or hold arrays in variables."
                         )
         return GraphError("a static attribute of a graph cannot be hashed.")
+
+
+def walked(roots: Iterable[Any], *, whole: bool = False, paths: bool = False) -> Walk:
+    """A walk over some values."""
+    walk = Walk(whole=whole, paths=paths)
+    for root in roots:
+        walk.value(root)
+    return walk
 
 
 # ---------------------------------------------------------------------------- children and paths
@@ -411,6 +414,5 @@ def _iterate(value: Any, path: tuple[Any, ...], met: set[int]) -> Iterator[tuple
 
 def iter_variables(node: Any) -> Iterator[tuple[tuple[Any, ...], Variable[Any]]]:
     """The variables that can be reached from a node, each once, with their paths."""
-    walk = Walk(whole=True, paths=True)
-    walk.value(node)
+    walk = walked([node], whole=True, paths=True)
     return zip(walk.paths or (), walk.variables, strict=True)

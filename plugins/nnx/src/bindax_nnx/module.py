@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bindax_core.extend import typeof, zeros_like_aval
@@ -97,18 +97,11 @@ class Module(Object):
         Raises:
             ValueError: no module has an attribute of a name.
         """
-        takes = to_predicate(filters or ...)
-        found = set()
-        for path, module in iter_modules(self):
-            if takes(path, module):
-                for name, value in attributes.items():
-                    if hasattr(module, name):
-                        setattr(module, name, value)
-                        found.add(name)
-        if raise_if_not_found and len(found) < len(attributes):
+        missing = set_where_present(self, filters or ..., attributes)
+        if missing and raise_if_not_found:
             raise ValueError(
                 f"set_attributes: no module of {type(self).__name__} that the filters take has "
-                f"the attributes {sorted(attributes.keys() - found)}."
+                f"the attributes {missing}."
             )
 
     def train(self, **attributes: Any) -> None:
@@ -122,6 +115,19 @@ class Module(Object):
         self.set_attributes(
             deterministic=True, use_running_average=True, **attributes, raise_if_not_found=False
         )
+
+
+def set_where_present(node: Any, only: Filter, attributes: Mapping[str, Any]) -> list[str]:
+    """Set attributes of the modules that have them; gives the names that none has."""
+    takes = to_predicate(only)
+    missing = set(attributes)
+    for path, module in iter_modules(node):
+        if takes(path, module):
+            for name, value in attributes.items():
+                if hasattr(module, name):
+                    setattr(module, name, value)
+                    missing.discard(name)
+    return sorted(missing)
 
 
 def iter_modules(node: Any) -> Iterator[tuple[Path, Module]]:
@@ -162,14 +168,20 @@ def view(node: Any, /, **attributes: Any) -> Any:
     >>> quiet.kernel is layer.kernel, layer.deterministic
     (True, False)
     """
-    variables = [variable for _, variable in iter_variables(node)]
-    walk = Walk({id(variable): i for i, variable in enumerate(variables)})
-    walk.value(node)
-    copy = Build(walk.tokens, iter(()), originals=variables).next()
-    if isinstance(node, Object):
-        object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
+    copy = copy_around(node, lambda variable: variable)
     for _, module in iter_modules(copy):
         for name, value in attributes.items():
             if name in module.__dict__:
                 setattr(module, name, value)
+    return copy
+
+
+def copy_around(node: Any, replaced: Callable[[Variable[Any]], Variable[Any]]) -> Any:
+    """A copy of the objects of a graph, around what takes the place of each variable."""
+    variables = [variable for _, variable in iter_variables(node)]
+    walk = Walk({id(variable): i for i, variable in enumerate(variables)})
+    walk.value(node)
+    copy = Build(walk.tokens, iter(()), originals=[replaced(x) for x in variables]).next()
+    if isinstance(node, Object):
+        object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
     return copy

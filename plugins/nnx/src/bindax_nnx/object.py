@@ -31,12 +31,7 @@ class Object:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make the object under the innermost active trace."""
-        self = object.__new__(cls)
-        _set(self, "_nnx_context", current_trace())
-        _set(self, "_nnx_mark", None)
-        _set(self, "_nnx_plan", None)
-        _set(self, "_nnx_place", None)
-        return self
+        return new_object(cls, current_trace())
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -99,9 +94,23 @@ class Object:
         present = tuple(attributes)
         found = cls._nnx_tokens.get(present)
         if found is None:
-            names = tuple(sorted(present))
+            names = cls._nnx_order(present)
             found = cls._nnx_tokens[present] = (node_token(cls, names), names)
         return found
+
+    @classmethod
+    def _nnx_order(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(sorted(names))
+
+
+def new_object(kind: type[Object], context: Any) -> Any:
+    """An object of a type without attributes."""
+    node = object.__new__(kind)
+    _set(node, "_nnx_context", context)
+    _set(node, "_nnx_mark", None)
+    _set(node, "_nnx_plan", None)
+    _set(node, "_nnx_place", None)
+    return node
 
 
 Pytree = Object
@@ -147,12 +156,8 @@ class List(Object):
         return (attributes[str(i)] for i in range(len(attributes)))
 
     @classmethod
-    def _nnx_token(cls, attributes: dict[str, Any]) -> tuple[NodeToken, tuple[str, ...]]:
-        names = tuple(map(str, range(len(attributes))))
-        found = cls._nnx_tokens.get(names)
-        if found is None:
-            found = cls._nnx_tokens[names] = (node_token(cls, names), names)
-        return found
+    def _nnx_order(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(str, range(len(names))))
 
 
 class Dict(Object):

@@ -154,28 +154,14 @@ class Rngs(Draws, Object):
 
 
 def stream_for(rngs: Any, name: str, user: str) -> Any:
-    """The stream of a name.
-
-    Args:
-        rngs: random streams.
-        name: of the stream.
-        user: the layer that needs it, and the attribute if it is for one.
-
-    Raises:
-        AttributeError: there is no such stream; the message names who needs it.
-    """
+    """The stream of a name, or an error that names the layer or attribute that needs it."""
     if isinstance(rngs, Rngs) and name not in rngs and "default" not in rngs:
         raise AttributeError(f"{user} needs random numbers, but {rngs._lacks(name)}")
     return getattr(rngs, name)
 
 
 def own_stream(layer: Object, rngs: Rngs | RngStream | None, name: str) -> RngStream | None:
-    """A new stream for a layer, from the next key of the one of a name.
-
-    Raises:
-        AttributeError: there is no such stream.
-        TypeError: the argument holds no streams.
-    """
+    """A new stream for a layer, from the next key of the one of a name."""
     if rngs is None:
         return None
     if not isinstance(rngs, (Rngs, RngStream)):

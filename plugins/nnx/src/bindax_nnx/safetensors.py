@@ -24,18 +24,10 @@ from bindax_nnx.errors import CheckpointError
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype(np.bool_),
-    "U8": np.dtype(np.uint8),
-    "I8": np.dtype(np.int8),
-    "U16": np.dtype(np.uint16),
-    "I16": np.dtype(np.int16),
-    "U32": np.dtype(np.uint32),
-    "I32": np.dtype(np.int32),
-    "U64": np.dtype(np.uint64),
-    "I64": np.dtype(np.int64),
-    "F16": np.dtype(np.float16),
+    **{f"U{n}": np.dtype(f"uint{n}") for n in (8, 16, 32, 64)},
+    **{f"I{n}": np.dtype(f"int{n}") for n in (8, 16, 32, 64)},
+    **{f"F{n}": np.dtype(f"float{n}") for n in (16, 32, 64)},
     "BF16": np.dtype(ml_dtypes.bfloat16),
-    "F32": np.dtype(np.float32),
-    "F64": np.dtype(np.float64),
     "C64": np.dtype(np.complex64),
     "F8_E4M3": np.dtype(ml_dtypes.float8_e4m3fn),
     "F8_E5M2": np.dtype(ml_dtypes.float8_e5m2),
@@ -149,15 +141,7 @@ def map_file(path: Path) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str
 def views(
     content: bytes | mmap.mmap, name: str
 ) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
-    """The arrays and the metadata in the bytes of a file, which the arrays share.
-
-    Args:
-        content: the bytes.
-        name: the name of the file, for messages.
-
-    Raises:
-        CheckpointError: they are no such file.
-    """
+    """The arrays and the metadata in the bytes of a file, which the arrays share."""
     size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= size <= min(_LARGEST_HEADER, len(content) - 8):
         raise CheckpointError(f"{name} is no safetensors file, or was cut off in its header.")

@@ -84,13 +84,7 @@ def save_shards(
 ) -> None:
     """Write a checkpoint together with the other processes.
 
-    Args:
-        target: the directory, which all processes see.
-        values: by name the array and what is noted of it; the same names in all processes.
-        overwrite: whether to replace what is there.
-
-    Raises:
-        CheckpointError: there is something already, or a process could not write.
+    The values are arrays, with what is noted of them, by names that are the same in all processes.
     """
     is_first = process_index() == 0
     made = target.with_name(f".{target.name}.new")
@@ -173,14 +167,7 @@ def _own_parts(value: Any) -> list[tuple[list[int], Any]]:
 
 @attrs.frozen
 class StoredArray:
-    """An array whose parts are in files.
-
-    Attributes:
-        name: its name, for messages.
-        shape: its shape.
-        dtype: its dtype.
-        parts: where each part begins, and the part as it was encoded.
-    """
+    """An array whose parts are in files: where each begins, and the part as it was encoded."""
 
     name: str
     shape: tuple[int, ...]
@@ -188,11 +175,7 @@ class StoredArray:
     parts: Sequence[tuple[Sequence[int], np.ndarray[Any, Any]]]
 
     def read(self, sharding: Any = None) -> Array:
-        """The array, on devices or on the host alone.
-
-        Args:
-            sharding: the devices, and which part goes where.
-        """
+        """The array, on the devices of a sharding or on the host alone."""
         if sharding is None:
             return Array.from_numpy(self._region((slice(None),) * len(self.shape)))
         return make_array_from_callback(self.shape, sharding, self._region, self.dtype)
@@ -223,16 +206,8 @@ class StoredArray:
         return region
 
 
-def _slices(bounds: Sequence[tuple[int, int]], origin: Sequence[int]) -> tuple[slice, ...]:
-    return tuple([slice(a - o, b - o) for (a, b), o in zip(bounds, origin, strict=True)])
-
-
 def read_shards(path: Path) -> tuple[dict[str, StoredArray], dict[str, Any]] | None:
-    """The arrays of a checkpoint of several processes, and their notes; None for another one.
-
-    Raises:
-        CheckpointError: it is damaged, or a file is missing.
-    """
+    """The arrays of a checkpoint of several processes, and their notes; None for another one."""
     try:
         index = json.loads((path / _INDEX).read_text())
         if "parts" not in index:

@@ -106,15 +106,11 @@ class State(MutableMapping[Any, Any]):
         Raises:
             ValueError: no filter takes a variable; the message names its path.
         """
-        parts = split_flat(self.flat_state(), (first, *filters), everything=True)
-        states = tuple(map(State.from_flat_path, parts))
-        return states if filters else states[0]
+        return states_of(split_flat(self.flat_state(), (first, *filters), everything=True))
 
     def filter(self, first: Filter, /, *filters: Filter) -> Any:
         """The parts of the state that the filters take."""
-        parts = split_flat(self.flat_state(), (first, *filters), everything=False)
-        states = tuple(map(State.from_flat_path, parts))
-        return states if filters else states[0]
+        return states_of(split_flat(self.flat_state(), (first, *filters), everything=False))
 
     @staticmethod
     def merge(state: State, /, *states: State) -> State:
@@ -173,7 +169,7 @@ def to_flat_state(state: State) -> tuple[tuple[Path, Any], ...]:
     >>> to_flat_state(State({"b": 1, "a": State({"c": 2})}))
     ((('a', 'c'), 2), (('b',), 1))
     """
-    return tuple(_required("to_flat_state", state).flat_state().items())
+    return tuple(required_state("to_flat_state", state).flat_state().items())
 
 
 def from_flat_state(flat_state: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> State:
@@ -187,17 +183,17 @@ def from_flat_state(flat_state: Mapping[Path, Any] | Iterable[tuple[Path, Any]])
 
 def split_state(state: State, first: Filter, /, *filters: Filter) -> Any:
     """The parts of a state, one for each filter; see ``State.split``."""
-    return _required("split_state", state).split(first, *filters)
+    return required_state("split_state", state).split(first, *filters)
 
 
 def filter_state(state: State, first: Filter, /, *filters: Filter) -> Any:
     """The parts of a state that the filters take; see ``State.filter``."""
-    return _required("filter_state", state).filter(first, *filters)
+    return required_state("filter_state", state).filter(first, *filters)
 
 
 def merge_state(state: State, /, *states: State) -> State:
     """The union of states; see ``State.merge``."""
-    return State.merge(*(_required("merge_state", one) for one in (state, *states)))
+    return State.merge(*(required_state("merge_state", one) for one in (state, *states)))
 
 
 def map_state(f: Callable[[Path, Any], Any], state: State) -> State:
@@ -206,10 +202,11 @@ def map_state(f: Callable[[Path, Any], Any], state: State) -> State:
     >>> map_state(lambda path, x: x + len(path), State({"a": 1})).to_pure_dict()
     {'a': 2}
     """
-    return _required("map_state", state).map(f)
+    return required_state("map_state", state).map(f)
 
 
-def _required(function: str, given: Any) -> State:
+def required_state(function: str, given: Any) -> State:
+    """The state that a function was given, or an error that names the function."""
     if not isinstance(given, State):
         raise TypeError(f"{function}: state must be an nnx.State, but it is {given!r:.60}.")
     return given
@@ -218,6 +215,12 @@ def _required(function: str, given: Any) -> State:
 def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     """Keys in an order that does not depend on how they came in."""
     return sorted(mapping, key=lambda key: (type(key).__name__, key))
+
+
+def states_of(parts: Iterable[Mapping[Path, Any]]) -> Any:
+    """A state of each part, or the only one."""
+    states = tuple(map(State.from_flat_path, parts))
+    return states if len(states) > 1 else states[0]
 
 
 def _flat(state: State, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -232,16 +235,7 @@ def _flat(state: State, path: Path) -> Iterator[tuple[Path, Any]]:
 def split_flat(
     flat: Mapping[Path, Any], filters: tuple[Filter, ...], *, everything: bool
 ) -> list[dict[Path, Any]]:
-    """Divide variables by filters.
-
-    Args:
-        flat: variables by path.
-        filters: for each part, what it takes of what is left.
-        everything: whether each variable must be in a part.
-
-    Raises:
-        ValueError: a variable is in none, though it must be, or ``...`` is not the last filter.
-    """
+    """Divide variables by path; ``everything`` says that each must be in a part."""
     check_order(filters)
     predicates = [to_predicate(filter) for filter in filters]
     parts: list[dict[Path, Any]] = [{} for _ in filters]

@@ -228,11 +228,7 @@ class Variable(VariableOperators, Generic[A]):
             )
 
     def _require_live(self, value: Any) -> None:
-        """Raise where a value that the variable holds, or is to hold, is of a trace that ended.
-
-        Raises:
-            UnexpectedTracerError: it is; the message names the place of the variable.
-        """
+        """Raise where a value that the variable holds, or is to hold, is of a trace that ended."""
         if isinstance(value, Tracer) and not value._trace.main.alive:
             raise UnexpectedTracerError(
                 f"{self._describe()} holds a traced value {value.aval.str_short()}, made in "

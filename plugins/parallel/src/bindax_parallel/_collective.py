@@ -64,10 +64,8 @@ def collective(
         transpose: its transpose rule, or the reason for which there is none.
         lowered: ``(ctx, value, groups, **params) -> value``, its lowering between devices, where
             ``groups`` are the numbers of those that take part together.
-        unmapped: the operation on one value that all elements contribute; by default it is
-            repeated.
-        composed: ``(value, *indices, **params) -> value``, the operation across several axes, made
-            of operations across one each.
+        unmapped: the operation on one value that all elements contribute; else it is repeated.
+        composed: ``(value, *indices, **params) -> value``, the operation across several axes.
     """
 
     def batched(
@@ -211,26 +209,25 @@ def group_size(size: int, groups: tuple[tuple[int, ...], ...] | None) -> int:
 
 
 def find_axes(operation: str, axis_name: Any) -> list[NamedAxis]:
-    """The axes of a name or of a sequence of names, in that order.
-
-    Raises:
-        NameError: when one is not bound; the message lists those that are.
-        ValueError: when one is named twice.
-    """
+    """The axes of a name or of a sequence of names, in that order; each must be bound."""
     names = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
     if len(set(names)) != len(names):
         raise ValueError(f"{operation}: axis_name={axis_name!r} names an axis twice.")
     return [find_named_axis(name, operation) for name in names]
 
 
+def joint_index(axes: Sequence[NamedAxis]) -> Any:
+    """The index of an element along several axes together, those of the last fastest."""
+    index = axes[0].index
+    for axis in axes[1:]:
+        index = index * axis.size + axis.index
+    return index
+
+
 def checked_groups(
     operation: str, axes: Sequence[NamedAxis], groups: Any
 ) -> tuple[tuple[int, ...], ...] | None:
-    """The groups as a parameter: a partition of the indices of one axis into equal parts.
-
-    Raises:
-        ValueError: when they are not that.
-    """
+    """The groups as a parameter: a partition of the indices of one axis into equal parts."""
     if groups is None:
         return None
     if len(axes) != 1:

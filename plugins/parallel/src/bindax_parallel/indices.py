@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from bindax_parallel._collective import find_axes
+from bindax_parallel._collective import find_axes, joint_index
 
 __all__ = ["axis_index", "axis_size"]
 
@@ -31,10 +31,7 @@ def axis_index(axis_name: Any) -> Any:
     axes = find_axes("axis_index", axis_name)
     if not axes:
         raise ValueError("axis_index: axis_name must hold a name, but is empty.")
-    index = axes[0].index
-    for axis in axes[1:]:
-        index = index * axis.size + axis.index
-    return index
+    return joint_index(axes)
 
 
 def axis_size(axis_name: Any) -> int:

@@ -15,6 +15,7 @@ from bindax_parallel._collective import (
     bind_along,
     collective,
     find_axes,
+    joint_index,
     linear_jvp,
     rows,
     transposed,
@@ -139,15 +140,13 @@ def _passed_on(x: Any, axes: Sequence[NamedAxis], pairs: Pairs) -> Any:
 
 def _received(x: Any, axes: Sequence[NamedAxis], pairs: Pairs) -> Any:
     """The value of the element's source, from those of all."""
-    index, everyone = axes[0].index, x
-    for axis in axes[1:]:
-        index = index * axis.size + axis.index
+    everyone = x
     for axis in reversed(axes):
         everyone = bind_along(all_gather_p, everyone, axis, axis=0)
     shape = typeof(everyone).shape
     count = prod(axis.size for axis in axes)
     everyone = lax.reshape(everyone, (count, *shape[len(axes) :]))
-    mine = lax.dynamic_index_in_dim(_sources(pairs, count), index, 0, False)
+    mine = lax.dynamic_index_in_dim(_sources(pairs, count), joint_index(axes), 0, False)
     value = lax.dynamic_index_in_dim(everyone, lax.max(mine, np.int32(0)), 0, False)
     given = lax.broadcast_in_dim(lax.ge(mine, np.int32(0)), typeof(value).shape, ())
     return lax.select(given, value, lax.zeros_like(value))

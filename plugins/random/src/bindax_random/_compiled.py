@@ -10,6 +10,10 @@ from functools import partial, update_wrapper
 from inspect import Parameter, signature
 from typing import Any
 
+from bindax_core.extend import Array
+from bindax_lax_basic.extend import shape_argument
+from bindax_random._operands import float_dtype, float_parameters, result_shape
+from bindax_random.keys import single_key
 from bindax_transforms import jit
 
 
@@ -30,6 +34,18 @@ class _Programs:
             chosen = update_wrapper(partial(self._function, **static), self._function)
             program = self._known.setdefault(key, jit(chosen))
         return program(*operands)
+
+
+def drawn(
+    name: str, program: Callable[..., Array], key: Any, shape: Any, dtype: Any, **parameters: Any
+) -> Array:
+    """Floats that a program draws, from the arguments of the public function of a name.
+
+    The shape can be omitted where there are parameters, which are broadcast to it.
+    """
+    typed, found = single_key(name, key), float_dtype(name, dtype)
+    sizes = result_shape(name, shape, **parameters) if parameters else shape_argument(name, shape)
+    return program(typed, *float_parameters(name, found, **parameters), shape=sizes, dtype=found)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,15 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bindax_random import keys as k
 from bindax_random.gamma_numbers import random_gamma_p
-from bindax_random.keys import (
-    key_dtype,
-    random_bits_p,
-    random_fold_in_p,
-    random_split_p,
-    random_unwrap_p,
-    random_wrap_p,
-)
+from bindax_random.keys import key_dtype
 from bindax_random.quantiles import multiply_add_p, quantile_p
 from bindax_random.rbg import RBG
 from bindax_random.threefry import threefry2x32_numbers_p, threefry2x32_p
@@ -40,18 +34,18 @@ def _on_keys() -> Iterator[Sample]:
     """Calls on the words of keys, and on keys of two generators."""
     for prng in (THREEFRY, RBG):
         words = array((2, *prng.key_shape), "uint32", _WORD)
-        yield sample(random_wrap_p, words, prng=prng)
+        yield sample(k.random_wrap_p, words, prng=prng)
         keys = array((2,), key_dtype(prng))
-        yield sample(random_unwrap_p, keys)
-        yield sample(random_fold_in_p, keys, array((2,), "uint32", _WORD))
-        yield sample(random_split_p, keys, shape=(3,))
-        yield sample(random_bits_p, keys, bit_width=32, shape=(3,))
+        yield sample(k.random_unwrap_p, keys)
+        yield sample(k.random_fold_in_p, keys, array((2,), "uint32", _WORD))
+        yield sample(k.random_split_p, keys, shape=(3,))
+        yield sample(k.random_bits_p, keys, bit_width=32, shape=(3,))
     key, none = array((), key_dtype()), array((0,), key_dtype())
     for some in (key, none):
-        yield sample(random_unwrap_p, some)
-        yield sample(random_split_p, some, shape=(2, 2))
-        yield sample(random_bits_p, some, bit_width=8, shape=())
-        yield sample(random_fold_in_p, some, array(some.shape, "uint32", _WORD))
+        yield sample(k.random_unwrap_p, some)
+        yield sample(k.random_split_p, some, shape=(2, 2))
+        yield sample(k.random_bits_p, some, bit_width=8, shape=())
+        yield sample(k.random_fold_in_p, some, array(some.shape, "uint32", _WORD))
     for log_space in (False, True):
         for keys, shape in ((key, (3,)), (array((2,), key_dtype()), (2, 2))):
             yield sample(

@@ -1,7 +1,5 @@
 """The arguments of random functions: keys, shapes, dtypes, parameters."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from functools import lru_cache
@@ -26,28 +24,16 @@ Shape = tuple[int, ...]
 
 
 def float_dtype(name: str, dtype: Any) -> DType:
-    """The float dtype that an argument names; the default one for None.
-
-    Raises:
-        ValueError: when it names another kind of dtype.
-    """
-    if dtype is None:
-        return default_dtype("float")
-    found = canonical_dtype(dtype)
+    """The float dtype that an argument names; the default one for None."""
+    found = default_dtype("float") if dtype is None else canonical_dtype(dtype)
     if kind_of(found) != "float":
         raise ValueError(f"{name}: dtype must be a float dtype, but got {found.name}.")
     return found
 
 
 def integer_dtype(name: str, dtype: Any) -> DType:
-    """The integer dtype that an argument names; the default one for None.
-
-    Raises:
-        TypeError: when it names another kind of dtype.
-    """
-    if dtype is None:
-        return default_dtype("int")
-    found = canonical_dtype(dtype)
+    """The integer dtype that an argument names; the default one for None."""
+    found = default_dtype("int") if dtype is None else canonical_dtype(dtype)
     if kind_of(found) not in ("signed integer", "unsigned integer"):
         raise TypeError(f"{name}: dtype must be an integer dtype, but got {found.name}.")
     return found
@@ -59,16 +45,16 @@ def shape_of(x: Any) -> Shape:
 
 
 def result_shape(name: str, shape: Any, **parameters: Any) -> Shape:
-    """The shape of the numbers: the one that is asked for, or that of the parameters together.
+    """The shape of the numbers: the one that is asked for, or that of the parameters together."""
+    return fitting_shape(name, shape, **{key: shape_of(x) for key, x in parameters.items()})
 
-    Raises:
-        ValueError: when the parameters cannot be broadcast to the shape.
-    """
-    shapes = [shape_of(x) for x in parameters.values()]
+
+def fitting_shape(name: str, shape: Any, **shapes: Shape) -> Shape:
+    """The shape that is asked for, to which others can be broadcast, or that of them together."""
     if shape is None:
-        return broadcast_shapes(*shapes) if shapes else ()
+        return broadcast_shapes(*shapes.values())
     asked = shape_argument(name, shape)
-    for argument, given in zip(parameters, shapes, strict=True):
+    for argument, given in shapes.items():
         padded = (1,) * (len(asked) - len(given)) + given
         if len(given) > len(asked) or any(
             own not in (1, size) for own, size in zip(padded, asked, strict=True)
@@ -110,11 +96,7 @@ def is_arraylike(x: Any) -> bool:
 
 
 def float_parameters(name: str, dtype: DType, **parameters: Any) -> list[Any]:
-    """Parameters of a distribution in the dtype that is drawn.
-
-    Raises:
-        TypeError: when a parameter has a dtype that the drawn one cannot hold.
-    """
+    """Parameters of a distribution in the dtype that is drawn, which has to hold them."""
     converted = []
     for argument, x in parameters.items():
         aval = typeof(x)
@@ -126,6 +108,12 @@ def float_parameters(name: str, dtype: DType, **parameters: Any) -> list[Any]:
             )
         converted.append(in_dtype(x, dtype))
     return converted
+
+
+def parameter_dtype(x: Any) -> DType:
+    """The float dtype that goes with a parameter of any dtype; the default one with a number."""
+    aval = typeof(x)
+    return default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
 
 
 def promoted_floats(*operands: Any) -> list[Any]:

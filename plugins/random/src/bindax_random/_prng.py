@@ -104,11 +104,7 @@ def find_prng(spec: Any) -> PRNG:
 
 
 def prng_of(dtype: Any) -> PRNG:
-    """The generator of a dtype of keys.
-
-    Raises:
-        TypeError: when it is no such dtype, or its package is not installed.
-    """
+    """The generator of a dtype of keys."""
     found = _by_dtype.get(dtype)
     if found is None:
         for entry in entry_points(group=GROUP):

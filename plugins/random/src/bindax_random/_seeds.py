@@ -1,7 +1,5 @@
 """Seeds: integers as the words of a key."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -17,12 +15,7 @@ _GREATEST = ((1 << 64) - 1, (1 << 63) - 1)
 
 
 def seed_array(name: str, seed: Any) -> Any:
-    """A seed as an array of integers, of 32 or 64 bits as ``config.dtype_bits`` says.
-
-    Raises:
-        TypeError: when it is no integer, or no scalar.
-        OverflowError: when it does not fit into 64 bits.
-    """
+    """A seed as an array of integers, of 32 or 64 bits as ``config.dtype_bits`` says."""
     bits = config.dtype_bits
     if isinstance(seed, np.integer):
         bits = bits if seed.dtype.itemsize == 8 else 32

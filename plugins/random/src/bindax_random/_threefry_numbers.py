@@ -41,15 +41,7 @@ def hashed(k1: NumPyArray, k2: NumPyArray, x1: NumPyArray, x2: NumPyArray) -> Wo
 
 
 def numbered(keys: NumPyArray, count: int) -> NumPyArray:
-    """The hashes of 0, 1, ..., ``count - 1`` under each key.
-
-    Args:
-        keys: uint32[n, 2].
-        count: how many numbers of 64 bits are hashed; the high half is the first word.
-
-    Returns:
-        uint32[n, count, 2].
-    """
+    """The hashes of the 64-bit numbers below a count, high half first, under keys uint32[n, 2]."""
     batch = len(keys)
     size = batch * count
     if 0 < size <= FEW:

@@ -5,38 +5,18 @@ by transformed rejection (W. Hörmann, The Transformed Rejection Method for Gene
 Variables, 1993; The Generation of Binomial Random Variates, 1993).
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_control_flow import scan, while_loop
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import abs as magnitude
-from bindax_lax_basic import (
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    ceil,
-    clamp,
-    convert_element_type,
-    cumsum,
-    eq,
-    floor,
-    full,
-    full_like,
-    log,
-    log1p,
-    ne,
-    reduce_or,
-    select,
-    sqrt,
-)
-from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype, integer_limits
+from bindax_lax_basic.dtypes import DType, integer_limits
 from bindax_lax_basic.extend import broadcast_to
 from bindax_numpy import clip, isinf, moveaxis, where
 from bindax_random._compiled import compiled
@@ -45,6 +25,7 @@ from bindax_random._operands import (
     float_dtype,
     in_dtype,
     integer_dtype,
+    parameter_dtype,
     promoted_floats,
     result_shape,
     shape_of,
@@ -56,8 +37,6 @@ from bindax_special import lgamma
 _FLOAT32 = np.dtype(np.float32)
 _KNUTH_BELOW = 10.0
 _TOO_MANY = 100000.0
-
-# ------------------------------------------------------------------------------------ poisson
 
 
 def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -86,15 +65,15 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
 @compiled
 def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
     lam = broadcast_to(lam, shape)
-    is_small = bitwise_or(ne(lam, lam), lam < _KNUTH_BELOW)
-    small = select(is_small, lam, full_like(lam, 0))
-    large = select(is_small, full_like(lam, _TOO_MANY), lam)
-    counts = select(
+    is_small = lax.bitwise_or(lax.ne(lam, lam), lam < _KNUTH_BELOW)
+    small = lax.select(is_small, lam, lax.full_like(lam, 0))
+    large = lax.select(is_small, lax.full_like(lam, _TOO_MANY), lam)
+    counts = lax.select(
         is_small,
         _poisson_by_waiting(key, small, shape, dtype),
         _poisson_by_rejection(key, large, shape, dtype),
     )
-    return select(eq(lam, full_like(lam, 0)), full_like(counts, 0), counts)
+    return lax.select(lax.eq(lam, lax.full_like(lam, 0)), lax.full_like(counts, 0), counts)
 
 
 def _rounds(dtype: DType) -> Any:
@@ -103,7 +82,7 @@ def _rounds(dtype: DType) -> Any:
 
 
 def _is_any(x: Any) -> Any:
-    return reduce_or(x, tuple(range(len(shape_of(x)))))
+    return lax.reduce_or(x, tuple(range(len(shape_of(x)))))
 
 
 def _poisson_by_waiting(key: Any, lam: Any, shape: Shape, dtype: DType) -> Any:
@@ -111,49 +90,60 @@ def _poisson_by_waiting(key: Any, lam: Any, shape: Shape, dtype: DType) -> Any:
 
     def is_unfinished(state: Any) -> Any:
         i, _, _, logarithm = state
-        return bitwise_and(_is_any(logarithm > -lam), i < _rounds(dtype))
+        return lax.bitwise_and(_is_any(logarithm > -lam), i < _rounds(dtype))
 
     def step(state: Any) -> Any:
         i, count, key, logarithm = state
         key, own = split_in(key)
-        count = select(logarithm > -lam, count + 1, count)
-        return i + 1, count, key, logarithm + log(uniform_floats(own, shape, _FLOAT32))
+        count = lax.select(logarithm > -lam, count + 1, count)
+        return i + 1, count, key, logarithm + lax.log(uniform_floats(own, shape, _FLOAT32))
 
-    start = np.int32(0), full(shape, 0, dtype), key, full(shape, 0, _FLOAT32)
+    start = np.int32(0), lax.full(shape, 0, dtype), key, lax.full(shape, 0, _FLOAT32)
     return while_loop(is_unfinished, step, start)[1] - 1
 
 
 def _poisson_by_rejection(key: Any, lam: Any, shape: Shape, dtype: DType) -> Any:
     """Hörmann's algorithm PTRS."""
-    log_lam = log(lam)
-    b = 0.931 + 2.53 * sqrt(lam)
+    log_lam = lax.log(lam)
+    b = 0.931 + 2.53 * lax.sqrt(lam)
     a = -0.059 + 0.02483 * b
     inv_alpha = 1.1239 + 1.1328 / (b - 3.4)
     v_r = 0.9277 - 3.6224 / (b - 2)
 
+    def propose(u: Any, v: Any, distance: Any) -> Any:
+        k = lax.floor((2 * a / distance + b) * u + lam + 0.43)
+        s = lax.log(v * inv_alpha / (a / (distance * distance) + b))
+        density = -lam + k * log_lam - lgamma(k + 1)
+        at_once = (distance >= 0.07) & (v <= v_r)
+        never = (k < 0) | ((distance < 0.013) & (v > distance))
+        return k, at_once | (~never & (s <= density))
+
+    return _accepted(key, shape, _FLOAT32, dtype, _rounds(dtype), propose)
+
+
+def _accepted(
+    key: Any, shape: Shape, drawn: DType, dtype: DType, rounds: Any, propose: Callable[..., Any]
+) -> Any:
+    """Numbers that are proposed for two uniform ones each until all are accepted.
+
+    The proposal is made of the first number less a half, of the second one, and of the distance of
+    the first from the nearer of 0 and 1; with it comes whether it is accepted.
+    """
+
     def is_unfinished(state: Any) -> Any:
         i, _, accepted, _ = state
-        return bitwise_and(_is_any(bitwise_not(accepted)), i < _rounds(dtype))
+        return lax.bitwise_and(_is_any(lax.bitwise_not(accepted)), i < rounds)
 
     def step(state: Any) -> Any:
         i, kept, accepted, key = state
         key, first, second = split_in(key, 3)
-        u = uniform_floats(first, shape, _FLOAT32) - 0.5
-        v = uniform_floats(second, shape, _FLOAT32)
-        distance = 0.5 - magnitude(u)
-        k = floor((2 * a / distance + b) * u + lam + 0.43)
-        s = log(v * inv_alpha / (a / (distance * distance) + b))
-        density = -lam + k * log_lam - lgamma(k + 1)
-        at_once = (distance >= 0.07) & (v <= v_r)
-        never = (k < 0) | ((distance < 0.013) & (v > distance))
-        accept = at_once | (~never & (s <= density))
-        return i + 1, select(accept, k, kept), accepted | accept, key
+        u = uniform_floats(first, shape, drawn) - 0.5
+        v = uniform_floats(second, shape, drawn)
+        k, accept = propose(u, v, 0.5 - lax.abs(u))
+        return i + 1, lax.select(accept, k, kept), accepted | accept, key
 
-    start = np.int32(0), full(shape, -1, _FLOAT32), full(shape, False, bool), key
-    return convert_element_type(while_loop(is_unfinished, step, start)[1], dtype)
-
-
-# ----------------------------------------------------------------------------------- binomial
+    start = np.int32(0), lax.full(shape, -1, drawn), lax.full(shape, False, bool), key
+    return lax.convert_element_type(while_loop(is_unfinished, step, start)[1], dtype)
 
 
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -175,9 +165,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     """
     typed, found = single_key("binomial", key), float_dtype("binomial", dtype)
     sizes = result_shape("binomial", shape, n=n, p=p)
-    aval = typeof(p)
-    drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
-    n, p = [in_dtype(x, drawn) for x in (n, p)]
+    n, p = [in_dtype(x, parameter_dtype(p)) for x in (n, p)]
     return _binomial(typed, n, p, shape=sizes, dtype=found)
 
 
@@ -185,29 +173,31 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
     n, p = [broadcast_to(x, shape) for x in (n, p)]
     is_low = p < 0.5
-    chance = select(is_low, p, 1.0 - p)
+    chance = lax.select(is_low, p, 1.0 - p)
     wrong_count = (n != n) | (n < 0)
     wrong_chance = (chance != chance) | (chance < 0)
     endless = isinf(n)
-    chance = select(wrong_chance, full_like(chance, 0.01), chance)
+    chance = lax.select(wrong_chance, lax.full_like(chance, 0.01), chance)
     by_waiting = wrong_count | (n * chance <= 10.0)
-    n = floor(n)
-    counts = select(
+    n = lax.floor(n)
+    counts = lax.select(
         by_waiting,
-        _binomial_by_waiting(key, select(by_waiting, n, full_like(n, 0)), chance, shape, dtype),
+        _binomial_by_waiting(
+            key, lax.select(by_waiting, n, lax.full_like(n, 0)), chance, shape, dtype
+        ),
         _binomial_by_rejection(
             key,
-            select(by_waiting, full_like(n, 10000.0), n),
-            select(by_waiting, full_like(chance, 0.5), chance),
+            lax.select(by_waiting, lax.full_like(n, 10000.0), n),
+            lax.select(by_waiting, lax.full_like(chance, 0.5), chance),
             shape,
             dtype,
         ),
     )
     invalid = wrong_chance | wrong_count
-    counts = select(invalid, full_like(counts, np.nan), counts)
-    counts = select(endless & ~invalid, full_like(counts, np.inf), counts)
+    counts = lax.select(invalid, lax.full_like(counts, np.nan), counts)
+    counts = lax.select(endless & ~invalid, lax.full_like(counts, np.inf), counts)
     as_they_are = is_low | wrong_count | (chance != chance) | endless
-    return select(as_they_are, counts, convert_element_type(n, dtype) - counts)
+    return lax.select(as_they_are, counts, lax.convert_element_type(n, dtype) - counts)
 
 
 def _limit(dtype: DType) -> Any:
@@ -218,22 +208,22 @@ def _limit(dtype: DType) -> Any:
 
 def _binomial_by_waiting(key: Any, n: Any, p: Any, shape: Shape, dtype: DType) -> Any:
     """Count successes by the numbers of trials from each to the next."""
-    scale = log1p(-p)
+    scale = lax.log1p(-p)
     drawn = typeof(p).dtype
 
     def is_unfinished(state: Any) -> Any:
         i, _, trials, _ = state
-        return bitwise_and(_is_any(trials <= n), i < _limit(dtype))
+        return lax.bitwise_and(_is_any(trials <= n), i < _limit(dtype))
 
     def step(state: Any) -> Any:
         i, count, trials, key = state
         own, key = split_in(key)
-        count = select(trials <= n, count + 1, count)
-        more = ceil(log(uniform_floats(own, shape, drawn)) / scale)
+        count = lax.select(trials <= n, count + 1, count)
+        more = lax.ceil(lax.log(uniform_floats(own, shape, drawn)) / scale)
         return i + 1, count, trials + more, key
 
-    start = np.int32(0), full(shape, 0, drawn), full(shape, 0, drawn), key
-    return convert_element_type(while_loop(is_unfinished, step, start)[1] - 1, dtype)
+    start = np.int32(0), lax.full(shape, 0, drawn), lax.full(shape, 0, drawn), key
+    return lax.convert_element_type(while_loop(is_unfinished, step, start)[1] - 1, dtype)
 
 
 _STIRLING_TAILS = (
@@ -254,58 +244,43 @@ _STIRLING_TAILS = (
 def _stirling_tail(k: Any) -> Any:
     """The error of Stirling's formula for the logarithm of k!."""
     is_small = k <= 9
-    k = clamp(np.zeros((), k.dtype), k, np.array(9).astype(k.dtype))
+    k = lax.clamp(np.zeros((), k.dtype), k, np.array(9).astype(k.dtype))
     square = (k + 1) * (k + 1)
     series = (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
-    table = convert_element_type(np.array(_STIRLING_TAILS), k.dtype)
-    return select(is_small, table[convert_element_type(floor(k), np.int32)], series)
+    table = lax.convert_element_type(np.array(_STIRLING_TAILS), k.dtype)
+    return lax.select(is_small, table[lax.convert_element_type(lax.floor(k), np.int32)], series)
 
 
 def _binomial_by_rejection(key: Any, n: Any, p: Any, shape: Shape, dtype: DType) -> Any:
     """Hörmann's algorithm BTRS."""
-    drawn = typeof(p).dtype
-    deviation = sqrt(n * p * (1 - p))
+    deviation = lax.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
     c = n * p + 0.5
     v_r = 0.92 - 4.2 / b
     ratio = p / (1 - p)
     alpha = (2.83 + 5.1 / b) * deviation
-    m = floor((n + 1) * p)
+    m = lax.floor((n + 1) * p)
 
     def density(k: Any) -> Any:
         return (
-            (m + 0.5) * log((m + 1) / (ratio * (n - m + 1)))
-            + (n + 1) * log((n - m + 1) / (n - k + 1))
-            + (k + 0.5) * log(ratio * (n - k + 1) / (k + 1))
+            (m + 0.5) * lax.log((m + 1) / (ratio * (n - m + 1)))
+            + (n + 1) * lax.log((n - m + 1) / (n - k + 1))
+            + (k + 0.5) * lax.log(ratio * (n - k + 1) / (k + 1))
             + _stirling_tail(m)
             + _stirling_tail(n - m)
             - _stirling_tail(k)
             - _stirling_tail(n - k)
         )
 
-    def is_unfinished(state: Any) -> Any:
-        i, _, accepted, _ = state
-        return bitwise_and(_is_any(bitwise_not(accepted)), i < _limit(dtype))
-
-    def step(state: Any) -> Any:
-        i, kept, accepted, key = state
-        key, first, second = split_in(key, 3)
-        u = uniform_floats(first, shape, drawn) - 0.5
-        v = uniform_floats(second, shape, drawn)
-        distance = 0.5 - magnitude(u)
+    def propose(u: Any, v: Any, distance: Any) -> Any:
         at_once = (distance >= 0.07) & (v <= v_r)
-        k = floor((2 * a / distance + b) * u + c)
+        k = lax.floor((2 * a / distance + b) * u + c)
         never = (k < 0) | (k > n)
-        v = log(v * alpha / (a / (distance * distance) + b))
-        accept = at_once | (~never & (v <= density(k)))
-        return i + 1, select(accept, k, kept), accepted | accept, key
+        v = lax.log(v * alpha / (a / (distance * distance) + b))
+        return k, at_once | (~never & (v <= density(k)))
 
-    start = np.int32(0), full(shape, -1, drawn), full(shape, False, bool), key
-    return convert_element_type(while_loop(is_unfinished, step, start)[1], dtype)
-
-
-# -------------------------------------------------------------------------------- multinomial
+    return _accepted(key, shape, typeof(p).dtype, dtype, _limit(dtype), propose)
 
 
 def multinomial(
@@ -342,7 +317,7 @@ def _multinomial(
     key: Any, n: Any, p: Any, *, shape: Shape, dtype: DType, unroll: int | bool
 ) -> Any:
     chances = moveaxis(broadcast_to(p, shape), -1, 0)
-    remaining = cumsum(chances, 0, reverse=True)
+    remaining = lax.cumsum(chances, 0, reverse=True)
     ratios = chances / where(remaining == 0, 1, remaining)
     keys = random_split_p.bind(key, shape=(shape[-1],))
     drawn = typeof(chances).dtype
@@ -353,4 +328,4 @@ def _multinomial(
         return left - count, count
 
     _, counts = scan(draw, broadcast_to(n, shape[:-1]), (ratios, keys), unroll=unroll)
-    return convert_element_type(moveaxis(counts, 0, -1), dtype)
+    return lax.convert_element_type(moveaxis(counts, 0, -1), dtype)

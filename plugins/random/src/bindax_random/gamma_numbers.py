@@ -5,8 +5,6 @@ derivative with respect to the shape parameter is that of the implicit function
 (M. Figurnov, S. Mohamed, A. Mnih, Implicit Reparameterization Gradients, 2018).
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -16,6 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_control_flow import while_loop
 from bindax_core.extend import (
     Array,
@@ -29,35 +28,13 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import (
-    bitwise_and,
-    div,
-    eq,
-    exp,
-    full_like,
-    ge,
-    le,
-    log,
-    mul,
-    neg,
-    reduce_max,
-    reduce_sum,
-    reshape,
-    select,
-    sqrt,
-    stop_gradient,
-)
-from bindax_lax_basic import (
-    max as maximum,
-)
-from bindax_lax_basic import pow as raised
 from bindax_lax_basic.dtypes import DType
-from bindax_lax_basic.extend import batch_first, broadcast_to, zero_tangent
-from bindax_random._compiled import compiled
+from bindax_lax_basic.extend import broadcast_to, leading_batch, zero_tangent
+from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (
     Shape,
+    fitting_shape,
     float_dtype,
-    float_parameters,
     in_dtype,
     result_shape,
     shape_of,
@@ -65,7 +42,6 @@ from bindax_random._operands import (
 from bindax_random.inverted_numbers import exponential_floats
 from bindax_random.keys import random_split_p, single_key
 from bindax_random.normal_numbers import normal_floats
-from bindax_random.sampling import result_shape_of
 from bindax_random.uniform_numbers import split_in, uniform_floats
 from bindax_special import random_gamma_grad
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr, vmap
@@ -80,38 +56,40 @@ def _draw(key: Any, alpha: Any, log_space: bool) -> Any:
     dtype = alpha.dtype
     zero, one, two = [np.array(x).astype(dtype) for x in (0, 1, 2)]
     third = np.array(1 / 3).astype(dtype)
-    is_large = ge(alpha, one)
+    is_large = lax.ge(alpha, one)
     # A small shape parameter is drawn with one more, and the number then shrunk.
-    d = select(is_large, alpha, alpha + one) - third
-    c = div(third, sqrt(d))
+    d = lax.select(is_large, alpha, alpha + one) - third
+    c = lax.div(third, lax.sqrt(d))
 
     def next_cube(state: Any) -> Any:
         key, _, _ = state
         key, own = split_in(key)
         x = normal_floats(own, (), dtype)
-        return key, x, one + mul(x, c)
+        return key, x, one + lax.mul(x, c)
 
     def is_rejected(state: Any) -> Any:
         _, x_squared, v, u = state
-        bound = one - mul(_SQUEEZE, mul(x_squared, x_squared))
-        exact = mul(x_squared, 0.5) + mul(d, (one - v) + log(v))
-        return bitwise_and(ge(u, bound), ge(log(u), exact))
+        bound = one - lax.mul(_SQUEEZE, lax.mul(x_squared, x_squared))
+        exact = lax.mul(x_squared, 0.5) + lax.mul(d, (one - v) + lax.log(v))
+        return lax.bitwise_and(lax.ge(u, bound), lax.ge(lax.log(u), exact))
 
     def attempt(state: Any) -> Any:
         key, x_key, u_key = split_in(state[0], 3)
         start = x_key, as_array(zero), as_array(-one)
-        _, x, v = while_loop(lambda s: le(s[2], zero), next_cube, start)
-        return key, mul(x, x), mul(mul(v, v), v), uniform_floats(u_key, (), dtype)
+        _, x, v = while_loop(lambda s: lax.le(s[2], zero), next_cube, start)
+        return key, lax.mul(x, x), lax.mul(lax.mul(v, v), v), uniform_floats(u_key, (), dtype)
 
     key, boost_key = split_in(key)
     start = key, as_array(zero), as_array(one), as_array(two)
     _, _, v, _ = while_loop(is_rejected, attempt, start)
     if log_space:
-        drawn = neg(exponential_floats(boost_key, shape=(), dtype=dtype))
-        shrunk = select(is_large | eq(drawn, zero), zero, mul(drawn, div(one, alpha)))
-        return (log(d) + log(v)) + shrunk
-    drawn = one - uniform_floats(boost_key, (), dtype)
-    return mul(mul(d, v), select(is_large, one, raised(drawn, div(one, alpha))))
+        boost = lax.neg(exponential_floats(boost_key, shape=(), dtype=dtype))
+        shrunk = lax.select(
+            is_large | lax.eq(boost, zero), zero, lax.mul(boost, lax.div(one, alpha))
+        )
+        return (lax.log(d) + lax.log(v)) + shrunk
+    boost = one - uniform_floats(boost_key, (), dtype)
+    return lax.mul(lax.mul(d, v), lax.select(is_large, one, lax.pow(boost, lax.div(one, alpha))))
 
 
 def _draw_all(keys: Any, alpha: Any, *, log_space: bool) -> Any:
@@ -121,14 +99,12 @@ def _draw_all(keys: Any, alpha: Any, *, log_space: bool) -> Any:
     size = math.prod(shape)
     if size == 0:
         return alpha
-    own = reshape(random_split_p.bind(keys, shape=(count,)), (size,))
-    drawn = vmap(lambda key, a: _draw(key, a, log_space))(own, reshape(alpha, (size,)))
-    return reshape(drawn, shape)
+    own = lax.reshape(random_split_p.bind(keys, shape=(count,)), (size,))
+    numbers = vmap(lambda key, a: _draw(key, a, log_space))(own, lax.reshape(alpha, (size,)))
+    return lax.reshape(numbers, shape)
 
 
-@compiled
-def _evaluated(keys: Any, alpha: Any, *, log_space: bool) -> Any:
-    return _draw_all(keys, alpha, log_space=log_space)
+_evaluated = compiled(_draw_all)
 
 
 def _gamma_type(keys: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
@@ -145,25 +121,20 @@ def _gamma_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bo
     out = random_gamma_p.bind(keys, alpha, log_space=log_space)
     if type(tangents[1]) is Zero:
         return out, zero_tangent(out)
-    return out, mul(tangents[1], _slope(out, alpha, log_space))
+    return out, lax.mul(tangents[1], _slope(out, alpha, log_space))
 
 
-def _slope(drawn: Any, alpha: Any, log_space: bool) -> Any:
+def _slope(out: Any, alpha: Any, log_space: bool) -> Any:
     """The derivative of drawn numbers with respect to their shape parameters."""
     if not log_space:
-        return random_gamma_grad(alpha, drawn)
-    numbers = exp(drawn)
+        return random_gamma_grad(alpha, out)
+    numbers = lax.exp(out)
     dtype = typeof(numbers).dtype
     tiny = np.asarray(ml_dtypes.finfo(dtype).tiny, dtype)  # type: ignore[no-untyped-call]
-    numbers = select(eq(numbers, full_like(numbers, 0)), full_like(numbers, tiny), numbers)
+    numbers = lax.select(
+        lax.eq(numbers, lax.full_like(numbers, 0)), lax.full_like(numbers, tiny), numbers
+    )
     return random_gamma_grad(alpha, numbers) / numbers
-
-
-def _gamma_batch(
-    size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
-) -> tuple[Any, int]:
-    keys, alpha = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-    return random_gamma_p.bind(keys, alpha, **params), 0
 
 
 def _gamma_physical(
@@ -184,7 +155,7 @@ random_gamma_p: Primitive = primitive(
     ),
     rules.abstract_eval(_gamma_type),
     rules.jvp(_gamma_jvp, symbolic_zeros=True),
-    rules.vmap(_gamma_batch),
+    leading_batch(),
     rules.transpose.absent("not linear"),
     rules.physical(_gamma_physical),
     rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
@@ -213,9 +184,7 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> gamma(key(42), 3.0, (2,))
     Array([5.0620365, 1.9191899], dtype=float32)
     """
-    typed, found = single_key("gamma", key), float_dtype("gamma", dtype)
-    sizes = result_shape("gamma", shape, a=a)
-    return _gamma(typed, a, shape=sizes, dtype=found, log_space=False)
+    return _gamma_of("gamma", key, a, shape, dtype, log_space=False)
 
 
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -231,9 +200,13 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> loggamma(key(42), 3.0, (2,))
     Array([1.621769 , 0.6519033], dtype=float32)
     """
-    typed, found = single_key("loggamma", key), float_dtype("loggamma", dtype)
-    sizes = result_shape("loggamma", shape, a=a)
-    return _gamma(typed, a, shape=sizes, dtype=found, log_space=True)
+    return _gamma_of("loggamma", key, a, shape, dtype, log_space=True)
+
+
+def _gamma_of(name: str, key: Any, a: Any, shape: Any, dtype: Any, *, log_space: bool) -> Array:
+    typed, found = single_key(name, key), float_dtype(name, dtype)
+    sizes = result_shape(name, shape, a=a)
+    return _gamma(typed, a, shape=sizes, dtype=found, log_space=log_space)
 
 
 @compiled
@@ -261,17 +234,15 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Arra
     >>> beta(key(42), 2.0, 3.0, (2,))
     Array([0.43196175, 0.31281826], dtype=float32)
     """
-    typed, found = single_key("beta", key), float_dtype("beta", dtype)
-    sizes = result_shape("beta", shape, a=a, b=b)
-    return _beta(typed, *float_parameters("beta", found, a=a, b=b), shape=sizes, dtype=found)
+    return drawn("beta", _beta, key, shape, dtype, a=a, b=b)
 
 
 @compiled
 def _beta(key: Any, a: Any, b: Any, *, shape: Shape, dtype: DType) -> Any:
     keys = split_in(key)
     x, y = [gamma_floats(k, p, shape, dtype, True) for k, p in zip(keys, (a, b), strict=True)]
-    top = maximum(x, y)
-    x, y = exp(x - top), exp(y - top)
+    top = lax.max(x, y)
+    x, y = lax.exp(x - top), lax.exp(y - top)
     return x / (x + y)
 
 
@@ -298,8 +269,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
     own = shape_of(alpha)
     if not own:
         raise ValueError("dirichlet: alpha must have an axis of categories, but is a scalar.")
-    batch = own[:-1]
-    lead = batch if shape is None else result_shape_of("dirichlet", shape, "alpha", batch)
+    lead = fitting_shape("dirichlet", shape, alpha=own[:-1])
     return _dirichlet(typed, alpha, shape=(*lead, own[-1]), dtype=found)
 
 
@@ -307,9 +277,9 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
 def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: DType) -> Any:
     logs = gamma_floats(key, alpha, shape, dtype, True)
     last = len(shape) - 1
-    top = reshape(reduce_max(stop_gradient(logs), (last,)), (*shape[:-1], 1))
-    weights = exp(logs - top)
-    return weights / reshape(reduce_sum(weights, (last,)), (*shape[:-1], 1))
+    top = lax.reshape(lax.reduce_max(lax.stop_gradient(logs), (last,)), (*shape[:-1], 1))
+    weights = lax.exp(logs - top)
+    return weights / lax.reshape(lax.reduce_sum(weights, (last,)), (*shape[:-1], 1))
 
 
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -325,15 +295,13 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> chisquare(key(42), 3.0, (2,))
     Array([5.870714, 1.397851], dtype=float32)
     """
-    typed, found = single_key("chisquare", key), float_dtype("chisquare", dtype)
-    sizes = result_shape("chisquare", shape, df=df)
-    return _chisquare(typed, *float_parameters("chisquare", found, df=df), shape=sizes, dtype=found)
+    return drawn("chisquare", _chisquare, key, shape, dtype, df=df)
 
 
 @compiled
 def _chisquare(key: Any, df: Any, *, shape: Shape, dtype: DType) -> Any:
     two = np.array(2).astype(dtype)
-    return mul(exp(gamma_floats(key, div(df, two), shape, dtype, True)), two)
+    return lax.mul(lax.exp(gamma_floats(key, lax.div(df, two), shape, dtype, True)), two)
 
 
 def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -350,10 +318,7 @@ def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) ->
     >>> f(key(42), 3.0, 5.0, (2,))
     Array([0.7283635, 0.3569255], dtype=float32)
     """
-    typed, found = single_key("f", key), float_dtype("f", dtype)
-    sizes = result_shape("f", shape, dfnum=dfnum, dfden=dfden)
-    given = float_parameters("f", found, dfnum=dfnum, dfden=dfden)
-    return _f(typed, *given, shape=sizes, dtype=found)
+    return drawn("f", _f, key, shape, dtype, dfnum=dfnum, dfden=dfden)
 
 
 @compiled
@@ -377,14 +342,12 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> t(key(42), 3.0, (2,))
     Array([ 0.08987478, -1.7357467 ], dtype=float32)
     """
-    typed, found = single_key("t", key), float_dtype("t", dtype)
-    sizes = result_shape("t", shape, df=df)
-    return _t(typed, *float_parameters("t", found, df=df), shape=sizes, dtype=found)
+    return drawn("t", _t, key, shape, dtype, df=df)
 
 
 @compiled
 def _t(key: Any, df: Any, *, shape: Shape, dtype: DType) -> Any:
     normal_key, gamma_key = split_in(key)
-    drawn = normal_floats(normal_key, shape, dtype)
-    half = div(df, np.array(2).astype(dtype))
-    return drawn * sqrt(half / gamma_floats(gamma_key, half, shape, dtype))
+    numbers = normal_floats(normal_key, shape, dtype)
+    half = lax.div(df, np.array(2).astype(dtype))
+    return numbers * lax.sqrt(half / gamma_floats(gamma_key, half, shape, dtype))

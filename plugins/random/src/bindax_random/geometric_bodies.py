@@ -1,7 +1,5 @@
 """Random points and matrices: of balls, of the orthogonal group."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

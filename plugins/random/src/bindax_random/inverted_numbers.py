@@ -1,7 +1,5 @@
 """Numbers of distributions whose distribution function has an inverse: formulas of uniform ones."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -9,33 +7,18 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import abs as magnitude
-from bindax_lax_basic import (
-    convert_element_type,
-    div,
-    exp,
-    floor,
-    log,
-    log1p,
-    mul,
-    neg,
-    select,
-    sign,
-    sqrt,
-    sub,
-    tan,
-)
-from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype
+from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.extend import broadcast_to, shape_argument
 from bindax_numpy import power, where
-from bindax_random._compiled import compiled
+from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (
     Shape,
     float_dtype,
-    float_parameters,
     in_dtype,
     integer_dtype,
+    parameter_dtype,
     result_shape,
 )
 from bindax_random.keys import single_key
@@ -58,15 +41,13 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> exponential(key(42), (2,))
     Array([0.6708175, 1.1388006], dtype=float32)
     """
-    typed = single_key("exponential", key)
-    sizes, found = shape_argument("exponential", shape), float_dtype("exponential", dtype)
-    return exponential_floats(typed, shape=sizes, dtype=found)
+    return drawn("exponential", exponential_floats, key, shape, dtype)
 
 
 @compiled
 def exponential_floats(key: Any, *, shape: Shape, dtype: DType) -> Any:
     """Exponential floats of one typed key."""
-    return neg(log1p(neg(uniform_floats(key, shape, dtype))))
+    return lax.neg(lax.log1p(lax.neg(uniform_floats(key, shape, dtype))))
 
 
 def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -81,14 +62,13 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> cauchy(key(42), (2,))
     Array([-0.03548463,  0.63372606], dtype=float32)
     """
-    typed = single_key("cauchy", key)
-    return _cauchy(typed, shape=shape_argument("cauchy", shape), dtype=float_dtype("cauchy", dtype))
+    return drawn("cauchy", _cauchy, key, shape, dtype)
 
 
 @compiled
 def _cauchy(key: Any, *, shape: Shape, dtype: DType) -> Any:
     u = uniform_floats(key, shape, dtype, np.asarray(_info(dtype).eps, dtype), np.ones((), dtype))
-    return tan(mul(np.array(np.pi).astype(dtype), sub(u, np.array(0.5).astype(dtype))))
+    return lax.tan(lax.mul(np.array(np.pi).astype(dtype), lax.sub(u, np.array(0.5).astype(dtype))))
 
 
 def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -103,17 +83,14 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> laplace(key(42), (2,))
     Array([ 0.02283965, -0.44565356], dtype=float32)
     """
-    typed = single_key("laplace", key)
-    return _laplace(
-        typed, shape=shape_argument("laplace", shape), dtype=float_dtype("laplace", dtype)
-    )
+    return drawn("laplace", _laplace, key, shape, dtype)
 
 
 @compiled
 def _laplace(key: Any, *, shape: Shape, dtype: DType) -> Any:
     low = np.array(-1.0).astype(dtype) + np.asarray(_info(dtype).epsneg, dtype)
     u = uniform_floats(key, shape, dtype, low, np.ones((), dtype))
-    return mul(sign(u), log1p(neg(magnitude(u))))
+    return lax.mul(lax.sign(u), lax.log1p(lax.neg(lax.abs(u))))
 
 
 def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -128,17 +105,14 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> logistic(key(42), (2,))
     Array([-0.04516941,  0.7528398 ], dtype=float32)
     """
-    typed = single_key("logistic", key)
-    return _logistic(
-        typed, shape=shape_argument("logistic", shape), dtype=float_dtype("logistic", dtype)
-    )
+    return drawn("logistic", _logistic, key, shape, dtype)
 
 
 @compiled
 def _logistic(key: Any, *, shape: Shape, dtype: DType) -> Any:
     tiny = np.asarray(_info(dtype).tiny, dtype)
     u = uniform_floats(key, shape, dtype, tiny, np.ones((), dtype))
-    return sub(log(u), log1p(neg(u)))
+    return lax.sub(lax.log(u), lax.log1p(lax.neg(u)))
 
 
 def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -154,15 +128,12 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> pareto(key(42), 2.0, (2,))
     Array([1.398512 , 1.7672069], dtype=float32)
     """
-    typed = single_key("pareto", key)
-    found = float_dtype("pareto", dtype)
-    sizes = result_shape("pareto", shape, b=b)
-    return _pareto(typed, *float_parameters("pareto", found, b=b), shape=sizes, dtype=found)
+    return drawn("pareto", _pareto, key, shape, dtype, b=b)
 
 
 @compiled
 def _pareto(key: Any, b: Any, *, shape: Shape, dtype: DType) -> Any:
-    return exp(exponential_floats(key, shape=shape, dtype=dtype) / broadcast_to(b, shape))
+    return lax.exp(exponential_floats(key, shape=shape, dtype=dtype) / broadcast_to(b, shape))
 
 
 def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Array:
@@ -178,17 +149,15 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Arra
     >>> rayleigh(key(42), 1.0, (2,))
     Array([1.1966511, 0.8785907], dtype=float32)
     """
-    typed = single_key("rayleigh", key)
-    found = float_dtype("rayleigh", dtype)
-    sizes = result_shape("rayleigh", shape, scale=scale)
-    given = float_parameters("rayleigh", found, scale=scale)
-    return _rayleigh(typed, *given, shape=sizes, dtype=found)
+    return drawn("rayleigh", _rayleigh, key, shape, dtype, scale=scale)
 
 
 @compiled
 def _rayleigh(key: Any, scale: Any, *, shape: Shape, dtype: DType) -> Any:
-    logarithm = log(uniform_floats(key, shape, dtype))
-    return mul(broadcast_to(scale, shape), sqrt(mul(logarithm, np.array(-2).astype(dtype))))
+    logarithm = lax.log(uniform_floats(key, shape, dtype))
+    return lax.mul(
+        broadcast_to(scale, shape), lax.sqrt(lax.mul(logarithm, np.array(-2).astype(dtype)))
+    )
 
 
 def triangular(
@@ -208,11 +177,7 @@ def triangular(
     >>> triangular(key(42), 0.0, 1.0, 2.0, (2,))
     Array([0.9886451, 1.1997465], dtype=float32)
     """
-    typed = single_key("triangular", key)
-    found = float_dtype("triangular", dtype)
-    sizes = result_shape("triangular", shape, left=left, mode=mode, right=right)
-    given = float_parameters("triangular", found, left=left, mode=mode, right=right)
-    return _triangular(typed, *given, shape=sizes, dtype=found)
+    return drawn("triangular", _triangular, key, shape, dtype, left=left, mode=mode, right=right)
 
 
 @compiled
@@ -220,9 +185,9 @@ def _triangular(key: Any, left: Any, mode: Any, right: Any, *, shape: Shape, dty
     left, mode, right = [broadcast_to(x, shape) for x in (left, mode, right)]
     width = right - left
     u = uniform_floats(key, shape, dtype)
-    rising = left + sqrt(u * width * (mode - left))
-    falling = right - sqrt((1 - u) * width * (right - mode))
-    return select(u < (mode - left) / width, rising, falling)
+    rising = left + lax.sqrt(u * width * (mode - left))
+    falling = right - lax.sqrt((1 - u) * width * (right - mode))
+    return lax.select(u < (mode - left) / width, rising, falling)
 
 
 def weibull_min(
@@ -271,15 +236,13 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
     """
     typed = single_key("geometric", key)
     found = integer_dtype("geometric", dtype)
-    aval = typeof(p)
-    drawn = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
-    chance = in_dtype(p, drawn)
+    chance = in_dtype(p, parameter_dtype(p))
     return _geometric(typed, chance, shape=result_shape("geometric", shape, p=p), dtype=found)
 
 
 @compiled
 def _geometric(key: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
     u = uniform_floats(key, shape, typeof(p).dtype)
-    logarithm = log(where(u == 0, 1, u))
-    trials = floor(div(logarithm, broadcast_to(log1p(-p), shape))) + 1
-    return convert_element_type(trials, dtype)
+    logarithm = lax.log(where(u == 0, 1, u))
+    trials = lax.floor(lax.div(logarithm, broadcast_to(lax.log1p(-p), shape))) + 1
+    return lax.convert_element_type(trials, dtype)

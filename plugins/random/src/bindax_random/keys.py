@@ -1,11 +1,9 @@
 """Random keys: making them, splitting them, and the words that they consist of."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from bindax_core.extend import (
     Array,
     ExtendedDType,
     Primitive,
-    Rule,
     ShapedArray,
     Tracer,
     as_array,
@@ -26,7 +23,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import convert_element_type, reshape
 from bindax_lax_basic.dtypes import is_integer
-from bindax_lax_basic.extend import batch_first, moveaxis, no_derivative, shape_argument
+from bindax_lax_basic.extend import leading_batch, no_derivative, shape_argument
 from bindax_random._operands import is_arraylike, is_key
 from bindax_random._prng import PRNG, find_prng, prng_of, register_prng
 from bindax_random._seeds import seed_array
@@ -36,6 +33,7 @@ from bindax_random.threefry_generator import THREEFRY
 from bindax_transforms import vmap
 
 Shape = tuple[int, ...]
+Function = Callable[..., Any]
 
 for _prng in (THREEFRY, RBG, UNSAFE_RBG):
     register_prng(_prng)
@@ -222,11 +220,7 @@ def fold_in(key: Any, data: Any) -> Array:
 
 
 def typed_keys(name: str, keys: Any) -> Any:
-    """An argument as typed keys: an old-style key is one of the default generator.
-
-    Raises:
-        TypeError: when it is no key.
-    """
+    """An argument as typed keys: an old-style key is one of the default generator."""
     if is_key(keys) or is_key(keys := unwrapped(keys)):
         return keys
     if not is_arraylike(keys):
@@ -240,12 +234,7 @@ def typed_keys(name: str, keys: Any) -> Any:
 
 
 def single_key(name: str, key: Any) -> Any:
-    """An argument as one typed key.
-
-    Raises:
-        TypeError: when it is no key.
-        ValueError: when it is an array of several.
-    """
+    """An argument as one typed key, of which a use is noted."""
     typed = typed_keys(name, key)
     if typed.aval.shape:
         raise ValueError(
@@ -260,9 +249,6 @@ def single_key(name: str, key: Any) -> Any:
 def _as_given(key: Any, typed: Any) -> Any:
     """New keys in the style of the key that they were made of."""
     return typed if is_key(key) else unwrap(typed)
-
-
-# ------------------------------------------------------------------------------- wrap, unwrap
 
 
 def wrap(words: Any, prng: PRNG, name: str = "wrap_key_data") -> Any:
@@ -292,59 +278,46 @@ def _unwrap_type(keys: ShapedArray) -> ShapedArray:
     return keys.physical()
 
 
-def _front() -> Rule:
-    """The ``vmap`` rule of what takes leading axes as they are."""
-
-    def rule(
-        primitive: Primitive, size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
-    ) -> Any:
-        return primitive.bind(moveaxis(operands[0], dims[0], 0), **params), 0
-
-    return rules.vmap(rule, takes_primitive=True)
-
-
-def _wrap_impl(words: Any, *, prng: PRNG) -> Any:
-    return _logical(as_array(words), prng)
-
-
 def _logical(words: Any, prng: PRNG) -> Any:
     """Typed keys that share the memory of their words."""
+    words = as_array(words)
     if isinstance(words, Tracer):
         return random_wrap_p.bind(words, prng=prng)
     shape = words.shape[: -len(prng.key_shape)]
     return Array.of_physical(ShapedArray(shape, prng.dtype.dtype), words)
 
 
-_NOT_LINEAR = "keys have no cotangents"
+def _on_keys(name: str, impl: Function, abstract_eval: Function, physical: Function) -> Primitive:
+    """A primitive that takes or gives keys; it is evaluated on values, compiled on words."""
+    return primitive(
+        name,
+        rules.impl(impl, on_values=True),
+        rules.abstract_eval(abstract_eval),
+        no_derivative(),
+        leading_batch(),
+        rules.transpose.absent("keys have no cotangents"),
+        rules.physical(physical),
+        rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+    )
 
-random_wrap_p: Primitive = primitive(
+
+random_wrap_p: Primitive = _on_keys(
     "random.wrap",
-    rules.impl(lambda words, *, prng: [_wrap_impl(words, prng=prng)], on_values=True),
-    rules.abstract_eval(_wrap_type),
-    no_derivative(),
-    _front(),
-    rules.transpose.absent(_NOT_LINEAR),
-    rules.physical(lambda avals, words, *, prng: [words]),
-    rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+    lambda words, *, prng: [_logical(words, prng)],
+    _wrap_type,
+    lambda avals, words, *, prng: [words],
 )
 """Keys of their words. Parameter: ``prng``, their generator."""
 
-random_unwrap_p: Primitive = primitive(
-    "random.unwrap",
-    rules.impl(lambda keys: [keys.physical()], on_values=True),
-    rules.abstract_eval(_unwrap_type),
-    no_derivative(),
-    _front(),
-    rules.transpose.absent(_NOT_LINEAR),
-    rules.physical(lambda avals, words: [words]),
-    rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+random_unwrap_p: Primitive = _on_keys(
+    "random.unwrap", lambda keys: [keys.physical()], _unwrap_type, lambda avals, words: [words]
 )
 """The words of keys."""
 
 # --------------------------------------------------------- what generators do, for many keys
 
 
-def _each(function: Callable[..., Any], batch: Shape, *operands: Any) -> Any:
+def _each(function: Function, batch: Shape, *operands: Any) -> Any:
     """A function of the words of one key, for an array of keys."""
     if not batch:
         return function(*operands)
@@ -365,19 +338,15 @@ def _split_type(keys: ShapedArray, *, shape: Shape) -> ShapedArray:
 
 
 def _split_impl(keys: Any, *, shape: Shape) -> list[Any]:
-    prng = prng_of(keys.aval.dtype)
-    return [_logical(as_array(_split_words(keys.aval, keys.physical(), shape=shape)), prng)]
+    words = _split_words(keys.aval, keys.physical(), shape=shape)
+    return [_logical(words, prng_of(keys.aval.dtype))]
 
 
-random_split_p: Primitive = primitive(
+random_split_p: Primitive = _on_keys(
     "random.split",
-    rules.impl(_split_impl, on_values=True),
-    rules.abstract_eval(_split_type),
-    no_derivative(),
-    _front(),
-    rules.transpose.absent(_NOT_LINEAR),
-    rules.physical(lambda avals, words, **params: [_split_words(avals[0], words, **params)]),
-    rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+    _split_impl,
+    _split_type,
+    lambda avals, words, **params: [_split_words(avals[0], words, **params)],
 )
 """For each key an array of new ones. Parameter: ``shape``, of each array."""
 
@@ -398,23 +367,14 @@ def _fold_in_type(keys: ShapedArray, data: ShapedArray) -> ShapedArray:
 
 def _fold_in_impl(keys: Any, data: Any) -> list[Any]:
     words = _fold_in_words(keys.aval, keys.physical(), as_array(data))
-    return [_logical(as_array(words), prng_of(keys.aval.dtype))]
+    return [_logical(words, prng_of(keys.aval.dtype))]
 
 
-def _fold_in_batch(size: int, operands: Sequence[Any], dims: Sequence[Any]) -> Any:
-    keys, data = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-    return random_fold_in_p.bind(keys, data), 0
-
-
-random_fold_in_p: Primitive = primitive(
+random_fold_in_p: Primitive = _on_keys(
     "random.fold_in",
-    rules.impl(_fold_in_impl, on_values=True),
-    rules.abstract_eval(_fold_in_type),
-    no_derivative(),
-    rules.vmap(_fold_in_batch),
-    rules.transpose.absent(_NOT_LINEAR),
-    rules.physical(lambda avals, words, data: [_fold_in_words(avals[0], words, data)]),
-    rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+    _fold_in_impl,
+    _fold_in_type,
+    lambda avals, words, data: [_fold_in_words(avals[0], words, data)],
 )
 """For each key and number a new key."""
 
@@ -429,17 +389,10 @@ def _bits_type(keys: ShapedArray, *, bit_width: int, shape: Shape) -> ShapedArra
     return ShapedArray((*keys.shape, *shape), f"uint{bit_width}")
 
 
-random_bits_p: Primitive = primitive(
+random_bits_p: Primitive = _on_keys(
     "random.bits",
-    rules.impl(
-        lambda keys, **params: [as_array(_bits_words(keys.aval, keys.physical(), **params))],
-        on_values=True,
-    ),
-    rules.abstract_eval(_bits_type),
-    no_derivative(),
-    _front(),
-    rules.transpose.absent(_NOT_LINEAR),
-    rules.physical(lambda avals, words, **params: [_bits_words(avals[0], words, **params)]),
-    rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+    lambda keys, **params: [as_array(_bits_words(keys.aval, keys.physical(), **params))],
+    _bits_type,
+    lambda avals, words, **params: [_bits_words(avals[0], words, **params)],
 )
 """For each key random bits. Parameters: ``bit_width``, of a number; ``shape``, of the numbers."""

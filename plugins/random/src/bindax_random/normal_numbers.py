@@ -1,37 +1,22 @@
 """Normally distributed numbers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import complex as complex_number
-from bindax_lax_basic import (
-    erf,
-    exp,
-    integer_pow,
-    mul,
-    nextafter,
-    reduce_sum,
-    select,
-    sqrt,
-    stop_gradient,
-)
-from bindax_lax_basic import max as maximum
-from bindax_lax_basic import min as minimum
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, is_inexact, real_dtype
 from bindax_lax_basic.extend import broadcast_to, shape_argument
 from bindax_numpy import einsum
 from bindax_numpy.linalg import cholesky, eigh, svd
-from bindax_random._compiled import compiled
+from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (
     Shape,
+    fitting_shape,
     float_dtype,
-    float_parameters,
     in_dtype,
     promoted_floats,
     result_shape,
@@ -73,14 +58,14 @@ def normal_program(key: Any, *, shape: Shape, dtype: DType) -> Any:
     if dtype.kind != "c":
         return normal_floats(key, shape, dtype)
     parts = [normal_floats(one, shape, real_dtype(dtype)) for one in split_in(key)]
-    return complex_number(*parts) / np.sqrt(2.0).astype(dtype)
+    return lax.complex(*parts) / np.sqrt(2.0).astype(dtype)
 
 
 def normal_floats(typed: Any, shape: Shape, dtype: DType) -> Any:
     """Standard normal floats of one typed key, by the inverse of the distribution function."""
     low = np.nextafter(np.array(-1).astype(dtype), np.array(0).astype(dtype))
-    drawn = uniform_floats(typed, shape, dtype, low, np.ones((), dtype))
-    return mul(np.sqrt(2.0).astype(dtype), quantile(drawn))
+    chances = uniform_floats(typed, shape, dtype, low, np.ones((), dtype))
+    return lax.mul(np.sqrt(2.0).astype(dtype), quantile(chances))
 
 
 def truncated_normal(
@@ -112,15 +97,15 @@ def truncated_normal(
 def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: DType) -> Any:
     root = np.sqrt(2.0).astype(dtype)
     low, high = [in_dtype(x, dtype) for x in (lower, upper)]
-    drawn = uniform_floats(key, shape, dtype, erf(low / root), erf(high / root))
-    out = mul(root, quantile(drawn))
+    chances = uniform_floats(key, shape, dtype, lax.erf(low / root), lax.erf(high / root))
+    out = lax.mul(root, quantile(chances))
     # Rounding must not give the bounds themselves.
     infinity = np.array(np.inf).astype(dtype)
     least, greatest = [
-        broadcast_to(nextafter(stop_gradient(x), end), shape)
+        broadcast_to(lax.nextafter(lax.stop_gradient(x), end), shape)
         for x, end in ((low, infinity), (high, -infinity))
     ]
-    return minimum(maximum(out, least), greatest)
+    return lax.min(lax.max(out, least), greatest)
 
 
 # ------------------------------------------------------------------- made of normal numbers
@@ -139,15 +124,12 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) 
     >>> lognormal(key(42), 0.5, (2,))
     Array([0.9859473, 1.2630961], dtype=float32)
     """
-    typed, found = single_key("lognormal", key), float_dtype("lognormal", dtype)
-    sizes = result_shape("lognormal", shape, sigma=sigma)
-    given = float_parameters("lognormal", found, sigma=sigma)
-    return _lognormal(typed, *given, shape=sizes, dtype=found)
+    return drawn("lognormal", _lognormal, key, shape, dtype, sigma=sigma)
 
 
 @compiled
 def _lognormal(key: Any, sigma: Any, *, shape: Shape, dtype: DType) -> Any:
-    return exp(normal_floats(key, shape, dtype) * sigma)
+    return lax.exp(normal_floats(key, shape, dtype) * sigma)
 
 
 def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -162,14 +144,13 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> maxwell(key(42), (2,))
     Array([0.5535825 , 0.29328507], dtype=float32)
     """
-    typed, found = single_key("maxwell", key), float_dtype("maxwell", dtype)
-    return _maxwell(typed, shape=shape_argument("maxwell", shape), dtype=found)
+    return drawn("maxwell", _maxwell, key, shape, dtype)
 
 
 @compiled
 def _maxwell(key: Any, *, shape: Shape, dtype: DType) -> Any:
     coordinates = normal_floats(key, (*shape, 3), dtype)
-    return sqrt(reduce_sum(mul(coordinates, coordinates), (len(shape),)))
+    return lax.sqrt(lax.reduce_sum(lax.mul(coordinates, coordinates), (len(shape),)))
 
 
 def double_sided_maxwell(
@@ -218,33 +199,26 @@ def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> wald(key(42), 1.0, (2,)).shape
     (2,)
     """
-    typed, found = single_key("wald", key), float_dtype("wald", dtype)
-    sizes = result_shape("wald", shape, mean=mean)
-    return _wald(typed, *float_parameters("wald", found, mean=mean), shape=sizes, dtype=found)
+    return drawn("wald", _wald, key, shape, dtype, mean=mean)
 
 
 @compiled
 def _wald(key: Any, mean: Any, *, shape: Shape, dtype: DType) -> Any:
     normal_key, uniform_key = split_in(key)
     mean = broadcast_to(mean, shape)
-    y = integer_pow(normal_floats(normal_key, shape, dtype), 2)
+    y = lax.integer_pow(normal_floats(normal_key, shape, dtype), 2)
     z = uniform_floats(uniform_key, shape, dtype)
-    square = integer_pow(mean, 2)
-    root = sqrt(4 * mean * y + square * integer_pow(y, 2))
+    square = lax.integer_pow(mean, 2)
+    root = lax.sqrt(4 * mean * y + square * lax.integer_pow(y, 2))
     x = mean + square * y / 2 - mean / 2 * root
-    return select(z <= mean / (mean + x), x, square / x)
+    return lax.select(z <= mean / (mean + x), x, square / x)
 
 
 _METHODS = ("cholesky", "eigh", "svd")
 
 
 def multivariate_normal(
-    key: Any,
-    mean: Any,
-    cov: Any,
-    shape: Any = None,
-    dtype: Any = None,
-    method: str = "cholesky",
+    key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
 ) -> Array:
     """Draw vectors of a normal distribution with a mean and a covariance matrix.
 
@@ -282,8 +256,7 @@ def multivariate_normal(
             f"multivariate_normal: cov must have the shape (..., {own[-1]}, {own[-1]}), since mean "
             f"has the shape {own}, but its shape is {square}."
         )
-    batches = [np.broadcast_to(False, x) for x in (own[:-1], square[:-2])]
-    sizes = result_shape("multivariate_normal", shape, mean=batches[0], cov=batches[1])
+    sizes = fitting_shape("multivariate_normal", shape, mean=own[:-1], cov=square[:-2])
     found = typeof(mean).dtype if dtype is None else float_dtype("multivariate_normal", dtype)
     return _multivariate_normal(typed, mean, cov, shape=sizes, dtype=found, method=method)
 
@@ -294,11 +267,8 @@ def _multivariate_normal(
 ) -> Any:
     if method == "cholesky":
         factor = cholesky(cov)
-    elif method == "eigh":
-        values, vectors = eigh(cov)
-        factor = vectors * sqrt(values[..., None, :])
     else:
-        vectors, values, _ = svd(cov)
-        factor = vectors * sqrt(values[..., None, :])
-    drawn = normal_floats(key, (*shape, shape_of(mean)[-1]), dtype)
-    return mean + einsum("...ij,...j->...i", factor, drawn)
+        vectors, values = eigh(cov)[::-1] if method == "eigh" else svd(cov)[:2]
+        factor = vectors * lax.sqrt(values[..., None, :])
+    numbers = normal_floats(key, (*shape, shape_of(mean)[-1]), dtype)
+    return mean + einsum("...ij,...j->...i", factor, numbers)

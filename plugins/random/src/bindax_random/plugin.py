@@ -6,34 +6,24 @@ from collections.abc import Iterable
 from typing import Any
 
 from bindax_core.extend import Primitive, hookimpl
-from bindax_random.gamma_numbers import random_gamma_p
-from bindax_random.keys import (
-    random_bits_p,
-    random_fold_in_p,
-    random_split_p,
-    random_unwrap_p,
-    random_wrap_p,
-)
-from bindax_random.quantiles import multiply_add_p, quantile_p
-from bindax_random.threefry import threefry2x32_numbers_p, threefry2x32_p
-from bindax_random.uniform_numbers import unit_floats_p
+from bindax_random import gamma_numbers, keys, quantiles, threefry, uniform_numbers
 
 
 @hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
     """The primitives of random numbers."""
     return (
-        multiply_add_p,
-        quantile_p,
-        random_bits_p,
-        random_fold_in_p,
-        random_gamma_p,
-        random_split_p,
-        random_unwrap_p,
-        random_wrap_p,
-        unit_floats_p,
-        threefry2x32_numbers_p,
-        threefry2x32_p,
+        quantiles.multiply_add_p,
+        quantiles.quantile_p,
+        keys.random_bits_p,
+        keys.random_fold_in_p,
+        gamma_numbers.random_gamma_p,
+        keys.random_split_p,
+        keys.random_unwrap_p,
+        keys.random_wrap_p,
+        uniform_numbers.unit_floats_p,
+        threefry.threefry2x32_numbers_p,
+        threefry.threefry2x32_p,
     )
 
 

@@ -6,8 +6,6 @@ quantiles of uniform ones, it computes in the dtype that is drawn, by the polyno
 key gives the same numbers without a compiler, but for the last digits.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -3,8 +3,6 @@
 Keys are split by Threefry, or by the generator itself, which is faster and less well studied.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -12,14 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_lax_basic import (
-    bitwise_xor,
-    concatenate,
-    index_in_dim,
-    reshape,
-    rng_bit_generator,
-    slice_in_dim,
-)
+import bindax_lax_basic as lax
 from bindax_random._prng import PRNG
 from bindax_random.threefry_generator import THREEFRY
 
@@ -29,35 +20,35 @@ _HASH_ROUNDS = 10
 
 def _seed(seed: Any) -> Any:
     half = THREEFRY.seed(seed)
-    return concatenate([half, half], 0)
+    return lax.concatenate([half, half], 0)
 
 
 def _halves(key: Any) -> list[Any]:
-    return [slice_in_dim(key, i, i + 2) for i in (0, 2)]
+    return [lax.slice_in_dim(key, i, i + 2) for i in (0, 2)]
 
 
 def _split(key: Any, shape: Shape) -> Any:
     halves = [THREEFRY.split(half, shape) for half in _halves(key)]
-    return concatenate(halves, len(shape))
+    return lax.concatenate(halves, len(shape))
 
 
 def _fold_in(key: Any, data: Any) -> Any:
-    return concatenate([THREEFRY.fold_in(half, data) for half in _halves(key)], 0)
+    return lax.concatenate([THREEFRY.fold_in(half, data) for half in _halves(key)], 0)
 
 
 def _random_bits(key: Any, bit_width: int, shape: Shape) -> Any:
-    return rng_bit_generator(key, shape, np.dtype(f"uint{bit_width}"))[1]
+    return lax.rng_bit_generator(key, shape, np.dtype(f"uint{bit_width}"))[1]
 
 
 def _unsafe_split(key: Any, shape: Shape) -> Any:
     count = math.prod(shape)
-    _, drawn = rng_bit_generator(key, (_HASH_ROUNDS * count, 4), np.uint32)
-    return reshape(slice_in_dim(drawn, 0, None, _HASH_ROUNDS), (*shape, 4))
+    _, drawn = lax.rng_bit_generator(key, (_HASH_ROUNDS * count, 4), np.uint32)
+    return lax.reshape(lax.slice_in_dim(drawn, 0, None, _HASH_ROUNDS), (*shape, 4))
 
 
 def _unsafe_fold_in(key: Any, data: Any) -> Any:
-    _, drawn = rng_bit_generator(_seed(data), (_HASH_ROUNDS, 4), np.uint32)
-    return bitwise_xor(key, index_in_dim(drawn, _HASH_ROUNDS - 1, 0, False))
+    _, drawn = lax.rng_bit_generator(_seed(data), (_HASH_ROUNDS, 4), np.uint32)
+    return lax.bitwise_xor(key, lax.index_in_dim(drawn, _HASH_ROUNDS - 1, 0, False))
 
 
 RBG = PRNG(

@@ -1,7 +1,5 @@
 """Shuffling, and choosing among given elements or categories."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -11,32 +9,20 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import (
-    bitcast_convert_type,
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    clz,
-    convert_element_type,
-    expand_dims,
-    full,
-    index_in_dim,
-    iota,
-    log,
-    log1p,
-    reshape,
-    shift_left,
-    shift_right_logical,
-    slice_in_dim,
-    sort_key_val,
-    top_k,
-)
-from bindax_lax_basic.dtypes import DType, default_dtype, inexact_dtype, is_integer
+from bindax_lax_basic.dtypes import DType, default_dtype, is_integer
 from bindax_lax_basic.extend import axis_argument, shape_argument
 from bindax_numpy import argmax, cumsum, moveaxis, searchsorted, take, where
 from bindax_random._compiled import compiled
-from bindax_random._operands import Shape, float_dtype, in_dtype, result_shape, shape_of
+from bindax_random._operands import (
+    Shape,
+    fitting_shape,
+    float_dtype,
+    in_dtype,
+    parameter_dtype,
+    shape_of,
+)
 from bindax_random.keys import single_key
 from bindax_random.uniform_numbers import drawn_bits, integers_below, split_in, uniform_floats
 
@@ -74,13 +60,13 @@ def _permuted(typed: Any, x: Any, axis: int, independent: bool = False) -> Any:
     axis = axis_argument("permutation", axis, aval.ndim)
     if independent or aval.ndim == 1:
         return shuffled(typed, x, axis)
-    order = shuffled(typed, iota(default_dtype("int"), aval.shape[axis]), 0)
+    order = shuffled(typed, lax.iota(default_dtype("int"), aval.shape[axis]), 0)
     return take(x, order, axis)
 
 
 @compiled
 def _shuffled_below(key: Any, *, count: int, dtype: DType) -> Any:
-    return shuffled(key, iota(dtype, count), 0)
+    return shuffled(key, lax.iota(dtype, count), 0)
 
 
 def shuffled(typed: Any, x: Any, axis: int) -> Any:
@@ -89,7 +75,7 @@ def shuffled(typed: Any, x: Any, axis: int) -> Any:
     exponent = 3 * math.log(max(1, math.prod(shape))) / math.log((1 << 32) - 1)
     for _ in range(math.ceil(exponent)):
         typed, own = split_in(typed)
-        _, x = sort_key_val(drawn_bits(own, 32, shape), x, axis)
+        _, x = lax.sort_key_val(drawn_bits(own, 32, shape), x, axis)
     return x
 
 
@@ -138,7 +124,7 @@ def choice(
     if draws == 0:
         aval = typeof(a)
         dtype = default_dtype("int") if aval.weak_type else aval.dtype
-        return full(sizes, 0, dtype)
+        return lax.full(sizes, 0, dtype)
     if count <= 0:
         raise ValueError(f"choice: a must have elements to draw {draws} from, but has {count}.")
     if not replace and draws > count:
@@ -147,11 +133,11 @@ def choice(
         )
     if p is None and not replace:
         mixed = _permuted(typed, a if own else count, axis if own else 0)
-        out = slice_in_dim(mixed, 0, draws, axis=axis)
+        out = lax.slice_in_dim(mixed, 0, draws, axis=axis)
     else:
         order = _drawn_places(typed, sizes, count, replace, p, mode)
         out = take(a, order, axis) if own else order
-    return reshape(out, (*own[:axis], *sizes, *own[axis + 1 :]) if own else sizes)
+    return lax.reshape(out, (*own[:axis], *sizes, *own[axis + 1 :]) if own else sizes)
 
 
 def _drawn_places(
@@ -160,21 +146,21 @@ def _drawn_places(
     if p is None:
         return integers_below(typed, count, shape)
     aval = typeof(p)
-    dtype = default_dtype("float") if aval.weak_type else inexact_dtype(aval.dtype)
     if aval.shape != (count,):
         raise ValueError(
             f"choice: p must be a vector with a probability for each of {count} elements, but its "
             f"shape is {aval.shape}."
         )
+    dtype = parameter_dtype(p)
     chances = in_dtype(p, dtype)
     if replace:
         sums = cumsum(chances)
         drawn = uniform_floats(typed, shape, dtype)
-        places = searchsorted(sums, index_in_dim(sums, -1, 0, False) * (1 - drawn))
+        places = searchsorted(sums, lax.index_in_dim(sums, -1, 0, False) * (1 - drawn))
     else:
-        score = _noise(typed, (count,), dtype, mode) + log(chances)
-        _, places = top_k(score, math.prod(shape))
-    return convert_element_type(places, int)
+        score = _noise(typed, (count,), dtype, mode) + lax.log(chances)
+        _, places = lax.top_k(score, math.prod(shape))
+    return lax.convert_element_type(places, int)
 
 
 # --------------------------------------------------------------------------------- categories
@@ -213,42 +199,46 @@ def _gumbel(typed: Any, *, shape: Shape, dtype: DType, mode: str) -> Any:
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     tiny = np.asarray(info.tiny, dtype)
     if mode == "low":
-        return -log(-log(uniform_floats(typed, shape, dtype, tiny, np.ones((), dtype))))
+        return -lax.log(-lax.log(uniform_floats(typed, shape, dtype, tiny, np.ones((), dtype))))
     if mode == "highest" and dtype == np.float32:
         return _gumbel_of_64_bits(typed, shape)
     pair = uniform_floats(typed, (2, *shape), dtype)
-    high, low = [index_in_dim(pair, i, 0, False) for i in (0, 1)]
+    high, low = [lax.index_in_dim(pair, i, 0, False) for i in (0, 1)]
     scale = np.array(2.0 ** -int(info.nmant)).astype(dtype)
     x = where(high >= np.array(0.5).astype(dtype), high, high + scale * low + tiny)
-    return -log(-log1p(-x))
+    return -lax.log(-lax.log1p(-x))
 
 
 def _gumbel_of_64_bits(typed: Any, shape: Shape) -> Any:
     """Gumbel float32 numbers of 64 uniform bits each, with all bits that a float can hold."""
     pair = drawn_bits(typed, 32, (2, *shape))
-    high, low = [index_in_dim(pair, i, 0, False) for i in (0, 1)]
+    high, low = [lax.index_in_dim(pair, i, 0, False) for i in (0, 1)]
     is_below_half = high < np.uint32(1 << 31)
     # Above one half the distance to one is what has to be exact: the negative number.
-    carry = convert_element_type(low == np.uint32(0), np.uint32)
+    carry = lax.convert_element_type(low == np.uint32(0), np.uint32)
     fraction = _fraction(
-        where(is_below_half, high, bitwise_not(high) + carry),
-        where(is_below_half, low, bitwise_not(low) + np.uint32(1)),
+        where(is_below_half, high, lax.bitwise_not(high) + carry),
+        where(is_below_half, low, lax.bitwise_not(low) + np.uint32(1)),
     )
-    return where(is_below_half, -log(-log1p(-fraction)), -log(-log(fraction)))
+    return where(is_below_half, -lax.log(-lax.log1p(-fraction)), -lax.log(-lax.log(fraction)))
 
 
 def _fraction(high: Any, low: Any) -> Any:
     """The float32 just below a number of 64 bits behind the binary point."""
-    zeros_high, zeros_low = clz(high), clz(low)
+    zeros_high, zeros_low = lax.clz(high), lax.clz(low)
     is_low = zeros_high == np.uint32(32)
     zeros = where(is_low, np.uint32(32) + zeros_low, zeros_high)
     filled = where(
-        is_low, shift_left(low, zeros_low), shift_right_logical(low, np.uint32(32) - zeros_high)
+        is_low,
+        lax.shift_left(low, zeros_low),
+        lax.shift_right_logical(low, np.uint32(32) - zeros_high),
     )
-    leading = bitwise_or(shift_left(high, zeros_high), filled)
-    mantissa = bitwise_and(shift_right_logical(leading, np.uint32(8)), np.uint32((1 << 23) - 1))
-    exponent = shift_left(np.uint32(126) - zeros, np.uint32(23))
-    return bitcast_convert_type(bitwise_or(exponent, mantissa), np.float32)
+    leading = lax.bitwise_or(lax.shift_left(high, zeros_high), filled)
+    mantissa = lax.bitwise_and(
+        lax.shift_right_logical(leading, np.uint32(8)), np.uint32((1 << 23) - 1)
+    )
+    exponent = lax.shift_left(np.uint32(126) - zeros, np.uint32(23))
+    return lax.bitcast_convert_type(lax.bitwise_or(exponent, mantissa), np.float32)
 
 
 def categorical(
@@ -284,7 +274,7 @@ def categorical(
     own = shape_of(logits)
     axis = axis_argument("categorical", axis, len(own))
     batch = (*own[:axis], *own[axis + 1 :])
-    sizes = batch if shape is None else result_shape_of("categorical", shape, "logits", batch)
+    sizes = fitting_shape("categorical", shape, logits=batch)
     lead = sizes[: len(sizes) - len(batch)]
     aval = typeof(logits)
     dtype = default_dtype("float") if aval.weak_type else aval.dtype
@@ -293,7 +283,7 @@ def categorical(
         full_batch = list(sizes[len(lead) :])
         full_batch.insert(axis, own[axis])
         noise = _noise(typed, (*lead, *full_batch), dtype, mode)
-        score = noise + expand_dims(weights, tuple(range(len(lead))))
+        score = noise + lax.expand_dims(weights, tuple(range(len(lead))))
         return argmax(score, axis - len(own))
     count = math.prod(lead)
     if count > own[axis]:
@@ -301,10 +291,5 @@ def categorical(
             f"categorical: {count} categories cannot be drawn from {own[axis]} without replacement."
         )
     score = weights + _noise(typed, own, dtype, mode)
-    _, places = top_k(moveaxis(score, axis, -1), count)
-    return reshape(moveaxis(places, -1, 0), sizes)
-
-
-def result_shape_of(name: str, shape: Any, argument: str, batch: Shape) -> Shape:
-    """The shape that is asked for, to which a batch shape can be broadcast."""
-    return result_shape(name, shape, **{argument: np.broadcast_to(np.False_, batch)})
+    _, places = lax.top_k(moveaxis(score, axis, -1), count)
+    return lax.reshape(moveaxis(places, -1, 0), sizes)

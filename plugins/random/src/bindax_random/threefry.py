@@ -4,8 +4,6 @@ The number at a place of an array depends on the key and the place alone, not on
 so parts of an array can be made by themselves.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -14,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_control_flow import fori_loop
 from bindax_core.extend import (
     Dimension,
@@ -24,24 +23,7 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
-from bindax_lax_basic import (
-    bitwise_or,
-    bitwise_xor,
-    broadcast_in_dim,
-    concatenate,
-    convert_element_type,
-    index_in_dim,
-    iota,
-    optimization_barrier,
-    reshape,
-    shift_left,
-    shift_right_logical,
-)
-from bindax_lax_basic.extend import (
-    align_batch_axes,
-    elementwise_type,
-    moveaxis,
-)
+from bindax_lax_basic.extend import align_batch_axes, elementwise_type, leading_batch
 from bindax_random import _threefry_numbers as numbers
 from bindax_transforms import trace_to_jaxpr
 
@@ -84,8 +66,8 @@ def _hash_impl(*words: NumPyArray) -> list[NumPyArray]:
 
 
 def _rotate(x: Any, distance: Any) -> Any:
-    left = shift_left(x, _word(distance))
-    return bitwise_or(left, shift_right_logical(x, _word(32 - distance)))
+    left = lax.shift_left(x, _word(distance))
+    return lax.bitwise_or(left, lax.shift_right_logical(x, _word(32 - distance)))
 
 
 def _word(x: Any) -> Any:
@@ -94,12 +76,12 @@ def _word(x: Any) -> Any:
 
 def _rounds(k1: Any, k2: Any, x: Any, y: Any) -> list[Any]:
     """The hash, from primitives."""
-    keys = (k1, k2, bitwise_xor(bitwise_xor(k1, k2), np.uint32(numbers.PARITY)))
+    keys = (k1, k2, lax.bitwise_xor(lax.bitwise_xor(k1, k2), np.uint32(numbers.PARITY)))
     x, y = x + k1, y + k2
     for group in range(numbers.GROUPS):
         for distance in numbers.ROTATIONS[group % 2]:
             x = x + y
-            y = bitwise_xor(x, _rotate(y, distance))
+            y = lax.bitwise_xor(x, _rotate(y, distance))
         x = x + keys[(group + 1) % 3]
         y = y + (keys[(group + 2) % 3] + np.uint32(group + 1))
     return [x, y]
@@ -107,15 +89,15 @@ def _rounds(k1: Any, k2: Any, x: Any, y: Any) -> list[Any]:
 
 def _rounds_in_a_loop(k1: Any, k2: Any, x: Any, y: Any) -> list[Any]:
     """The same hash, with one group of rounds in the program."""
-    third = bitwise_xor(bitwise_xor(k1, k2), np.uint32(numbers.PARITY))
+    third = lax.bitwise_xor(lax.bitwise_xor(k1, k2), np.uint32(numbers.PARITY))
     rotations = [np.array(row, np.uint32) for row in numbers.ROTATIONS]
 
     def group(i: Any, state: Any) -> Any:
         (x, y), (first, second, last), (now, later) = state
         for j in range(len(numbers.ROTATIONS[0])):
             x = x + y
-            y = bitwise_xor(x, _rotate(y, broadcast_in_dim(now[j], y.shape, ())))
-        number = broadcast_in_dim(convert_element_type(i, np.uint32), y.shape, ())
+            y = lax.bitwise_xor(x, _rotate(y, lax.broadcast_in_dim(now[j], y.shape, ())))
+        number = lax.broadcast_in_dim(lax.convert_element_type(i, np.uint32), y.shape, ())
         words = x + first, y + second + (number + np.uint32(1))
         return words, (second, last, first), (later, now)
 
@@ -184,31 +166,33 @@ def _numbers_impl(key: NumPyArray, *, shape: Shape, bit_width: int) -> NumPyArra
 def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
     """The numbers, from primitives."""
     # Or a compiler would compute the key anew for each number.
-    key = optimization_barrier(key)
+    key = lax.optimization_barrier(key)
     batch = key.shape[:-1]
     size = math.prod(shape)
     full = (*batch, *shape)
 
     def spread(i: int) -> Any:
-        return broadcast_in_dim(index_in_dim(key, i, -1, False), full, tuple(range(len(batch))))
+        return lax.broadcast_in_dim(
+            lax.index_in_dim(key, i, -1, False), full, tuple(range(len(batch)))
+        )
 
     if isinstance(size, Dimension) or size > 1 << 32:
-        flat = iota(np.uint64, size)
-        high = convert_element_type(shift_right_logical(flat, np.uint64(32)), np.uint32)
-        low = convert_element_type(flat, np.uint32)
+        flat = lax.iota(np.uint64, size)
+        high = lax.convert_element_type(lax.shift_right_logical(flat, np.uint64(32)), np.uint32)
+        low = lax.convert_element_type(flat, np.uint32)
     else:
-        high, low = broadcast_in_dim(np.uint32(0), (size,), ()), iota(np.uint32, size)
+        high, low = lax.broadcast_in_dim(np.uint32(0), (size,), ()), lax.iota(np.uint32, size)
     places = tuple(range(len(batch), len(full)))
-    counts = [broadcast_in_dim(reshape(x, shape), full, places) for x in (high, low)]
+    counts = [lax.broadcast_in_dim(lax.reshape(x, shape), full, places) for x in (high, low)]
     first, second = threefry2x32(spread(0), spread(1), *counts)
     if bit_width == 0:
-        ends = [reshape(x, (*full, 1)) for x in (first, second)]
-        return concatenate(ends, len(full))
+        ends = [lax.reshape(x, (*full, 1)) for x in (first, second)]
+        return lax.concatenate(ends, len(full))
     if bit_width == 64:
-        wide = [convert_element_type(x, np.uint64) for x in (first, second)]
-        return bitwise_or(shift_left(wide[0], np.uint64(32)), wide[1])
-    mixed = bitwise_xor(first, second)
-    return mixed if bit_width == 32 else convert_element_type(mixed, f"uint{bit_width}")
+        wide = [lax.convert_element_type(x, np.uint64) for x in (first, second)]
+        return lax.bitwise_or(lax.shift_left(wide[0], np.uint64(32)), wide[1])
+    mixed = lax.bitwise_xor(first, second)
+    return mixed if bit_width == 32 else lax.convert_element_type(mixed, f"uint{bit_width}")
 
 
 def _numbers_lowering(ctx: LoweringContext, key: Any, **params: Any) -> Any:
@@ -218,16 +202,12 @@ def _numbers_lowering(ctx: LoweringContext, key: Any, **params: Any) -> Any:
     return ctx.inline(program, [key])[0]
 
 
-def _numbers_batch(size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-    return threefry2x32_numbers_p.bind(moveaxis(operands[0], dims[0], 0), **params), 0
-
-
 threefry2x32_numbers_p: Primitive = primitive(
     "threefry2x32_numbers",
     rules.impl(_numbers_impl),
     rules.abstract_eval(_numbers_type),
     rules.jvp.absent(_DISCRETE),
-    rules.vmap(_numbers_batch),
+    leading_batch(),
     rules.transpose.absent(_DISCRETE),
     rules.lowering["stablehlo"](_numbers_lowering),
 )

@@ -3,8 +3,6 @@
 ``config.threefry_partitionable`` chooses between them when a program is traced.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,17 +11,12 @@ import numpy as np
 
 from bindax_core import config
 from bindax_lax_basic import concatenate, index_in_dim, reshape
-from bindax_lax_basic.extend import shape_argument
 from bindax_random._prng import PRNG
 from bindax_random._seeds import seed_words
 from bindax_random.threefry import threefry2x32, threefry2x32_numbers_p
 from bindax_random.threefry_older import older_bits, older_split
 
 Shape = tuple[int, ...]
-
-
-def _seed(seed: Any) -> Any:
-    return seed_words(seed)
 
 
 def _split(key: Any, shape: Shape) -> Any:
@@ -47,8 +40,8 @@ def _random_bits(key: Any, bit_width: int, shape: Shape) -> Any:
 THREEFRY = PRNG(
     name="threefry2x32",
     tag="fry",
-    key_shape=shape_argument("threefry2x32", 2),
-    seed=_seed,
+    key_shape=(2,),
+    seed=seed_words,
     split=_split,
     random_bits=_random_bits,
     fold_in=_fold_in,

@@ -1,7 +1,5 @@
 """Random bits, and numbers that are equally likely: floats, integers, signs."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -9,33 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    ShapedArray,
-    config,
-    primitive,
-    rules,
-    typeof,
-)
-from bindax_lax_basic import (
-    bitcast_convert_type,
-    bitwise_and,
-    bitwise_or,
-    convert_element_type,
-    full,
-    gt,
-    index_in_dim,
-    lt,
-    mul,
-    optimization_barrier,
-    rem,
-    select,
-    shift_right_logical,
-)
-from bindax_lax_basic import (
-    max as maximum,
-)
+import bindax_lax_basic as lax
+from bindax_core.extend import Array, Primitive, ShapedArray, config, primitive, rules, typeof
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, integer_limits, kind_of
 from bindax_lax_basic.extend import (
     broadcast_to,
@@ -51,8 +24,6 @@ from bindax_random.keys import random_bits_p, random_split_p, single_key
 from bindax_random.quantiles import multiply_add
 
 NumPyArray = np.ndarray[Any, Any]
-
-# ------------------------------------------------------------------------------------- bits
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -92,7 +63,7 @@ def drawn_bits(typed: Any, bit_width: int, shape: Shape) -> Any:
 def split_in(typed: Any, count: int = 2) -> list[Any]:
     """New keys of one typed key."""
     keys = random_split_p.bind(typed, shape=(count,))
-    return [index_in_dim(keys, i, 0, False) for i in range(count)]
+    return [lax.index_in_dim(keys, i, 0, False) for i in range(count)]
 
 
 # ----------------------------------------------------------------------------------- floats
@@ -157,7 +128,7 @@ def uniform_floats(
     if _is_unit(minval, maxval):
         return floats
     low, high = [_bound(x, dtype, shape) for x in (minval, maxval)]
-    return maximum(low, multiply_add(floats, high - low, low))
+    return lax.max(low, multiply_add(floats, high - low, low))
 
 
 def _unit_type(bits: ShapedArray, *, dtype: DType) -> ShapedArray:
@@ -190,8 +161,8 @@ def _unit_impl(bits: NumPyArray, *, dtype: DType) -> NumPyArray:
 
 def _unit_floats(bits: Any, *, dtype: DType) -> Any:
     held, shift, one = _unit_parts(typeof(bits).dtype, dtype)
-    made = shift_right_logical(convert_element_type(bits, held), shift)
-    return bitcast_convert_type(bitwise_or(made, one), dtype) - np.ones((), dtype)
+    made = lax.shift_right_logical(lax.convert_element_type(bits, held), shift)
+    return lax.bitcast_convert_type(lax.bitwise_or(made, one), dtype) - np.ones((), dtype)
 
 
 unit_floats_p: Primitive = primitive(
@@ -208,7 +179,7 @@ below 2, of which 1 is taken. Parameter: ``dtype``."""
 
 
 def _bound(x: Any, dtype: DType, shape: Shape) -> Any:
-    own = convert_element_type(x, dtype)
+    own = lax.convert_element_type(x, dtype)
     return broadcast_to(own, shape) if typeof(x).shape else own
 
 
@@ -257,9 +228,9 @@ def _randint(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: DType) 
     if dtype.itemsize >= 4:
         return _integers(key, minval, maxval, shape, dtype)
     least, greatest = integer_limits(dtype)
-    low, high = [convert_element_type(x, np.int32) for x in (minval, maxval)]
+    low, high = [lax.convert_element_type(x, np.int32) for x in (minval, maxval)]
     low, high = clip(low, least, greatest), clip(high, least, greatest + 1)
-    return convert_element_type(_integers(key, low, high, shape, np.dtype(np.int32)), dtype)
+    return lax.convert_element_type(_integers(key, low, high, shape, np.dtype(np.int32)), dtype)
 
 
 def _integer_bound(x: Any) -> Any:
@@ -281,33 +252,32 @@ def _integer_bound(x: Any) -> Any:
 def _clipped(x: Any, dtype: DType) -> Any:
     """Integers in another dtype; those beyond its limits become the limits."""
     own, other = integer_limits(typeof(x).dtype), integer_limits(dtype)
-    limits = max_of(own[0], other[0]), min_of(own[1], other[1])
-    return convert_element_type(clip(x, *limits), dtype)
-
-
-max_of, min_of = max, min
+    limits = max(own[0], other[0]), min(own[1], other[1])
+    return lax.convert_element_type(clip(x, *limits), dtype)
 
 
 def _integers(typed: Any, minval: Any, maxval: Any, shape: Shape, dtype: DType) -> Any:
-    limit = np.array(min_of(integer_limits(dtype)[1], integer_limits(typeof(maxval).dtype)[1]))
-    above = gt(maxval, limit.astype(typeof(maxval).dtype)[()])
+    limit = np.array(min(integer_limits(dtype)[1], integer_limits(typeof(maxval).dtype)[1]))
+    above = lax.gt(maxval, limit.astype(typeof(maxval).dtype)[()])
     low, high = _clipped(minval, dtype), _clipped(maxval, dtype)
     nbits = 8 * dtype.itemsize
     unsigned = np.dtype(f"uint{nbits}")
     # A compiler makes bits many at a time, but not in one loop with divisions.
-    upper, lower = optimization_barrier([drawn_bits(one, nbits, shape) for one in split_in(typed)])
+    upper, lower = lax.optimization_barrier(
+        [drawn_bits(one, nbits, shape) for one in split_in(typed)]
+    )
     one = unsigned.type(1)
-    span = convert_element_type(high - low, unsigned)
+    span = lax.convert_element_type(high - low, unsigned)
     span = _where(high <= low, one, span)
     # A bound beyond the dtype is one more than can be said in it; all 2**nbits become 0, of which
     # the remainder is the number itself.
-    span = _where(bitwise_and(above, high > low), span + one, span)
+    span = _where(lax.bitwise_and(above, high > low), span + one, span)
     # 2**nbits modulo the span, without a number of more bits; once for all numbers of a span.
-    half = rem(full(typeof(span).shape, 1 << (nbits // 2), unsigned), span)
-    factor = rem(mul(half, half), span)
+    half = lax.rem(lax.full(typeof(span).shape, 1 << (nbits // 2), unsigned), span)
+    factor = lax.rem(lax.mul(half, half), span)
     span, factor = [broadcast_to(x, shape) for x in (span, factor)]
-    offset = rem(mul(rem(upper, span), factor) + rem(lower, span), span)
-    return low + convert_element_type(offset, dtype)
+    offset = lax.rem(lax.mul(lax.rem(upper, span), factor) + lax.rem(lower, span), span)
+    return low + lax.convert_element_type(offset, dtype)
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
@@ -316,7 +286,7 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     if typeof(condition).shape != shape:
         condition = condition if not shape else broadcast_to(condition, shape)
         y = broadcast_to(y, typeof(condition).shape)
-    return select(condition, broadcast_to(x, typeof(condition).shape), y)
+    return lax.select(condition, broadcast_to(x, typeof(condition).shape), y)
 
 
 # ------------------------------------------------------------------------------ two outcomes
@@ -354,12 +324,12 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
 def _bernoulli(key: Any, p: Any, *, shape: Shape, mode: str) -> Any:
     dtype, chance = typeof(p).dtype, broadcast_to(p, shape)
     if mode == "low":
-        return lt(uniform_floats(key, shape, dtype), chance)
+        return lax.lt(uniform_floats(key, shape, dtype), chance)
     pair = uniform_floats(key, (2, *shape), dtype)
-    coarse, fine = [index_in_dim(pair, i, 0, False) for i in (0, 1)]
+    coarse, fine = [lax.index_in_dim(pair, i, 0, False) for i in (0, 1)]
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     scale = np.array(2.0 ** -int(info.nmant)).astype(dtype)
-    return lt(fine * scale, chance - coarse)
+    return lax.lt(fine * scale, chance - coarse)
 
 
 def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Array:
@@ -382,7 +352,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Array:
 @compiled
 def signs_of(key: Any, *, shape: Shape, dtype: DType) -> Any:
     """Signs of one typed key."""
-    truth = lt(uniform_floats(key, shape, canonical_dtype(float)), 0.5)
-    return convert_element_type(truth, dtype) * np.array(2).astype(dtype) - np.array(1).astype(
+    truth = lax.lt(uniform_floats(key, shape, canonical_dtype(float)), 0.5)
+    return lax.convert_element_type(truth, dtype) * np.array(2).astype(dtype) - np.array(1).astype(
         dtype
     )

@@ -1,7 +1,5 @@
 """Operands of functions: promoted to one float dtype."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -17,11 +15,7 @@ from bindax_numpy.extend import inexact, require_values
 
 
 def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
-    """Operands of one float or complex dtype and one shape, weak if all of them are.
-
-    Raises:
-        TypeError: for what is neither array nor scalar.
-    """
+    """Operands of one float or complex dtype and one shape, weak if all of them are."""
     try:
         made = inexact(name, *operands)
     except ValueError as error:
@@ -34,11 +28,7 @@ def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
 
 
 def one_dtype(name: str, *operands: Any) -> tuple[Any, ...]:
-    """Operands of one float or complex dtype, and the shapes that they have.
-
-    Raises:
-        TypeError: for what is neither array nor scalar.
-    """
+    """Operands of one float or complex dtype, and the shapes that they have."""
     require_values(name, *operands)
     made = [promoted(name, x)[0] for x in promote_dtypes(*operands)]
     return tuple(promote_dtypes(*made))
@@ -64,12 +54,7 @@ def _spread(x: Any, shape: tuple[int, ...], places: tuple[int, ...]) -> Any:
 
 
 def real(name: str, *operands: Any) -> tuple[Any, ...]:
-    """Operands of one float dtype and one shape; scalars stay scalars.
-
-    Raises:
-        TypeError: for what is neither array nor scalar.
-        ValueError: for complex numbers.
-    """
+    """Operands of one float dtype and one shape, complex ones refused; scalars stay scalars."""
     made = promoted(name, *operands)
     for x in made:
         aval = typeof(x)

@@ -1,7 +1,5 @@
 """Discrete cosine transforms, of type 2."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Images of any number of dimensions, resampled; public as ``bindax.image``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum

@@ -1,7 +1,5 @@
 """Integrals of samples."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Values between the points of a grid."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import itertools

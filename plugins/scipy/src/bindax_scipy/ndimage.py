@@ -1,7 +1,5 @@
 """Images of any number of dimensions: values between the elements of an array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import itertools

@@ -1,7 +1,5 @@
 """Solutions of ordinary differential equations, which can be differentiated."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import functools

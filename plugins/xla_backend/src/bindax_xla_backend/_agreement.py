@@ -15,11 +15,7 @@ FAILED = "failed: "
 
 
 class Agreement:
-    """The programs that processes are about to run, and who waits to hear that they are the same.
-
-    Args:
-        tell: takes the number of a process, a key and a verdict: sends it there.
-    """
+    """Programs that processes are about to run; ``tell`` sends a process a key and a verdict."""
 
     def __init__(self, tell: Callable[[int, str, str], None]) -> None:
         self._tell = tell

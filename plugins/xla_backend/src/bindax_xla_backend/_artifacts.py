@@ -8,12 +8,7 @@ from bindax_xla_backend._jaxlib import _jax, _stablehlo
 
 
 def serialize_artifact(module: Any, *, with_meshes: bool = False) -> bytes:
-    """A module as a portable artifact, which versions of the next and last months read.
-
-    Args:
-        module: the module, which stays as it is.
-        with_meshes: whether attributes of Shardy are in it, which are kept as they are.
-    """
+    """A module as a portable artifact; ``with_meshes`` keeps attributes of Shardy as they are."""
     weeks = _stablehlo.StablehloCompatibilityRequirement.WEEK_12
     version = _stablehlo.get_version_from_compatibility_requirement(weeks)
     return bytes(_jax.mlir.serialize_portable_artifact(module, version, with_meshes))

@@ -24,7 +24,6 @@ from bindax_xla_backend import _cache
 from bindax_xla_backend._errors import (
     FORKED,
     ArgumentError,
-    ExecutionError,
     execution_error,
     joined,
 )
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from bindax_xla_backend._places import DevicePlace
     from bindax_xla_backend._program import LoweredProgram
     from bindax_xla_backend._variants import Program
+_FAILED = "the computation of an array failed, in the program that gave it"
 
 
 class XlaBackend:
@@ -143,15 +143,7 @@ class XlaBackend:
         keep_unused: bool = False,
         in_shardings: Sequence[Sharding | None] | None = None,
     ) -> Lowered:
-        """Lower a program to StableHLO without compiling it; arguments as for ``compile``.
-
-        Args:
-            jaxpr: the program.
-            name: its name.
-            donated: for each operand, whether its memory may be reused for a result.
-            keep_unused: whether operands that the program does not use are transferred anyway.
-            in_shardings: for each operand the sharding that it is bound to, or None.
-        """
+        """Lower a program to StableHLO without compiling it; arguments as for ``compile``."""
         from bindax_xla_backend._aot import Lowered
         from bindax_xla_backend._variants import Program
 
@@ -166,14 +158,7 @@ class XlaBackend:
         in_shardings: Sequence[Sharding | None] | None = None,
         **options: Any,
     ) -> Artifact:
-        """A program as a portable artifact; arguments as for ``_exporting.export_program``.
-
-        Args:
-            jaxpr: the program.
-            name: its name.
-            in_shardings: for each operand where it lies, or None.
-            options: the others.
-        """
+        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
         from bindax_xla_backend._exporting import export_program
         from bindax_xla_backend._variants import Program
 
@@ -202,12 +187,7 @@ class XlaBackend:
     def compile_lowered(
         self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None
     ) -> Executable:
-        """Compile a program that was lowered, or take it from a cache.
-
-        Args:
-            program: what was lowered.
-            compiler_options: options of XLA by name.
-        """
+        """Compile a program that was lowered, or take it from a cache; options are XLA's."""
         from bindax_xla_backend import _jaxlib
         from bindax_xla_backend._executable import Executable
         from bindax_xla_backend._loading import load, places_of
@@ -305,7 +285,7 @@ class XlaBackend:
         try:
             return _jaxlib.to_numpy(buffer, aval.shape, aval.dtype)
         except (_jaxlib.RuntimeFailure, BufferError) as error:
-            raise _failed(error) from error
+            raise execution_error(_FAILED, error) from error
 
     def check_alive(self, buffer: Any, aval: ShapedArray) -> None:
         """Raise when a buffer was deleted or donated."""
@@ -334,7 +314,7 @@ class XlaBackend:
             if any(map(self.is_deleted, buffers)):
                 message = "an array was waited for that was deleted or donated before."
                 raise DeletedArrayError(message) from error
-            raise _failed(error) from error
+            raise execution_error(_FAILED, error) from error
 
     def effects_barrier(self) -> None:
         """Wait until the host functions that running programs call have returned."""
@@ -433,8 +413,3 @@ class XlaBackend:
                 f"operands that a result can replace.",
                 stacklevel=2,
             )
-
-
-def _failed(error: Exception) -> ExecutionError:
-    what = "the computation of an array failed, in the program that gave it"
-    return execution_error(what, error)

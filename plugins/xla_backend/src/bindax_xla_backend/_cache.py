@@ -36,11 +36,8 @@ class MemoryCache:
     """The programs compiled last, by key; a program that several threads ask for is made once.
 
     Compiled code takes the process's memory mappings, about one for each 150 bytes of a program.
-    Linux gives a process 65,530, and XLA ends the process that asks for more.
-
-    Args:
-        limit: the number of programs that are kept.
-        size_limit: the size of all programs that are kept, in bytes; the last one is kept always.
+    Linux gives a process 65,530, and XLA ends the process that asks for more: so the number of
+    programs is limited, and the size of all but the last, in bytes.
     """
 
     def __init__(self, limit: int = 1024, size_limit: int = 1 << 20) -> None:
@@ -51,13 +48,7 @@ class MemoryCache:
         self._in_work: dict[bytes, threading.Lock] = {}
 
     def get(self, key: bytes, size: int, make: Callable[[], Any]) -> Any:
-        """The entry of a key, made by ``make()`` when there is none.
-
-        Args:
-            key: the program's.
-            size: the program's, in bytes.
-            make: compiles it.
-        """
+        """The entry of a key, or what ``make()`` compiles; ``size`` is the program's, in bytes."""
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
@@ -139,10 +130,7 @@ def read_entry(directory: Path, key: bytes) -> bytes | None:
 
 
 def write_entry(directory: Path, key: bytes, payload: bytes) -> None:
-    """Store bytes under a key; readers see all of them or nothing.
-
-    A directory that cannot be written to is a warning, not an error.
-    """
+    """Store bytes under a key, all or nothing; warn where the directory cannot be written to."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_private(directory):

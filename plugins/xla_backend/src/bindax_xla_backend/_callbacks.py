@@ -34,9 +34,6 @@ class HostCallback:
     uninitialized, so it is checked here.
 
     Attributes:
-        function: takes and returns NumPy arrays.
-        avals_in: the types of its operands.
-        avals_out: the types of its results.
         ordered: whether it takes and gives a token first.
         failure: what it raised last, until somebody takes it.
         goes_on: whether the program gets zeros when it raises, because it runs on several devices:
@@ -111,11 +108,7 @@ def callback_attributes(index: int, pure: bool) -> dict[str, str]:
 
 
 def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
-    """A lowering rule for a primitive that has none: call its ``impl`` on the host.
-
-    Raises:
-        MissingRuleError: when there is no ``impl`` either, or derived rules are not allowed.
-    """
+    """A lowering rule for a primitive that has none: call its ``impl`` on the host."""
     function = impl.find(primitive)
     if function is None or config.derived_rules == "error":
         lowering["stablehlo"].get(primitive)  # raises the error that says what is missing

@@ -36,12 +36,10 @@ class Refused(Exception):
 
 
 class Control:
-    """The place of this process among several.
+    """The place of this process, number ``index`` of ``count``, among several.
 
     Attributes:
         address: host and port of the coordinator.
-        count: the number of processes.
-        index: the number of this one.
         gone: for each process that has left or was lost what happened to it.
         lost: those that have not left by themselves.
         kept: what must not be freed before the thread ends.
@@ -76,23 +74,12 @@ class Control:
         task.add_done_callback(self._tasks.discard)
 
     def listen(self, address: tuple[str, int], service: int) -> None:
-        """Be the coordinator: listen, and pass connections on to a port where the service is.
-
-        Raises:
-            OSError: when the address is in use, or not of this machine.
-        """
+        """Be the coordinator: listen, and pass connections on to a port where the service is."""
         self._service = service
-        self._run(self._listen(address))
-
-    async def _listen(self, address: tuple[str, int]) -> None:
-        await self._open(self._serve, address)
+        self._run(self._open(self._serve, address))
 
     def gather(self, timeout: float) -> None:
-        """Be the coordinator: wait for all the others.
-
-        Raises:
-            Refused: when they do not come in time.
-        """
+        """Be the coordinator: wait for the others, or raise ``Refused`` if they do not come."""
         self._run(self._gather(timeout))
 
     async def _gather(self, timeout: float) -> None:
@@ -101,23 +88,16 @@ class Control:
         try:
             await asyncio.wait_for(self._ready.wait(), timeout)
         except TimeoutError:
-            missing = sorted(set(range(1, self.count)) - set(self._peers))
+            missing = ", ".join(str(i) for i in range(1, self.count) if i not in self._peers)
             raise Refused(
-                f"of {self.count} processes {_listed(missing)} did not come to the coordinator "
+                f"of {self.count} processes {missing} did not come to the coordinator "
                 f"within {timeout:g} s. Start them all with the same address and number of "
                 f"processes, or wait longer: initialization_timeout."
             ) from None
         self._start(self._beat())
 
     def join(self, timeout: float) -> int:
-        """Be no coordinator: find it, and wait until all are there.
-
-        Returns:
-            A port of this machine where the service of the coordinator is reached.
-
-        Raises:
-            Refused: when it does not answer in time, or does not want this process.
-        """
+        """Be no coordinator: wait for all, and give a port of this machine to its service."""
         return int(self._run(self._join(timeout)))
 
     async def _join(self, timeout: float) -> int:
@@ -307,16 +287,7 @@ class Control:
             self._run(wait())
 
     def agree(self, members: list[int], digest: str, name: str) -> str:
-        """Wait until some processes are about to run a program for the first time.
-
-        Args:
-            members: the processes.
-            digest: what says whether programs are the same.
-            name: the name of the program.
-
-        Returns:
-            What is wrong: others run another program, or are gone. Nothing when all is well.
-        """
+        """Wait until processes are about to run a program; tell what is wrong, or nothing."""
 
         async def wait() -> str:
             for index in members:
@@ -415,7 +386,3 @@ def _waiting() -> dict[int, Any]:
         for thread, frame in sys._current_frames().items()
         if thread != own and frame.f_code.co_filename.startswith(_HERE)
     }
-
-
-def _listed(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers))

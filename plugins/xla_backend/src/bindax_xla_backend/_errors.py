@@ -66,12 +66,7 @@ joined = _Joined()
 
 
 def execution_error(what: str, error: Exception) -> ExecutionError:
-    """The error for what XLA raised when a program ran.
-
-    Args:
-        what: what failed.
-        error: the error of XLA.
-    """
+    """The error for what XLA raised when something, which ``what`` names, ran."""
     text = excerpt(str(error))
     if joined.connection is None or "Gloo" not in text:
         return ExecutionError(f"{what}: {text}")

@@ -18,14 +18,13 @@ from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
 from bindax_xla_backend._program import _used_variables, _verify
 from bindax_xla_backend._symbolic import (
-    SIZE,
     Dimensions,
     Number,
     SymbolicContext,
     _dimension_size,
     is_symbolic,
 )
-from bindax_xla_backend._types import symbol_name
+from bindax_xla_backend._texts import symbol_name
 
 INDEX = ShapedArray((), np.int32)
 """The type of the position of the platform among those that a program is for."""
@@ -33,14 +32,12 @@ INDEX = ShapedArray((), np.int32)
 
 @attrs.frozen
 class Artifact:
-    """A program as a portable file.
+    """A program as a StableHLO portable artifact, and what calls of it need to know.
 
     Attributes:
-        module: the StableHLO portable artifact.
         kept: the positions of the operands that the program takes.
         custom_calls: the names of the functions outside of XLA that it calls.
         is_symbolic: whether sizes are computed from the shapes of its operands.
-        device_count: the number of devices that it is divided among.
     """
 
     module: bytes
@@ -62,23 +59,14 @@ def export_program(
 ) -> Artifact:
     """Lower a program whose sizes may be expressions to a portable artifact.
 
-    Args:
-        jaxpr: the program; arrays that it closes over become part of the artifact.
-        name: its name.
-        platforms: what it is for, such as ``["cpu", "cuda"]``. With several it takes the position
-            of the platform as first operand.
-        dimensions: what is known of its sizes.
-        keep_unused: whether operands that it does not use are operands of the artifact.
-        layout: the devices that it is for, and where its operands lie; None for one device.
-        out_shardings: where its results lie, None where the compiler decides.
-
-    Raises:
-        LoweringError: when it calls Python functions, or an operation cannot have such sizes.
-        MissingRuleError: when a primitive cannot be lowered.
+    Arrays that it closes over become part of it. With several platforms it takes the position of
+    the platform as first operand. It is for one device without a layout, and the compiler decides
+    where results lie that have no sharding.
     """
     used = None if keep_unused else _used_variables(jaxpr.jaxpr)
     invars = jaxpr.jaxpr.invars
-    symbolic = any(map(is_symbolic, _all_avals(jaxpr)))
+    avals = [*jaxpr.in_avals, *(v.aval for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)]
+    symbolic = any(map(is_symbolic, avals))
     # The variables are computed from the shapes, so a program with them keeps all operands.
     kept = tuple(i for i, v in enumerate(invars) if symbolic or used is None or v in used)
     on_devices = layout, out_shardings or [None] * len(jaxpr.out_avals)
@@ -101,10 +89,6 @@ def export_program(
         module = _artifacts.serialize_artifact(builder.module, with_meshes=bool(builder.meshes))
         count = 1 if layout is None else len(layout.devices)
         return Artifact(module, kept, calls, symbolic, count)
-
-
-def _all_avals(jaxpr: ClosedJaxpr) -> list[Any]:
-    return [*jaxpr.in_avals, *(v.aval for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)]
 
 
 def _module(
@@ -274,32 +258,18 @@ def call_artifact(
 ) -> list[Value]:
     """Call the program of an artifact from a program that is being lowered.
 
-    Args:
-        ctx: the context of the lowering rule.
-        artifact: the program.
-        values: its operands.
-        name: its name.
-        operand_avals: the types of the operands.
-        parameter_avals: the types of its parameters, whose sizes may be expressions.
-        result_avals: the types of the results for these operands.
-        declared_avals: the types of its results, whose sizes may be expressions.
-        platform_index: the position of the platform, if it is for several.
+    Sizes may be expressions in the types of its parameters, and in those that are declared for its
+    results; the other types are for these operands.
     """
     context, builder = ctx._builder.context, ctx._builder
     indices = [] if platform_index is None else [ctx.constant(np.int32(platform_index))]
     if any(map(is_symbolic, [*operand_avals, *result_avals])):
         module = _read(artifact, context)
-        given = [
-            ctx.op("stablehlo.convert", [x], [to])[0] if types_differ(of, to) else x
-            for x, of, to in zip(values, operand_avals, parameter_avals, strict=True)
-        ]
+        given = _converted(ctx, values, operand_avals, parameter_avals)
         symbol = _merge(builder, module, name)
         attributes = {"callee": f"@{_mlir.quoted(symbol)}"}
         outs = LoweringContext.op(ctx, "func.call", [*indices, *given], declared_avals, attributes)
-        return [
-            ctx.op("stablehlo.convert", [x], [to])[0] if types_differ(of, to) else x
-            for x, of, to in zip(outs, declared_avals, result_avals, strict=True)
-        ]
+        return _converted(ctx, outs, declared_avals, result_avals)
     if platform_index is None and not any(map(is_symbolic, [*parameter_avals, *declared_avals])):
         module = _read(artifact, context)
     else:
@@ -311,14 +281,18 @@ def call_artifact(
     return ctx.op("func.call", list(values), result_avals, attributes)
 
 
-def types_differ(a: Any, b: Any) -> bool:
-    """Tell whether two types are different tensor types."""
-    plain = [[None if _is_expression(n) else n for n in aval.shape] for aval in (a, b)]
-    return plain[0] != plain[1]
+def _converted(
+    ctx: LoweringContext, values: Sequence[Value], given: Sequence[Any], wanted: Sequence[Any]
+) -> list[Value]:
+    """The values as tensors of other types, where known sizes differ."""
 
+    def sizes(aval: Any) -> list[int | None]:
+        return [n if isinstance(n, int) else None for n in aval.shape]
 
-def _is_expression(size: Any) -> bool:
-    return not isinstance(size, int)
+    return [
+        x if sizes(of) == sizes(to) else ctx.op("stablehlo.convert", [x], [to])[0]
+        for x, of, to in zip(values, given, wanted, strict=True)
+    ]
 
 
 @functools.lru_cache(maxsize=64)
@@ -392,14 +366,3 @@ def _merge(builder: ModuleBuilder, module: Any, name: str) -> str:
     for function in functions:
         builder.module.body.append(function)
     return names["main"]
-
-
-__all__ = [
-    "INDEX",
-    "SIZE",
-    "Artifact",
-    "artifact_text",
-    "call_artifact",
-    "custom_call_targets",
-    "export_program",
-]

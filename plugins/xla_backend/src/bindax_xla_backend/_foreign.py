@@ -14,17 +14,7 @@ _PLATFORMS = {"cuda": "CUDA", "rocm": "ROCM"}
 
 
 def register_target(name: str, function: Any, platform: str, api_version: int) -> None:
-    """Give a kernel its name, for the life of the process.
-
-    Args:
-        name: the name.
-        function: a capsule, or a dict of capsules by stage.
-        platform: ``"cpu"``, or the name of another platform.
-        api_version: 1 for the typed interface, 0 for the older one.
-
-    Raises:
-        BackendError: when XLA does not take it.
-    """
+    """Give a kernel, a capsule or a dict of them by stage, its name for the life of the process."""
     known_as = _PLATFORMS.get(platform, platform)
     try:
         xla_client.register_custom_call_target(

@@ -93,7 +93,7 @@ class RawSharding(_jax.Sharding):  # type: ignore[misc]
 
     Args:
         devices: the devices, in the order in which programs count them.
-        parts: which part lies on which of them: an opaque HLO sharding; None for copies.
+        parts: an opaque HLO sharding; None for copies.
         memory: the kind of their memory, None for their own.
     """
 
@@ -154,15 +154,7 @@ def _free_with_garbage() -> None:
 
 
 class Device(DeviceMemories):
-    """One device of a client, with what is needed to place arrays on it.
-
-    Attributes:
-        raw: the device of jaxlib; opaque.
-        id: its number, in all processes.
-        process_index: the number of the process that it belongs to.
-        is_local: whether that is this process.
-        platform: ``"cpu"``, or another kind of hardware.
-    """
+    """One device of a client, with what is needed to place arrays on it."""
 
     __slots__ = ("id", "is_local", "platform", "process_index", "raw", "sharding")
 
@@ -199,10 +191,8 @@ class Device(DeviceMemories):
     def put(self, array: np.ndarray[Any, Any], *, copy: bool) -> Any:
         """A buffer with the values of a C-ordered array of native byte order.
 
-        Args:
-            array: the array.
-            copy: whether somebody may write to the array later. Then the buffer has its own
-                memory, and the copy is finished on return; else it has where that saves time.
+        With ``copy``, as somebody may write to the array later, the buffer has its own memory, and
+        the copy is finished on return; else it has where that saves time.
         """
         semantics = xla_client.HostBufferSemantics
         shares = not copy and array.nbytes >= _MANY_BYTES and _can_share(array)
@@ -355,7 +345,7 @@ def to_numpy(buffer: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.nd
         # Not np.asarray(buffer): it falls back to JAX's __array__ when the protocol fails.
         return np.asarray(memoryview(buffer))
     if dtype.name in _SUBBYTE_NAMES:
-        return _unpacked(buffer)
+        return copy_to_host(buffer)
     block_until_ready([buffer])
     if 0 in shape:
         return _read_only(np.empty(shape, dtype))
@@ -394,10 +384,6 @@ def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def copy_to_host(buffer: Any) -> np.ndarray[Any, Any]:
     """A host array of a buffer whose memory the host cannot read."""
-    return _unpacked(buffer)
-
-
-def _unpacked(buffer: Any) -> np.ndarray[Any, Any]:
     with _jax_import_blocked():
         array, _ = buffer._single_device_array_to_np_array_did_copy()
     return _read_only(np.array(array))

@@ -13,13 +13,9 @@ from bindax_core.sharding import Sharding, SingleDeviceSharding
 
 
 class Layout:
-    """The devices of a program, and what is known of its operands there.
+    """The devices of a program in its order, and for each operand its sharding or None.
 
-    Attributes:
-        devices: the devices, in the order in which the program counts them.
-        mesh: the mesh whose axes name the shardings of results; None without one.
-        operands: for each operand its sharding, None where XLA may choose.
-        committed: whether the results are bound to the devices.
+    The mesh names the axes of results, which are bound to the devices if the layout is committed.
     """
 
     __slots__ = ("committed", "devices", "mesh", "operands")
@@ -41,13 +37,9 @@ class Layout:
 
 @attrs.frozen
 class ProgramPlaces:
-    """Where a compiled program takes its parameters, and leaves its results.
+    """Where a compiled program takes operands and constants, and leaves results.
 
-    Attributes:
-        operands: the place of each operand that is a parameter. Of one that may be anywhere it is
-            what XLA chose, and not committed.
-        results: the place of each result.
-        constants: the place of constants.
+    The place of an operand that may be anywhere is what XLA chose, and not committed.
     """
 
     operands: Sequence[Any]

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping[str, Any]) -> Any:
-    """Compile a program for its devices, or take it from a cache; opaque.
-
-    Raises:
-        CompilationError: when XLA rejects it.
-    """
+    """Compile a program for its devices, or take it from a cache; opaque."""
     client, options = backend.client(), _options(program)
     options.env_option_overrides = list(compiler_options.items())
     devices = _devices(backend, program)

@@ -68,12 +68,7 @@ class DeviceOperations:
         ]
 
     def inspect_sharding(self, value: Any, callback: Callable[[Sharding], None]) -> None:
-        """Call a function with the sharding of the first operand, when the program is compiled.
-
-        Args:
-            value: the first operand of the equation.
-            callback: takes the sharding.
-        """
+        """Call a function with the sharding of the first operand, when the program is compiled."""
         layout, builder = self._builder.layout, self._builder
         if layout is None or layout.mesh is None or not builder.several:
             single = None if layout is None else layout.single

@@ -87,11 +87,8 @@ def compile_options(
 ) -> Any:
     """Options for a program on several devices.
 
-    Args:
-        devices: the devices.
-        free_operands: for each parameter, whether XLA may choose its sharding.
-        results: the number of results; XLA chooses their shardings.
-        has_mesh: whether the program names a mesh; XLA's partitioner Shardy reads it.
+    XLA chooses the shardings of the results and of the operands that are free. Its partitioner
+    Shardy reads the mesh that a program names.
     """
     options = _jaxlib.xla_client.CompileOptions()
     options.num_replicas, options.num_partitions = 1, len(devices)
@@ -107,13 +104,7 @@ def compile_options(
 
 
 def chosen_shardings(loaded: Any, mesh: Mesh, ranks: Sequence[Sequence[int]]) -> list[list[Any]]:
-    """The shardings of the parameters and of the results of a compiled program.
-
-    Args:
-        loaded: the program.
-        mesh: the mesh whose axes name them.
-        ranks: the numbers of axes of the parameters, and of the results.
-    """
+    """The shardings of parameters and results, of so many axes, that XLA chose for a program."""
     chosen = (loaded.get_parameter_shardings(), loaded.get_output_shardings())
     return [
         [named_sharding(proto, mesh, ndim) for proto, ndim in zip(protos, ndims, strict=True)]
@@ -153,13 +144,7 @@ def copied(buffer: Any, raw: RawSharding) -> Any:
 def inspector(callback: Callable[[Any], None], mesh: Mesh, ndim: int) -> tuple[bytes, Any]:
     """The key by which XLA's partitioner calls a function with the sharding of a value.
 
-    Args:
-        callback: takes the sharding, while the program is compiled.
-        mesh: the mesh whose axes name it.
-        ndim: the number of axes of the value.
-
-    Returns:
-        A key, and what must live until the program is compiled.
+    With it comes what must live until the program is compiled.
     """
 
     def called(parts: Any) -> None:

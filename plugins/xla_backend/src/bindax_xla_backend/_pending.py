@@ -28,11 +28,9 @@ _state = threading.local()
 def tracked(loaded: Any, *, wait: bool) -> Callable[[Sequence[Any]], Any]:
     """A function that starts executions of a program and remembers those that are not done.
 
-    Args:
-        loaded: the program.
-        wait: whether an execution has ended when the function returns. Programs with effects do:
-            so their effects come before those of the next program, and an error that a host
-            function raises is raised by the call, whether the results are looked at or not.
+    With ``wait`` an execution has ended when it returns. Programs with effects do so: their effects
+    come before those of the next program, and an error that a host function raises is raised by the
+    call, whether the results are looked at or not.
     """
 
     def run(buffers: Sequence[Any]) -> Any:

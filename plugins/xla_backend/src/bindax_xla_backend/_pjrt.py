@@ -26,13 +26,7 @@ _SUFFIXES = (".so", ".dylib", ".dll")
 
 @attrs.frozen
 class PjrtPlugin:
-    """A plugin for a kind of device.
-
-    Attributes:
-        platform: the name of the platform, such as ``"cuda"``.
-        origin: where it was found, for messages.
-        library: the path of its library; None when no file has what one needs.
-    """
+    """A plugin for a platform, found at ``origin``; None when no file has what a library needs."""
 
     platform: str
     origin: str

@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 
 class DevicePlace:
-    """The devices that buffers are on, and their parts there; see ``bindax_core.extend.Place``.
-
-    Attributes:
-        backend: the backend of the devices.
-        sharding: which part lies on which device.
-        committed: whether programs must run on these devices.
-        name: the name of the backend.
-        host_accessible: whether operations on the arrays may be evaluated on the host.
-    """
+    """The devices that buffers are on, and their parts there; see ``bindax_core.extend.Place``."""
 
     __slots__ = (
         "__weakref__",
@@ -61,11 +53,7 @@ class DevicePlace:
         return found
 
     def put(self, array: np.ndarray[Any, Any], aval: ShapedArray, *, copy: bool = True) -> Any:
-        """A buffer with the values of an array, each part on its devices.
-
-        Raises:
-            ValueError: when the array cannot be divided so.
-        """
+        """A buffer with the values of an array, each part on its devices."""
         self.sharding.check(aval.shape, "the array")
         element_type(aval.dtype)  # XLA's own error for a dtype that it lacks names no dtype
         if aval.dtype == float0:
@@ -110,11 +98,7 @@ class DevicePlace:
         return self.copy(buffer, aval)
 
     def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
-        """The values of a buffer, put together, as a read-only NumPy array.
-
-        Raises:
-            BackendError: when parts of it are on devices of other processes alone.
-        """
+        """The values of a buffer, put together, as a read-only NumPy array."""
         backend, sharding = self.backend, self.sharding
         if sharding.num_devices == 1:
             return backend.to_host(buffer, aval)

@@ -20,10 +20,7 @@ class PluginBackend(XlaBackend):
     """Compiles with XLA for the devices of a PJRT plugin.
 
     Attributes:
-        name: the platform, such as ``"cuda"``.
         priority: above the CPU when it works; -1 when it does not, so that nobody gets it unasked.
-        platform: the same as the name.
-        host_accessible: False: NumPy cannot read its buffers where they are.
         failure: what went wrong when it was started, or None.
     """
 
@@ -38,11 +35,7 @@ class PluginBackend(XlaBackend):
         self._plugin = plugin
 
     def make_client(self) -> Any:
-        """Start the plugin.
-
-        Raises:
-            BackendError: when it fails; the reason is its cause.
-        """
+        """Start the plugin; the error, when it fails, has the reason as its cause."""
         if self.failure is None:
             try:
                 from bindax_xla_backend._plugin_client import make_plugin_client

@@ -30,11 +30,7 @@ _NVIDIA_LIBRARIES = (
 
 
 def make_plugin_client(platform: str, library: str) -> Any:
-    """A client of a PJRT plugin; of CUDA with the libraries and kernels of its own packages.
-
-    Raises:
-        Exception: whatever is wrong with the plugin or with the devices.
-    """
+    """A client of a PJRT plugin; of CUDA with the libraries and kernels of its own packages."""
     # XLA loads a plugin once under a name, and JAX, in the same process, uses the plain one.
     name = f"bindax_{platform}"
     if not xla_client.pjrt_plugin_loaded(name):

@@ -29,9 +29,7 @@ _ANSWER = 10
 class Connection:
     """The connections of this process while it computes with others.
 
-    Attributes:
-        control: who is there.
-        agreed: the programs that all processes have been found to run.
+    All processes have been found to run the programs in ``agreed``.
     """
 
     def __init__(self, control: Control, shutdown_timeout: int) -> None:
@@ -42,12 +40,7 @@ class Connection:
         self._client: Any = None
 
     def open(self, bind: tuple[str, int], timeout: int) -> None:
-        """Find the others.
-
-        Raises:
-            Refused: when they are not there in time, or there is no place for this one.
-            OSError: when this is process 0 and the address is in use.
-        """
+        """Find the others, or raise ``Refused``, or ``OSError`` for an address in use."""
         from bindax_xla_backend._jaxlib import _jax
 
         control = self.control
@@ -110,12 +103,7 @@ class Connection:
 
 
 def agreed(run: Callable[..., Any], program: LoweredProgram) -> Callable[..., Any]:
-    """The same function, which asks at its first call whether the other processes call it too.
-
-    Args:
-        run: the function that starts a program.
-        program: the program; one for devices of this process alone asks nobody.
-    """
+    """The same function, which asks at its first call whether the other processes call it too."""
     members = _members(program.layout)
     if joined.connection is None or len(members) < 2:
         return run
@@ -137,12 +125,7 @@ def agreed(run: Callable[..., Any], program: LoweredProgram) -> Callable[..., An
 
 
 def failure_elsewhere(layout: Layout | None, own: str) -> str:
-    """The failure of another process when all had run a program; empty if there is none.
-
-    Args:
-        layout: the devices of the program.
-        own: what went wrong in this one, for the others.
-    """
+    """The failure of another process when all had run a program; ``own`` is for the others."""
     members = _members(layout)
     if joined.connection is None or len(members) < 2:
         return ""

@@ -13,11 +13,7 @@ _Value = _mlir.Value
 
 
 def explain_rule(error: Exception, eqn: JaxprEqn, args: Sequence[Any]) -> None:
-    """Say on an error of a lowering rule which equation was being lowered.
-
-    Raises:
-        RuleOutputError: when the rule cannot be called with what it is given.
-    """
+    """Say on an error of a lowering rule which equation was being lowered."""
     explain_failure(eqn.primitive, "lowering.stablehlo", error, args, eqn.params)
     if not getattr(error, "__notes__", None):
         where = "" if eqn.source_info is None else f", which is applied at {eqn.source_info}"
@@ -25,16 +21,7 @@ def explain_rule(error: Exception, eqn: JaxprEqn, args: Sequence[Any]) -> None:
 
 
 def check_results(eqn: JaxprEqn, results: Any, type_of: Callable[[Any], Any] | None) -> None:
-    """Check what a lowering rule returned: one value for each result.
-
-    Args:
-        eqn: the equation that was lowered.
-        results: what its rule returned.
-        type_of: gives the types that the values must have; None where they are not looked at.
-
-    Raises:
-        LoweringError: naming the rule, when it is something else.
-    """
+    """Raise unless a lowering rule returned a value for each result, of the types it must have."""
     primitive = eqn.primitive
     fits = type(results) in (list, tuple) and len(results) == len(eqn.outvars)
     if not fits or not all(isinstance(x, _Value) for x in results):

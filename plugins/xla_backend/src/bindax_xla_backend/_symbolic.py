@@ -168,16 +168,7 @@ class SymbolicContext(LoweringContext):
         """Sizes as a vector value."""
         if not any(isinstance(size, Dimension) for size in sizes):
             return self.constant(np.array([int(size) for size in sizes], np.int64))
-        one = SIZE.update(shape=(1,))
-        parts = [
-            super(SymbolicContext, self).op("stablehlo.reshape", [self.size(n)], [one])[0]
-            for n in sizes
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        whole = SIZE.update(shape=(len(parts),))
-        (vector,) = super().op("stablehlo.concatenate", parts, [whole], {"dimension": "0 : i64"})
-        return vector
+        return _vector(self, [self.size(n) for n in sizes])
 
     def parsed_sizes(self, text: str) -> list[Any]:
         """The sizes in the text of an attribute, such as ``array<i64: 0, b>``."""
@@ -228,7 +219,7 @@ def _with_sizes(name: str, *keys: str) -> Callable[..., list[Value]]:
 def _dynamic_slice(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list[Value]:
     x, *starts = operands
     sizes = ctx.parsed_sizes(attributes["slice_sizes"])
-    one, vector = SIZE.update(shape=(1,)), SIZE.update(shape=(len(sizes),))
+    vector = SIZE.update(shape=(len(sizes),))
     add = LoweringContext.op
     parts = []
     for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
@@ -236,15 +227,20 @@ def _dynamic_slice(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list
         (last,) = add(ctx, "stablehlo.subtract", [whole, ctx.size(size)], [SIZE])
         (given,) = add(ctx, "stablehlo.convert", [start], [SIZE])
         bounds = [ctx.constant(np.int64(0)), given, last]
-        (inside,) = add(ctx, "stablehlo.clamp", bounds, [SIZE])
-        parts += add(ctx, "stablehlo.reshape", [inside], [one])
-    if len(parts) == 1:
-        first = parts[0]
-    else:
-        (first,) = add(ctx, "stablehlo.concatenate", parts, [vector], {"dimension": "0 : i64"})
+        parts += add(ctx, "stablehlo.clamp", bounds, [SIZE])
+    first = _vector(ctx, parts)
     (limit,) = add(ctx, "stablehlo.add", [first, ctx.sizes(sizes)], [vector])
     strides = ctx.constant(np.ones(len(sizes), np.int64))
     return add(ctx, "stablehlo.real_dynamic_slice", [x, first, limit, strides], avals)
+
+
+def _vector(ctx: Any, scalars: Sequence[Value]) -> Value:
+    one, whole = SIZE.update(shape=(1,)), SIZE.update(shape=(len(scalars),))
+    add = LoweringContext.op
+    parts = [add(ctx, "stablehlo.reshape", [x], [one])[0] for x in scalars]
+    if len(parts) == 1:
+        return parts[0]
+    return add(ctx, "stablehlo.concatenate", parts, [whole], {"dimension": "0 : i64"})[0]
 
 
 def _dimension_size(ctx: Any, x: Value, axis: int) -> Value:

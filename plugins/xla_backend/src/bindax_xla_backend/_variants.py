@@ -45,12 +45,7 @@ Places = tuple[Any, ...]
 class Program:
     """A program that is compiled for each set of places that its operands come from.
 
-    Call it with one operand for each of ``in_avals``.
-
     Attributes:
-        name: the name of the function that was compiled.
-        in_avals: the types of the operands.
-        out_avals: the types of the results.
         current: the executable that was used last.
         run_unchecked: the same as a call, for operands in a sequence that are known to have the
             right types: XLA would reinterpret the bytes of others.

@@ -26,40 +26,8 @@ from bindax.scipy.stats import truncnorm as truncnorm
 from bindax.scipy.stats import uniform as uniform
 from bindax.scipy.stats import vonmises as vonmises
 from bindax.scipy.stats import wrapcauchy as wrapcauchy
+from bindax_scipy.stats import __all__ as __all__
 from bindax_scipy.stats import gaussian_kde as gaussian_kde
 from bindax_scipy.stats import mode as mode
 from bindax_scipy.stats import rankdata as rankdata
 from bindax_scipy.stats import sem as sem
-
-__all__ = [
-    "bernoulli",
-    "beta",
-    "betabinom",
-    "binom",
-    "cauchy",
-    "chi2",
-    "dirichlet",
-    "expon",
-    "gamma",
-    "gaussian_kde",
-    "gennorm",
-    "geom",
-    "gumbel_l",
-    "gumbel_r",
-    "laplace",
-    "logistic",
-    "mode",
-    "multinomial",
-    "multivariate_normal",
-    "nbinom",
-    "norm",
-    "pareto",
-    "poisson",
-    "rankdata",
-    "sem",
-    "t",
-    "truncnorm",
-    "uniform",
-    "vonmises",
-    "wrapcauchy",
-]

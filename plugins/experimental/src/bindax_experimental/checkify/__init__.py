@@ -10,48 +10,28 @@ what must hold; ``checkify`` makes a function return, beside its results, which 
 'division by zero'
 """
 
-from bindax_experimental.checkify.check import check, check_error, debug_check
-from bindax_experimental.checkify.errors import (
-    CheckError,
-    DivisionByZeroError,
-    Error,
-    ErrorCategory,
-    FailedCheckError,
-    JaxRuntimeError,
-    NaNError,
-    OOBError,
-    all_checks,
-    automatic_checks,
-    div_checks,
-    float_checks,
-    index_checks,
-    init_error,
-    nan_checks,
-    user_checks,
-)
-from bindax_experimental.checkify.interpreter import Checks, checked, checkify
+from bindax_core.extend import public_names as _public_names
+from bindax_experimental.checkify.check import check as check
+from bindax_experimental.checkify.check import check_error as check_error
+from bindax_experimental.checkify.check import debug_check as debug_check
+from bindax_experimental.checkify.errors import CheckError as CheckError
+from bindax_experimental.checkify.errors import DivisionByZeroError as DivisionByZeroError
+from bindax_experimental.checkify.errors import Error as Error
+from bindax_experimental.checkify.errors import ErrorCategory as ErrorCategory
+from bindax_experimental.checkify.errors import FailedCheckError as FailedCheckError
+from bindax_experimental.checkify.errors import JaxRuntimeError as JaxRuntimeError
+from bindax_experimental.checkify.errors import NaNError as NaNError
+from bindax_experimental.checkify.errors import OOBError as OOBError
+from bindax_experimental.checkify.errors import all_checks as all_checks
+from bindax_experimental.checkify.errors import automatic_checks as automatic_checks
+from bindax_experimental.checkify.errors import div_checks as div_checks
+from bindax_experimental.checkify.errors import float_checks as float_checks
+from bindax_experimental.checkify.errors import index_checks as index_checks
+from bindax_experimental.checkify.errors import init_error as init_error
+from bindax_experimental.checkify.errors import nan_checks as nan_checks
+from bindax_experimental.checkify.errors import user_checks as user_checks
+from bindax_experimental.checkify.interpreter import Checks as Checks
+from bindax_experimental.checkify.interpreter import checked as checked
+from bindax_experimental.checkify.interpreter import checkify as checkify
 
-__all__ = [
-    "CheckError",
-    "Checks",
-    "DivisionByZeroError",
-    "Error",
-    "ErrorCategory",
-    "FailedCheckError",
-    "JaxRuntimeError",
-    "NaNError",
-    "OOBError",
-    "all_checks",
-    "automatic_checks",
-    "check",
-    "check_error",
-    "checked",
-    "checkify",
-    "debug_check",
-    "div_checks",
-    "float_checks",
-    "index_checks",
-    "init_error",
-    "nan_checks",
-    "user_checks",
-]
+vars()["__all__"] = _public_names(vars())

@@ -30,16 +30,6 @@ from bindax_experimental.checkify.errors import (
     slot_of,
 )
 
-__all__ = [
-    "check",
-    "check_error",
-    "check_p",
-    "debug_check",
-    "failure_number",
-    "first_of_batch",
-    "payload_of",
-]
-
 CHECK = Effect("check", repeatable=True)
 
 

@@ -12,25 +12,6 @@ import numpy as np
 from bindax_core.extend import PyTreeDef, ShapedArray, tree_unflatten
 from bindax_core.tree_util import register_pytree_node
 
-__all__ = [
-    "CheckError",
-    "DivisionByZeroError",
-    "Error",
-    "ErrorCategory",
-    "FailedCheckError",
-    "JaxRuntimeError",
-    "NaNError",
-    "OOBError",
-    "all_checks",
-    "automatic_checks",
-    "div_checks",
-    "float_checks",
-    "index_checks",
-    "init_error",
-    "nan_checks",
-    "user_checks",
-]
-
 
 class CheckError(ValueError):
     """A check of a program failed."""
@@ -85,13 +66,9 @@ Slot = tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
 
 @attrs.frozen
 class Failure:
-    """One way to fail.
+    """One way to fail: a kind of error with a format string, at a user's line.
 
-    Attributes:
-        kind: the class of its error.
-        message: a format string.
-        tree: the structure ``(args, kwargs)`` of the values of its fields.
-        where: the user's line.
+    The tree is the structure ``(args, kwargs)`` of the values of its fields.
     """
 
     kind: ErrorCategory

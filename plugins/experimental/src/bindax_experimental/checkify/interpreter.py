@@ -35,8 +35,6 @@ from bindax_experimental.checkify.check import failure_number, first_of_batch
 from bindax_experimental.checkify.errors import Error, ErrorCategory, Slot, slot_avals, user_checks
 from bindax_transforms import check_function
 
-__all__ = ["Checks", "checked", "checkify", "run_checked", "run_silently"]
-
 
 class Checks:
     """The state of the interpreter: the first failure so far, and the kinds that are looked for.

@@ -20,6 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_experimental.checkify.errors import ErrorCategory, Slot, slot_avals
 from bindax_experimental.checkify.interpreter import Checks, checked, run_checked, run_silently
+from bindax_experimental.jet.programs import with_joint_consts
 from bindax_transforms import (
     custom_jvp_call_p,
     custom_vjp_call_p,
@@ -108,28 +109,9 @@ def _cond(
     slots = places(branches, checks)
     if slots is None:
         return cond_p.bind(index, *operands, branches=branches, **which)  # type: ignore[no-any-return]
-    consts: list[Any] = []
-    made = []
-    for branch in branches:
-        jaxpr, own = hoist_consts(with_state(branch, checks, slots))
-        made.append((jaxpr, len(consts), len(own)))
-        consts += own
-    programs = tuple([_of_all(jaxpr, len(consts), at, size) for jaxpr, at, size in made])
+    programs, consts = with_joint_consts([with_state(branch, checks, slots) for branch in branches])
     given = [*consts, *checks.state(slots), *operands]
     return checks.replace(slots, cond_p.bind(index, *given, branches=programs, **which))
-
-
-def _of_all(program: ClosedJaxpr, total: int, at: int, size: int) -> ClosedJaxpr:
-    """A program that takes the constants of all branches, and uses its own."""
-    if total == size:
-        return program
-    avals = program.in_avals
-    unused = [CODE] * total
-
-    def function(*values: Any) -> Sequence[Any]:
-        return jaxpr_as_fun(program)(*values[at : at + size], *values[total:])
-
-    return trace_to_jaxpr(function, [*unused, *avals[size:]], Origin("checkify"))
 
 
 def _while(checks: Checks, *operands: Any, **params: Any) -> list[Any]:

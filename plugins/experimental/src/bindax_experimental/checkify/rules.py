@@ -106,15 +106,7 @@ def _division(checks: Checks, primitive: Primitive, x: Any, y: Any, **params: An
 def _within(
     checks: Checks, shape: Sequence[int], starts: Any, axes: Sequence[int], sizes: Sequence[int]
 ) -> None:
-    """Note the first position that windows of some sizes must not start at.
-
-    Args:
-        checks: the state.
-        shape: the shape of what is indexed.
-        starts: positions; the last axis goes through ``axes``.
-        axes: the axes that they are positions on.
-        sizes: the sizes of windows along them.
-    """
+    """Note the first position that windows must not start at, along the axes of its last axis."""
     if OOBError not in checks.enabled or not typeof(starts).size:
         return
     if typeof(starts).dtype.itemsize < 4:

@@ -30,8 +30,6 @@ from bindax_core.extend import (
 from bindax_experimental.jet.series import Taylor, scaled, series
 from bindax_transforms import check_function
 
-__all__ = ["jet", "jet_flat", "taylor"]
-
 
 def _adapt(primitive: Primitive, function: Callable[..., Any], options: dict[str, Any]) -> Any:
     def rule(operands: Sequence[Taylor], params: dict[str, Any]) -> list[Taylor]:

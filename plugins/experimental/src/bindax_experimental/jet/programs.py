@@ -65,11 +65,7 @@ def program_of(
 ) -> tuple[ClosedJaxpr, Flags]:
     """A program of coefficients, and which of its results move.
 
-    Args:
-        program: the program.
-        order: the order of series.
-        flags: which arguments move.
-        all_out: which results get all coefficients even if they do not move.
+    The results in ``all_out`` get all coefficients even if they do not move.
     """
     key = ("jet", order, flags, all_out)
     if key not in program.cache:
@@ -150,7 +146,7 @@ def _with_others(program: ClosedJaxpr, avals: Sequence[Any], start: int, count: 
     def function(*values: Any) -> Sequence[Any]:
         return jaxpr_as_fun(program)(*values[start : start + count], *values[len(avals) :])
 
-    return trace_to_jaxpr(function, [*avals, *program.in_avals[count:]], Origin("jet"))
+    return trace_to_jaxpr(function, [*avals, *program.in_avals[count:]], Origin("cond"))
 
 
 def _carry_flags(grow: Callable[[Flags], Flags], flags: Flags) -> Flags:

@@ -13,8 +13,6 @@ import attrs
 
 import bindax_lax_basic as lax
 
-__all__ = ["Taylor"]
-
 
 @attrs.frozen(eq=False)
 class Taylor:
@@ -114,12 +112,9 @@ def integrated(x: Taylor, slope: Sequence[Any], k: int) -> Any:
 
 
 def solution(value: Any, x: Taylor, slope: Callable[[list[Any], int], Any]) -> Taylor:
-    """The series of ``y = f(x)`` that solves ``dy/dx = slope``.
+    """The series of ``y = f(x)`` that solves ``dy/dx = slope``, given the value at the start.
 
-    Args:
-        value: the value at the start.
-        x: the operand.
-        slope: gives the coefficient ``k`` of the derivative from those of ``y`` up to ``k``.
+    The coefficient ``k`` of the slope comes from those of ``y`` up to ``k``.
     """
     out, slopes = [value], []
     for k in range(1, x.order + 1):

@@ -13,18 +13,6 @@ from bindax_experimental.sparse.bcoo import BCOO, columns, per_batch, require_bc
 from bindax_experimental.sparse.layout import bcoo_update_layout, distinct
 from bindax_experimental.sparse.structure import bcoo_transpose
 
-__all__ = [
-    "add",
-    "bcoo_dot_general",
-    "bcoo_dot_general_sampled",
-    "bcoo_multiply_dense",
-    "bcoo_multiply_sparse",
-    "divide",
-    "matmul",
-    "multiply",
-    "power",
-]
-
 Numbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
 
 

@@ -15,8 +15,6 @@ from bindax_core.extend import ShapedArray, typeof
 from bindax_core.tree_util import GetAttrKey, register_pytree_with_keys
 from bindax_transforms import vmap
 
-__all__ = ["BCOO", "columns", "per_batch", "require_bcoo"]
-
 Shape = tuple[int, ...]
 
 
@@ -139,15 +137,16 @@ class BCOO:
         """The array with its axes in reverse order."""
         return self.transpose()
 
+    @property
+    def _order(self) -> dict[str, bool]:
+        """The knowledge of the order of entries, as keyword arguments."""
+        return {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
+
     def replaced(self, data: Any, indices: Any = None, **flags: bool) -> BCOO:
         """Other entries of an array of the same shape."""
-        same = indices is None
-        flags = {
-            "indices_sorted": same and self.indices_sorted,
-            "unique_indices": same and self.unique_indices,
-            **flags,
-        }
-        return BCOO((data, self.indices if same else indices), shape=self.shape, **flags)
+        if indices is None:
+            indices, flags = self.indices, self._order | flags
+        return BCOO((data, indices), shape=self.shape, **flags)
 
     def __repr__(self) -> str:
         try:

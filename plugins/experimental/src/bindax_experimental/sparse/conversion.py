@@ -12,8 +12,6 @@ from bindax_core.extend import Array, api_boundary
 from bindax_experimental.sparse.bcoo import BCOO, columns, per_batch, require_bcoo
 from bindax_lax_basic.extend import static_int
 
-__all__ = ["bcoo_extract", "bcoo_fromdense", "bcoo_todense", "todense"]
-
 
 @api_boundary
 def bcoo_fromdense(
@@ -95,8 +93,7 @@ def bcoo_todense(mat: BCOO) -> Any:
         zeros = jnp.zeros((*sparse, *dense), data.dtype)
         return zeros.at[columns(indices)].add(data, mode="drop")
 
-    data = mat.data
-    return per_batch(spread, mat.n_batch)(data, mat.indices)
+    return per_batch(spread, mat.n_batch)(mat.data, mat.indices)
 
 
 def todense(arr: Any) -> Any:

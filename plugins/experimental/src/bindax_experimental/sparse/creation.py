@@ -14,8 +14,6 @@ from bindax_experimental.sparse.bcoo import BCOO
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import static_int
 
-__all__ = ["empty", "eye", "random_bcoo"]
-
 
 def _require_bcoo_format(caller: str, sparse_format: str) -> None:
     if sparse_format != "bcoo":

@@ -12,8 +12,6 @@ from bindax_experimental.sparse.bcoo import BCOO
 from bindax_lax_basic.extend import static_ints
 from bindax_transforms import check_function
 
-__all__ = ["grad", "jacfwd", "jacobian", "jacrev", "value_and_grad"]
-
 
 def _is_sparse(x: Any) -> bool:
     return isinstance(x, BCOO)
@@ -122,30 +120,23 @@ def jacfwd(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: 
         argnums: by which arguments; a part by a sparse one has an axis for its entries last.
         kwargs: what ``bindax.jacfwd`` takes besides.
     """
-    derivative = _by_data(transforms.jacfwd, fun, argnums, **kwargs)
-
-    @wraps(fun)
-    def matrix(*args: Any, **kwargs: Any) -> Any:
-        found, _ = derivative(*args, **kwargs)
-        return _part_by_one(found, argnums)
-
-    return matrix
+    return _jacobian(transforms.jacfwd, fun, argnums, kwargs)
 
 
 def jacrev(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: Any) -> Any:
     """The same Jacobian in reverse mode; arguments as for ``jacfwd``."""
-    derivative = _by_data(transforms.jacrev, fun, argnums, **kwargs)
-
-    @wraps(fun)
-    def matrix(*args: Any, **kwargs: Any) -> Any:
-        found, _ = derivative(*args, **kwargs)
-        return _part_by_one(found, argnums)
-
-    return matrix
+    return _jacobian(transforms.jacrev, fun, argnums, kwargs)
 
 
 jacobian = jacrev
 
 
-def _part_by_one(found: Any, argnums: int | Sequence[int]) -> Any:
-    return found[0] if isinstance(argnums, int) and len(found) == 1 else found
+def _jacobian(transform: Any, fun: Any, argnums: Any, options: dict[str, Any]) -> Any:
+    derivative = _by_data(transform, fun, argnums, **options)
+
+    @wraps(fun)
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        found, _ = derivative(*args, **kwargs)
+        return found[0] if isinstance(argnums, int) and len(found) == 1 else found
+
+    return matrix

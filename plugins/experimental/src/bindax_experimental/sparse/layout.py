@@ -12,17 +12,6 @@ import bindax_numpy as jnp
 from bindax_core.extend import Array, api_boundary
 from bindax_experimental.sparse.bcoo import BCOO, columns, per_batch, require_bcoo
 
-__all__ = [
-    "SparseEfficiencyError",
-    "bcoo_eliminate_zeros",
-    "bcoo_sort_indices",
-    "bcoo_sum_duplicates",
-    "bcoo_update_layout",
-    "distinct",
-    "is_padding",
-    "sparse_alone",
-]
-
 
 class SparseEfficiencyError(ValueError):
     """A layout would store more entries than there are."""
@@ -82,12 +71,7 @@ def _batch_to_sparse(mat: BCOO) -> BCOO:
     # Padding is out of bounds along the axes that there were; without any, there is none.
     data = mat.data.reshape(*mat.shape[:axis], size * nse, *mat.dense_shape)
     indices = indices.reshape(*mat.shape[:axis], size * nse, mat.n_sparse + 1)
-    return BCOO(
-        (data, indices),
-        shape=mat.shape,
-        indices_sorted=mat.indices_sorted,
-        unique_indices=mat.unique_indices,
-    )
+    return mat.replaced(data, indices, **mat._order)
 
 
 def _sparse_to_batch(mat: BCOO) -> BCOO:
@@ -113,15 +97,9 @@ def _dense_to_sparse(mat: BCOO) -> BCOO:
     number = jnp.arange(size, dtype=mat.indices.dtype)[:, None]
     number = jnp.broadcast_to(number, (*batch, nse, size, 1))
     indices = jnp.concatenate([indices, number], axis=-1)
-    return BCOO(
-        (
-            mat.data.reshape(*batch, nse * size, *mat.dense_shape[1:]),
-            indices.reshape(*batch, nse * size, mat.n_sparse + 1),
-        ),
-        shape=mat.shape,
-        indices_sorted=mat.indices_sorted,
-        unique_indices=mat.unique_indices,
-    )
+    data = mat.data.reshape(*batch, nse * size, *mat.dense_shape[1:])
+    indices = indices.reshape(*batch, nse * size, mat.n_sparse + 1)
+    return mat.replaced(data, indices, **mat._order)
 
 
 def _sparse_to_dense(mat: BCOO) -> BCOO:

@@ -42,8 +42,6 @@ from bindax_transforms import (
     jit_p,
 )
 
-__all__ = ["SparseTracer", "sparse", "sparsify"]
-
 
 def _adapt(primitive: Primitive, function: Callable[..., Any], options: dict[str, Any]) -> Any:
     def rule(operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:

@@ -14,18 +14,6 @@ from bindax_core.extend import api_boundary
 from bindax_experimental.sparse.bcoo import BCOO, require_bcoo
 from bindax_experimental.sparse.layout import bcoo_update_layout, is_padding, sparse_alone
 
-__all__ = [
-    "bcoo_broadcast_in_dim",
-    "bcoo_concatenate",
-    "bcoo_dynamic_slice",
-    "bcoo_reduce_sum",
-    "bcoo_reshape",
-    "bcoo_rev",
-    "bcoo_slice",
-    "bcoo_squeeze",
-    "bcoo_transpose",
-]
-
 
 def _axes(caller: str, mat: BCOO, axes: Sequence[int]) -> list[int]:
     found = [operator.index(axis) for axis in axes]
@@ -113,12 +101,8 @@ def bcoo_reshape(mat: BCOO, *, new_sizes: Sequence[int], dimensions: Any = None)
             flat = flat // max(size, 1)
         return jnp.stack(found[::-1], axis=-1) if found else indices[..., :0]
 
-    return BCOO(
-        (mat.data, moved(mat.indices).astype(mat.indices.dtype)),
-        shape=sizes,
-        indices_sorted=mat.indices_sorted,
-        unique_indices=mat.unique_indices,
-    )
+    indices = moved(mat.indices).astype(mat.indices.dtype)
+    return BCOO((mat.data, indices), shape=sizes, **mat._order)
 
 
 @api_boundary
@@ -256,10 +240,7 @@ def _part(mat: BCOO, bounds: Sequence[tuple[Any, Any, int]]) -> BCOO:
     sizes = [max(0, -(-(limit - start) // step)) for start, limit, step in bounds]
     kept, places = _moved_places(indices, [*bounds[batch:end]], sizes[batch:end], mat.sparse_shape)
     data = jnp.where(kept.reshape(*kept.shape, *(1,) * mat.n_dense), data, 0)
-    return BCOO(
-        (data, places),
-        shape=sizes,
-    )
+    return BCOO((data, places), shape=sizes)
 
 
 def _moved_places(

@@ -37,19 +37,12 @@ class Run(NamedTuple):
 
 
 class Positions(NamedTuple):
-    """Positions along an axis: an integer, an array of integers, or a traced one.
+    """Positions along an axis: an integer, an array of integers, or a traced one."""
 
-    Attributes:
-        place: the place of the entry in the index.
-        axis: the axis; None for a mask without axes, whose positions have none.
-        value: the positions.
-        sole: whether no position occurs twice, together with those of the same place.
-    """
-
-    place: int
-    axis: int | None
+    place: int  # the place of the entry in the index
+    axis: int | None  # None for a mask without axes, whose positions have none
     value: Any
-    sole: bool
+    sole: bool  # whether no position occurs twice, together with those of the same place
 
     @property
     def shape(self) -> Shape:
@@ -61,12 +54,7 @@ Item = NewAxis | Run | Positions
 
 
 def parse_index(index: Any, shape: Shape) -> list[Item]:
-    """The items of an index, one for each axis of an array beside the new axes.
-
-    Raises:
-        IndexError: when there are too many indices, or a mask has another shape than its axes.
-        TypeError: when an entry is nothing that an array is indexed by, or is a traced mask.
-    """
+    """The items of an index, one for each axis of an array beside the new axes."""
     if isinstance(index, list):
         raise TypeError(
             f"an array is indexed by integers, slices, None, Ellipsis and arrays of integers or "

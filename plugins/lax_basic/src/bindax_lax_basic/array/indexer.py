@@ -4,8 +4,6 @@ Slices without steps are the windows. All arrays (and with them integers) broadc
 positions; a slice with a step has positions of its own.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -34,29 +32,17 @@ Shape = tuple[int, ...]
 
 
 class Indexer(NamedTuple):
-    """Windows of an array that are gathered from, or scattered to.
+    """Windows of an array that are gathered from, or scattered to."""
 
-    Attributes:
-        indices: the index vectors, of shape ``(*batch, number of indexed axes)``.
-        numbers: which axis is which.
-        slice_sizes: for each axis of the array the size of a window.
-        gathered: the shape of what is gathered.
-        reverse: its axes that are then reversed.
-        new_axes: the axes of the result that are then inserted.
-        empty: whether an axis with no elements is indexed.
-        unique: whether no element is selected twice.
-        is_sorted: whether the index vectors are in ascending order.
-    """
-
-    indices: Any
+    indices: Any  # the index vectors, of shape (*batch, number of indexed axes)
     numbers: GatherDimensionNumbers
-    slice_sizes: Shape
-    gathered: Shape
-    reverse: Shape
-    new_axes: Shape
-    empty: bool
-    unique: bool
-    is_sorted: bool
+    slice_sizes: Shape  # for each axis of the array the size of a window
+    gathered: Shape  # the shape of what is gathered
+    reverse: Shape  # its axes that are then reversed
+    new_axes: Shape  # the axes of the result that are then inserted
+    empty: bool  # whether an axis with no elements is indexed
+    unique: bool  # whether no element is selected twice
+    is_sorted: bool  # whether the index vectors are in ascending order
 
     @property
     def shape(self) -> Shape:
@@ -103,16 +89,7 @@ class _Component(NamedTuple):
 
 
 def build_indexer(items: Sequence[Item], shape: Shape, *, wrap: bool = True) -> Indexer:
-    """The indexer for the items of an index.
-
-    Args:
-        items: from ``parse_index``.
-        shape: the shape of the array that is indexed.
-        wrap: whether negative positions count from the end.
-
-    Raises:
-        ValueError: when arrays of positions do not broadcast together.
-    """
+    """The indexer for the items of an index; negative positions count from the end to ``wrap``."""
     positions = [item for item in items if isinstance(item, Positions)]
     group = broadcast_shapes(*[item.shape for item in positions])
     layout = _Layout()

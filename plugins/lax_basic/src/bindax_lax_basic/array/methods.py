@@ -1,9 +1,8 @@
 """The methods and properties of arrays and tracers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -44,11 +43,7 @@ def _order_argument(name: str, order: Any) -> bool:
 
 
 def reshape(
-    self: Any,
-    *shape: Any,
-    order: str = "C",
-    copy: bool | None = None,
-    out_sharding: Any = None,
+    self: Any, *shape: Any, order: str = "C", copy: bool | None = None, out_sharding: Any = None
 ) -> Any:
     """The elements, in order, in another shape; one size may be -1, which means what is left.
 
@@ -58,29 +53,28 @@ def reshape(
     if out_sharding is not None:
         return device_put(reshape(self, *shape, order=order, copy=copy), out_sharding)
     if _order_argument("reshape", order):
-        sizes = static_ints("reshape", "shape", shape[0] if len(shape) == 1 else shape)
-        return _reversed(reshape(_reversed(self), tuple(reversed(sizes))))
-    return _reshaped(self, shape)
+        return _reversed(_reshaped(_reversed(self), _sizes(shape)[::-1]))
+    return _reshaped(self, _sizes(shape))
 
 
-def _reshaped(self: Any, shape: tuple[Any, ...]) -> Any:
+def _sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape that is given as one argument, or as one for each size."""
+    return static_ints("reshape", "shape", shape[0] if len(shape) == 1 else shape)
+
+
+def _reshaped(self: Any, sizes: tuple[int, ...]) -> Any:
     self = _settled(self)
-    sizes = list(static_ints("reshape", "shape", shape[0] if len(shape) == 1 else shape))
     aval = typeof(self)
     if -1 in sizes:
         place = sizes.index(-1)
-        known = 1
-        for size in sizes[:place] + sizes[place + 1 :]:
-            known *= size
+        known = math.prod((*sizes[:place], *sizes[place + 1 :]))
         if known <= 0 or aval.size % known:
             raise TypeError(
                 f"reshape: {aval.str_short()} with {aval.size} elements cannot take the shape "
-                f"{tuple(sizes)}; what -1 stands for is not an integer."
+                f"{sizes}; what -1 stands for is not an integer."
             )
-        sizes[place] = aval.size // known
-    if tuple(sizes) == aval.shape:
-        return self
-    return reshape_p.bind(self, new_sizes=tuple(sizes), dimensions=None)
+        sizes = (*sizes[:place], aval.size // known, *sizes[place + 1 :])
+    return self if sizes == aval.shape else reshape_p.bind(self, new_sizes=sizes, dimensions=None)
 
 
 def transpose(self: Any, *axes: Any) -> Any:

@@ -1,7 +1,5 @@
 """The operators and methods of arrays and tracers. They promote dtypes and broadcast shapes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -79,12 +77,7 @@ def _operands(x: Any, y: Any) -> tuple[Any, Any, DType]:
 
 
 def _binary(name: str, function: Operator) -> dict[str, Any]:
-    """The operator and its reflection, from a function of two legal operands.
-
-    Args:
-        name: the operator's name, without underscores.
-        function: computes it for any two operands.
-    """
+    """The operator of a name without underscores, and its reflection."""
 
     # Each is an api_boundary written out, which costs nothing where nothing is raised.
     def forward(self: Any, other: Any) -> Any:

@@ -4,13 +4,11 @@ A reduction of Python scalars has the default dtype, and no reduction is weakly 
 are arrays, tracers or numbers.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import ShapedArray, typeof
+from bindax_core.extend import Primitive, ShapedArray, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array import operators
 from bindax_lax_basic.dtypes import DType
@@ -143,11 +141,7 @@ def max(
 ) -> Any:
     """The largest element over some axes, or all; nan if one is."""
     refuse_out("max", out)
-    x, dtype = _candidates("max", self, axis, initial, where, least)
-    found = reduced("max", reduce_max_p, x, axis, keepdims)
-    if initial is not None:
-        found = max_p.bind(found, initial_operand("max", initial, dtype))
-    return convert(found, dtype, False)
+    return _extremum("max", reduce_max_p, max_p, least, self, axis, keepdims, initial, where)
 
 
 def min(
@@ -160,17 +154,20 @@ def min(
 ) -> Any:
     """The smallest element over some axes, or all; nan if one is."""
     refuse_out("min", out)
-    x, dtype = _candidates("min", self, axis, initial, where, greatest)
-    found = reduced("min", reduce_min_p, x, axis, keepdims)
-    if initial is not None:
-        found = min_p.bind(found, initial_operand("min", initial, dtype))
-    return convert(found, dtype, False)
+    return _extremum("min", reduce_min_p, min_p, greatest, self, axis, keepdims, initial, where)
 
 
-def _candidates(
-    name: str, x: Any, axis: Any, initial: Any, where: Any, neutral: Any
-) -> tuple[Any, DType]:
-    """The operand of an extremum, and its dtype; raises where there may be nothing to choose."""
+def _extremum(
+    name: str,
+    reduction: Primitive,
+    of_two: Primitive,
+    neutral: Any,
+    x: Any,
+    axis: Any,
+    keepdims: bool,
+    initial: Any,
+    where: Any,
+) -> Any:
     aval: ShapedArray = typeof(x)
     dtype = dtypes.settled_dtype(aval)
     axes = axes_argument(name, axis, aval.ndim, "axis")
@@ -181,7 +178,11 @@ def _candidates(
             f"is then."
         )
     x = convert(x, dtype, False)
-    return (x if where is None else selected(name, x, where, neutral(dtype))), dtype
+    x = x if where is None else selected(name, x, where, neutral(dtype))
+    found = reduced(name, reduction, x, axis, keepdims)
+    if initial is not None:
+        found = of_two.bind(found, initial_operand(name, initial, dtype))
+    return convert(found, dtype, False)
 
 
 def mean(

@@ -1,7 +1,5 @@
 """Changed copies of arrays: ``x.at[index].set(y)`` and its like."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import warnings

@@ -1,7 +1,5 @@
 """Cutting a box out of an array at a position that is traced, and replacing it there."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -112,6 +110,10 @@ def _check_starts(name: str, x: ShapedArray, starts: Sequence[ShapedArray]) -> N
         require_same_dtype(name, starts)
 
 
+def _is_outside(n: int, size: int) -> bool:
+    return not 0 <= n <= size
+
+
 def _box(shape: Dims, starts: Sequence[NumPyArray], sizes: Dims) -> tuple[slice, ...]:
     """The slices of a box, moved to within the array."""
     firsts = [
@@ -119,9 +121,6 @@ def _box(shape: Dims, starts: Sequence[NumPyArray], sizes: Dims) -> tuple[slice,
         for start, total, size in zip(starts, shape, sizes, strict=True)
     ]
     return tuple([slice(first, first + n) for first, n in zip(firsts, sizes, strict=True)])
-
-
-# ----------------------------------------------------------------------------- dynamic_slice
 
 
 def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Sequence[int]) -> Array:
@@ -167,9 +166,7 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 
 def _slice_type(x: ShapedArray, *starts: ShapedArray, slice_sizes: Dims) -> ShapedArray:
     _check_starts("dynamic_slice", x, starts)
-    if len(slice_sizes) != x.ndim or any(
-        not 0 <= n <= size for n, size in zip(slice_sizes, x.shape, strict=False)
-    ):
+    if len(slice_sizes) != x.ndim or any(map(_is_outside, slice_sizes, x.shape)):
         raise TypeError(
             f"dynamic_slice: a box of the sizes {slice_sizes} does not fit into {x.str_short()}."
         )
@@ -188,14 +185,16 @@ def _slice_transpose(ct: Any, x: UndefPrimal, *starts: Any, slice_sizes: Dims) -
     return [out, *[None] * len(starts)]
 
 
-def _index_vectors(starts: Operands, dims: Sequence[int | None], size: int) -> tuple[Any, bool]:
-    """Start indices as vectors, and whether they are batched."""
-    batched = any(d is not None for d in dims)
-    columns = [
-        expand_dims(batch_first(s, d, size) if batched else s, (1 if batched else 0,))
-        for s, d in zip(starts, dims, strict=True)
-    ]
-    return concatenate_p.bind(*columns, dimension=1 if batched else 0), batched
+def _index_vectors(starts: Operands, dims: Sequence[int | None], size: int) -> Any:
+    """Start indices of which some are batched as vectors."""
+    pairs = zip(starts, dims, strict=True)
+    columns = [expand_dims(batch_first(s, d, size), (1,)) for s, d in pairs]
+    return concatenate_p.bind(*columns, dimension=1)
+
+
+def _origin(starts: Operands) -> Any:
+    """The start index 0, of the dtype of others."""
+    return scalar(0, typeof(starts[0]).dtype if starts else np.dtype(np.int32), False)
 
 
 def _slice_vmap(
@@ -204,11 +203,10 @@ def _slice_vmap(
     x, *starts = operands
     d = dims[0]
     if all(start_dim is None for start_dim in dims[1:]) and d is not None:
-        zero = scalar(0, typeof(starts[0]).dtype if starts else np.dtype(np.int32), False)
         sizes = (*slice_sizes[:d], size, *slice_sizes[d:])
-        out = dynamic_slice_p.bind(x, *starts[:d], zero, *starts[d:], slice_sizes=sizes)
-        return out, d
-    vectors, _ = _index_vectors(starts, dims[1:], size)
+        starts.insert(d, _origin(starts))
+        return dynamic_slice_p.bind(x, *starts, slice_sizes=sizes), d
+    vectors = _index_vectors(starts, dims[1:], size)
     axes = tuple(range(len(slice_sizes)))
     window = tuple([axis + 1 for axis in axes])
     if d is None:
@@ -246,8 +244,6 @@ dynamic_slice_p: Primitive = primitive(
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](_slice_lowering),
 )
-
-# ---------------------------------------------------------------------- dynamic_update_slice
 
 
 def dynamic_update_slice(operand: Any, update: Any, start_indices: Sequence[Any]) -> Array:
@@ -292,9 +288,7 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
 def _update_type(x: ShapedArray, update: ShapedArray, *starts: ShapedArray) -> ShapedArray:
     _check_starts("dynamic_update_slice", x, starts)
     require_same_dtype("dynamic_update_slice", (x, update))
-    if update.ndim != x.ndim or any(
-        n > size for n, size in zip(update.shape, x.shape, strict=False)
-    ):
+    if update.ndim != x.ndim or any(map(_is_outside, update.shape, x.shape)):
         raise TypeError(
             f"dynamic_update_slice: the update {update.str_short()} does not fit into "
             f"{x.str_short()}."
@@ -332,11 +326,10 @@ def _update_vmap(size: int, operands: Operands, dims: Sequence[int | None]) -> t
     x, update, *starts = operands
     x, update = batch_first(x, dims[0], size), batch_first(update, dims[1], size)
     if all(d is None for d in dims[2:]):
-        zero = scalar(0, typeof(starts[0]).dtype if starts else np.dtype(np.int32), False)
-        return dynamic_update_slice_p.bind(x, update, zero, *starts), 0
+        return dynamic_update_slice_p.bind(x, update, _origin(starts), *starts), 0
     if size == 0:
         return x, 0
-    vectors, _ = _index_vectors(starts, dims[2:], size)
+    vectors = _index_vectors(starts, dims[2:], size)
     axes = tuple(range(1, typeof(x).ndim))
     out = scatter_p.bind(
         x,

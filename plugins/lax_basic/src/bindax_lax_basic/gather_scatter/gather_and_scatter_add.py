@@ -1,7 +1,5 @@
 """Reading windows of an array at positions that are arrays themselves, and adding to them."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -36,18 +34,16 @@ from bindax_lax_basic.gather_scatter.windows import (
     GatherScatterMode,
     ScatterDimensionNumbers,
 )
-from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.creation import filled
+from bindax_lax_basic.shape.transpose import moveaxis
 
 __all__ = ["gather", "gather_p", "scatter_add", "scatter_add_p"]
 
 
 CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
-
-# ------------------------------------------------------------------------------------ gather
 
 
 def gather(
@@ -162,21 +158,12 @@ def _gather_transpose(
     *,
     dimension_numbers: GatherDimensionNumbers,
     slice_sizes: Dims,
-    indices_are_sorted: bool,
-    unique_indices: bool,
-    mode: GatherScatterMode,
     fill_value: Any,
+    **params: Any,
 ) -> list[Any]:
-    out = scatter_add_p.bind(
-        filled(x.aval, 0),
-        indices,
-        ct,
-        dimension_numbers=ScatterDimensionNumbers(*dimension_numbers),
-        indices_are_sorted=indices_are_sorted,
-        unique_indices=unique_indices,
-        mode=mode,
-    )
-    return [out, None]
+    numbers = ScatterDimensionNumbers(*dimension_numbers)
+    zeros = filled(x.aval, 0)
+    return [scatter_add_p.bind(zeros, indices, ct, dimension_numbers=numbers, **params), None]
 
 
 def _gather_vmap(
@@ -188,17 +175,12 @@ def _gather_vmap(
     slice_sizes: Dims,
     **params: Any,
 ) -> tuple[Any, int]:
-    x, indices = (
-        v if d is None else batch_first(v, d, size) for v, d in zip(operands, dims, strict=True)
-    )
+    pairs = zip(operands, dims, strict=True)
+    x, indices = (v if d is None else moveaxis(v, d, 0) for v, d in pairs)
     batched = [d is not None for d in dims]
     if size == 0 and all(batched):
         # No window of size one fits into an empty axis; the result is empty, of the same type.
-        aval = typeof(x)
-        one = (
-            aval.update(shape=aval.shape[1:]),
-            typeof(indices).update(shape=typeof(indices).shape[1:]),
-        )
+        one = [aval.update(shape=aval.shape[1:]) for aval in (typeof(x), typeof(indices))]
         row = _gather_type(*one, dimension_numbers=dimension_numbers, slice_sizes=slice_sizes)
         return filled(row.update(shape=(0, *row.shape)), 0), 0
     if batched[0]:
@@ -217,9 +199,6 @@ gather_p: Primitive = primitive(
     rules.transpose(_gather_transpose),
     rules.lowering["stablehlo"](gather_lowering),
 )
-
-
-# ------------------------------------------------------------------------------- scatter_add
 
 
 def scatter_add(
@@ -247,16 +226,8 @@ def scatter_add(
     >>> scatter_add(np.zeros(3), np.array([[2], [2]]), np.array([1.0, 5.0]), numbers)
     Array([0., 0., 6.], dtype=float64)
     """
-    return bind_scatter(
-        scatter_add_p,
-        operand,
-        scatter_indices,
-        updates,
-        dimension_numbers,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-    )
+    arguments = dimension_numbers, indices_are_sorted, unique_indices, mode
+    return bind_scatter(scatter_add_p, operand, scatter_indices, updates, *arguments)
 
 
 def _scatter_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
@@ -307,7 +278,7 @@ scatter_add_p: Primitive = primitive(
     rules.impl(scatter_impl(np.add, widen=True)),
     rules.abstract_eval(scatter_type("scatter_add", NUMBER)),
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
-    scatter_batch(),
+    rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_scatter_transpose),
     rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.add"))),
 )

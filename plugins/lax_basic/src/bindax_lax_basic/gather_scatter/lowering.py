@@ -33,8 +33,19 @@ def _wide_indices(ctx: LoweringContext, indices: Any, aval: ShapedArray) -> tupl
     return ctx.op("stablehlo.convert", [indices], result_avals=[wide])[0], wide
 
 
-def _list(axes: Dims) -> str:
-    return f"[{', '.join(map(str, axes))}]"
+def _numbers_text(kind: str, indices: ShapedArray, **axes: Dims) -> str:
+    """Dimension numbers as the text of an attribute."""
+    lists = [f"{name} = [{', '.join(map(str, own))}], " for name, own in axes.items()]
+    return f"#stablehlo.{kind}<{''.join(lists)}index_vector_dim = {indices.ndim - 1}>"
+
+
+def _last_positions(
+    ctx: LoweringContext, aval: ShapedArray, x: ShapedArray, axes: Dims, sizes: Dims
+) -> Any:
+    """For each index vector, of a type, the last position that is within the operand."""
+    limits = [x.shape[axis] - sizes[axis] for axis in axes]
+    row = ShapedArray((len(limits),), aval.dtype)
+    return ctx.broadcast(lower.sizes(ctx, limits, aval.dtype), row, aval, (aval.ndim - 1,))
 
 
 def gather_lowering(
@@ -53,16 +64,8 @@ def gather_lowering(
     x_aval, out = ctx.avals_in[0], ctx.avals_out[0]
     indices, index_aval = _wide_indices(ctx, indices, ctx.avals_in[1])
     numbers = dimension_numbers
-    text = (
-        f"#stablehlo.gather<offset_dims = {_list(numbers.offset_dims)}, "
-        f"collapsed_slice_dims = {_list(numbers.collapsed_slice_dims)}, "
-        f"operand_batching_dims = {_list(numbers.operand_batching_dims)}, "
-        f"start_indices_batching_dims = {_list(numbers.start_indices_batching_dims)}, "
-        f"start_index_map = {_list(numbers.start_index_map)}, "
-        f"index_vector_dim = {index_aval.ndim - 1}>"
-    )
     attributes = {
-        "dimension_numbers": text,
+        "dimension_numbers": _numbers_text("gather", index_aval, **numbers._asdict()),
         "slice_sizes": lower.integers(slice_sizes),
         "indices_are_sorted": "true" if indices_are_sorted else "false",
     }
@@ -85,10 +88,7 @@ def _valid_windows(
     sizes: Dims,
 ) -> Any:
     """For each index vector whether its window is within the operand."""
-    limits = [x.shape[axis] - sizes[axis] for axis in numbers.start_index_map]
-    row = ShapedArray((len(limits),), aval.dtype)
-    bound = lower.sizes(ctx, limits, aval.dtype)
-    bound = ctx.broadcast(bound, row, aval, (aval.ndim - 1,))
+    bound = _last_positions(ctx, aval, x, numbers.start_index_map, sizes)
     low = compare(ctx, "GE", indices, lower.full(ctx, aval, 0), aval)
     high = compare(ctx, "LE", indices, bound, aval)
     flags, flag = aval.update(dtype=dtypes.bool_, weak_type=False), ShapedArray((), dtypes.bool_)
@@ -107,11 +107,7 @@ def _valid_windows(
 
 
 def scatter_lowering(combine: Combine) -> Lowering:
-    """The ``lowering`` rule of a scatter.
-
-    Args:
-        combine: ``(ctx, scalar type, element, update) -> element``, what is written to a place.
-    """
+    """The ``lowering`` rule of a scatter that combines elements and updates in some way."""
 
     def rule(
         ctx: LoweringContext,
@@ -121,13 +117,26 @@ def scatter_lowering(combine: Combine) -> Lowering:
         *,
         dimension_numbers: ScatterDimensionNumbers,
         mode: GatherScatterMode,
-        **params: Any,
+        indices_are_sorted: bool,
+        unique_indices: bool,
     ) -> Any:
         x_aval, _, update_aval = ctx.avals_in
         indices, aval = _wide_indices(ctx, indices, ctx.avals_in[1])
-        if mode is CLIP and dimension_numbers.scatter_dims_to_operand_dims:
+        window, inserted, axes, own, theirs = dimension_numbers
+        if mode is CLIP and axes:
             sizes = update_sizes(x_aval.ndim, update_aval.shape, dimension_numbers)
-            indices = _clipped(ctx, indices, aval, x_aval, dimension_numbers, sizes)
+            high = _last_positions(ctx, aval, x_aval, axes, sizes)
+            low = lower.full(ctx, aval, 0)
+            (indices,) = ctx.op("stablehlo.clamp", [low, indices, high], result_avals=[aval])
+        numbers = _numbers_text(
+            "scatter",
+            aval,
+            update_window_dims=window,
+            inserted_window_dims=inserted,
+            input_batching_dims=own,
+            scatter_indices_batching_dims=theirs,
+            scatter_dims_to_operand_dims=axes,
+        )
         scalar = ShapedArray((), x_aval.dtype)
 
         def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
@@ -136,7 +145,11 @@ def scatter_lowering(combine: Combine) -> Lowering:
         return ctx.op(
             "stablehlo.scatter",
             [x, indices, updates],
-            attributes=_scatter_attributes(aval.ndim - 1, dimension_numbers, **params),
+            attributes={
+                "scatter_dimension_numbers": numbers,
+                "indices_are_sorted": "true" if indices_are_sorted else "false",
+                "unique_indices": "true" if unique_indices else "false",
+            },
             regions=[Region((scalar, scalar), body)],
         )[0]
 
@@ -150,40 +163,3 @@ def combined_by(name: str) -> Combine:
         return ctx.op(name, [a, b], result_avals=[scalar])[0]
 
     return combine
-
-
-def _scatter_attributes(
-    index_vector_dim: int,
-    numbers: ScatterDimensionNumbers,
-    *,
-    indices_are_sorted: bool,
-    unique_indices: bool,
-) -> dict[str, str]:
-    text = (
-        f"#stablehlo.scatter<update_window_dims = {_list(numbers.update_window_dims)}, "
-        f"inserted_window_dims = {_list(numbers.inserted_window_dims)}, "
-        f"input_batching_dims = {_list(numbers.operand_batching_dims)}, "
-        f"scatter_indices_batching_dims = {_list(numbers.scatter_indices_batching_dims)}, "
-        f"scatter_dims_to_operand_dims = {_list(numbers.scatter_dims_to_operand_dims)}, "
-        f"index_vector_dim = {index_vector_dim}>"
-    )
-    return {
-        "scatter_dimension_numbers": text,
-        "indices_are_sorted": "true" if indices_are_sorted else "false",
-        "unique_indices": "true" if unique_indices else "false",
-    }
-
-
-def _clipped(
-    ctx: LoweringContext,
-    indices: Any,
-    aval: ShapedArray,
-    x: ShapedArray,
-    numbers: ScatterDimensionNumbers,
-    sizes: Dims,
-) -> Any:
-    limits = [x.shape[axis] - sizes[axis] for axis in numbers.scatter_dims_to_operand_dims]
-    row = ShapedArray((len(limits),), aval.dtype)
-    high = ctx.broadcast(lower.sizes(ctx, limits, aval.dtype), row, aval, (aval.ndim - 1,))
-    low = lower.full(ctx, aval, 0)
-    return ctx.op("stablehlo.clamp", [low, indices, high], result_avals=[aval])[0]

@@ -3,8 +3,6 @@
 ``scatter_add``, the transpose of ``gather``, stands beside it in ``gathering``.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -30,11 +28,7 @@ from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.comparison import eq_p
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.selection import extremum, select_scalars
-from bindax_lax_basic.gather_scatter.gather_and_scatter_add import (
-    gather_back,
-    scatter_add,
-    scatter_add_p,
-)
+from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather_back, scatter_add_p
 from bindax_lax_basic.gather_scatter.lowering import combined_by, scatter_lowering
 from bindax_lax_basic.gather_scatter.scatter_rules import (
     bind_scatter,
@@ -64,14 +58,6 @@ __all__ = [
 
 _INT32 = np.dtype(np.int32)
 Operands = Sequence[Any]
-
-
-def _zeros(x: Any, dtype: Any = None) -> Any:
-    aval = typeof(x)
-    return filled(ShapedArray(aval.shape, dtype or aval.dtype), 0)
-
-
-# ----------------------------------------------------------------------------------- scatter
 
 
 def scatter(
@@ -145,7 +131,7 @@ scatter_p: Primitive = primitive(
     rules.impl(scatter_impl(None)),
     rules.abstract_eval(scatter_type("scatter", ANY | EXTENDED)),
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
-    scatter_batch(),
+    rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_scatter_transpose),
     rules.lowering["stablehlo"](scatter_lowering(_replace)),
 )
@@ -167,19 +153,9 @@ def scatter_sub(
     >>> scatter_sub(np.zeros(3), np.array([[2], [2]]), np.array([1.0, 5.0]), numbers)
     Array([ 0.,  0., -6.], dtype=float64)
     """
-    (updates, _) = adopt_dtype(updates, operand)
-    return scatter_add(
-        operand,
-        scatter_indices,
-        neg_p.bind(updates),
-        dimension_numbers,
-        indices_are_sorted=indices_are_sorted,
-        unique_indices=unique_indices,
-        mode=mode,
-    )
-
-
-# ------------------------------------------------------------------------------- scatter_mul
+    arguments = dimension_numbers, indices_are_sorted, unique_indices, mode
+    taken = neg_p.bind(adopt_dtype(updates, operand)[0])
+    return bind_scatter(scatter_add_p, operand, scatter_indices, taken, *arguments)
 
 
 def scatter_mul(
@@ -230,7 +206,8 @@ def _mul_jvp(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any,
         tangent = scatter_mul_p.bind(tangents[0], indices, updates, **params)
     if type(tangents[2]) is not Zero:
         change = mul_p.bind(_product_of_others(x, indices, updates, params), tangents[2])
-        change = scatter_add_p.bind(_zeros(x), indices, change, **params)
+        zeros = filled(ShapedArray(typeof(x).shape, typeof(x).dtype), 0)
+        change = scatter_add_p.bind(zeros, indices, change, **params)
         tangent = add_tangents(tangent, change)
     return out, tangent
 
@@ -253,12 +230,10 @@ scatter_mul_p: Primitive = primitive(
     rules.impl(scatter_impl(np.multiply, widen=True)),
     rules.abstract_eval(scatter_type("scatter_mul", NUMBER)),
     rules.jvp(_mul_jvp, symbolic_zeros=True),
-    scatter_batch(),
+    rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_mul_transpose),
     rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.multiply"))),
 )
-
-# ------------------------------------------------------------------- scatter_min, scatter_max
 
 
 def scatter_min(
@@ -332,7 +307,7 @@ def _extremum_scatter(name: str, ufunc: np.ufunc) -> Primitive:
         rules.impl(scatter_impl(ufunc)),
         rules.abstract_eval(scatter_type(f"scatter_{name}", ANY)),
         rules.jvp(_extremum_jvp, symbolic_zeros=True, takes_primitive=True),
-        scatter_batch(),
+        rules.vmap(scatter_batch, takes_primitive=True),
         rules.transpose.absent("not linear"),
         rules.lowering["stablehlo"](scatter_lowering(extremum(name))),
     )

@@ -1,7 +1,5 @@
 """Applying a function to elements of an array: they are read, computed and written back."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The rules that all scatters share: type, evaluation, batching, and how they are bound."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -9,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, Rule, ShapedArray, rules
+from bindax_core.extend import Primitive, ShapedArray
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.gather_scatter import windows as _windows
 from bindax_lax_basic.gather_scatter.windows import GatherScatterMode, ScatterDimensionNumbers
@@ -44,12 +42,7 @@ def bind_scatter(
 
 
 def scatter_type(name: str, accepts: Kinds) -> Callable[..., ShapedArray]:
-    """The ``abstract_eval`` rule of the scatter of a name.
-
-    Args:
-        name: the primitive's name, for messages.
-        accepts: the kinds of dtypes that the operand may have.
-    """
+    """The ``abstract_eval`` rule of the scatter of a name, for operands of some kinds."""
 
     def rule(
         x: ShapedArray,
@@ -82,11 +75,9 @@ def scatter_type(name: str, accepts: Kinds) -> Callable[..., ShapedArray]:
 
 
 def scatter_impl(combine: np.ufunc | None, *, widen: bool = False) -> Callable[..., NumPyArray]:
-    """The ``impl`` rule of a scatter.
+    """The ``impl`` rule of a scatter, which takes updates as they are without a ufunc.
 
-    Args:
-        combine: how an element and its update become the new element; None takes the update.
-        widen: whether narrow floats are combined in a wider dtype and rounded at the end.
+    With ``widen`` narrow floats are combined in a wider dtype and rounded at the end.
     """
 
     def rule(
@@ -111,25 +102,21 @@ def scatter_impl(combine: np.ufunc | None, *, widen: bool = False) -> Callable[.
     return rule
 
 
-def scatter_batch() -> Rule:
-    """The ``vmap`` rule of a scatter."""
-
-    def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int | None],
-        *,
-        dimension_numbers: ScatterDimensionNumbers,
-        **params: Any,
-    ) -> tuple[Any, int]:
-        x, indices, updates = operands
-        x, updates = batch_first(x, dims[0], size), batch_first(updates, dims[2], size)
-        if size == 0:
-            return x, 0
-        if dims[1] is not None:
-            indices = batch_first(indices, dims[1], size)
-        numbers = _windows.batched_numbers(dimension_numbers, True, dims[1] is not None)
-        return primitive.bind(x, indices, updates, dimension_numbers=numbers, **params), 0
-
-    return rules.vmap(rule, takes_primitive=True)
+def scatter_batch(
+    primitive: Primitive,
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    dimension_numbers: ScatterDimensionNumbers,
+    **params: Any,
+) -> tuple[Any, int]:
+    """The ``vmap`` rule of a scatter, which takes the primitive."""
+    x, indices, updates = operands
+    x, updates = batch_first(x, dims[0], size), batch_first(updates, dims[2], size)
+    if size == 0:
+        return x, 0
+    if dims[1] is not None:
+        indices = batch_first(indices, dims[1], size)
+    numbers = _windows.batched_numbers(dimension_numbers, True, dims[1] is not None)
+    return primitive.bind(x, indices, updates, dimension_numbers=numbers, **params), 0

@@ -10,21 +10,18 @@ from bindax_core.extend import typeof
 from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.comparison import eq_p, not_p, or_p
 from bindax_lax_basic.elementwise.selection import select_scalars
-from bindax_lax_basic.reductions.prefix_scan import Values, every, prefix_scan
+from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import iota
+from bindax_lax_basic.shape.slice_and_pad import every
 from bindax_lax_basic.sorting.sort import sort_p, take_along
 
 INDEX = np.dtype(np.int32)
 
 
 def products_of_others(values: Any, groups: Any) -> Any:
-    """For each element the product of all others of its group.
-
-    Args:
-        values: an array of one axis.
-        groups: for each element the number of its group.
+    """For each element of a vector the product of all others of its group, which has a number.
 
     Without any division, so the result and its derivatives of all orders are right where elements
     are zero: sorted by group, it is the product of what comes before and what comes behind.
@@ -43,12 +40,9 @@ def products_of_others(values: Any, groups: Any) -> Any:
 
 
 def _exclusive(values: Any, continues: Any, reverse: bool) -> Any:
-    """The products of what comes before each element in its group.
+    """The products of what comes before (or, in reverse, behind) each element in its group.
 
-    Args:
-        values: the elements, sorted by group.
-        continues: whether the element before belongs to the same group.
-        reverse: whether "before" means behind.
+    An element continues a group if the element before belongs to it, too.
     """
     size = typeof(values).shape[0]
 

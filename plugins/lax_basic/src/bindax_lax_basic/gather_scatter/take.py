@@ -1,7 +1,5 @@
 """Taking elements at positions along axes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    typeof,
-)
+from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.comparison import lt_p

@@ -63,11 +63,7 @@ _MODES = {
 
 
 def numbers_argument(name: str, kind: type[Any], value: Any) -> Any:
-    """Dimension numbers whose fields are tuples, from those that a user gives.
-
-    Raises:
-        TypeError: when they are none.
-    """
+    """Dimension numbers whose fields are tuples, from those that a user gives."""
     if not isinstance(value, tuple) or len(value) not in (3, 5):
         raise TypeError(f"{name}: dimension_numbers must be {kind.__name__}, but are {value!r}.")
     return kind(*[static_ints(name, "dimension_numbers", field) for field in value])
@@ -118,19 +114,12 @@ class ScatterDimensionNumbers(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """Where the elements of windows are: one index array for each axis of the operand.
+    """Where the elements of windows are: one index array for each axis of the operand."""
 
-    Attributes:
-        indices: broadcast against each other to ``(*batch, *window)``.
-        valid: for each batch position whether its window is within the operand.
-        order: for each axis of the result its place in ``(*batch, *window)``.
-        shape: the sizes of ``(*batch, *window)``.
-    """
-
-    indices: tuple[NumPyArray, ...]
-    valid: NumPyArray
-    order: Dims
-    shape: Dims
+    indices: tuple[NumPyArray, ...]  # broadcast against each other to (*batch, *window)
+    valid: NumPyArray  # for each batch position whether its window is within the operand
+    order: Dims  # for each axis of the result its place in (*batch, *window)
+    shape: Dims  # the sizes of (*batch, *window)
 
 
 def check_windows(
@@ -144,14 +133,7 @@ def check_windows(
 ) -> None:
     """Raise unless windows of some sizes, at some indices, fit into an array.
 
-    Args:
-        name: the primitive's name, for messages.
-        x: the type of the array.
-        indices: the type of the indices.
-        numbers: the dimension numbers.
-        sizes: the sizes of the windows.
-        into_nothing: whether windows may lack an axis of the array that has no elements, as those
-            of scatters may, which drop them.
+    Windows may lack an axis that has no elements ``into_nothing``, as scatters drop them.
     """
     require_kind(name, indices, INTEGER, 1)
     _check_axes(name, x, indices, numbers)
@@ -298,12 +280,7 @@ def scatter(
 ) -> NumPyArray:
     """Write windows, or combine them with what is there; those that are not valid are dropped.
 
-    Args:
-        operand: the array, which is not changed.
-        found: where the windows are.
-        updates: their elements.
-        combine: how an element of a window changes the one that is there; None replaces it, and
-            the last of several that are for one place stays.
+    Of several elements that replace one, the last stays.
     """
     out = operand.copy()
     if updates.size == 0 or operand.size == 0 or not found.valid.any():

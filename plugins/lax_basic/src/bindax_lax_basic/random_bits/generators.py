@@ -32,9 +32,6 @@ def _joined(low: NumPyArray, high: NumPyArray) -> NumPyArray:
     return low.astype(np.uint64) | (high.astype(np.uint64) << np.uint64(32))
 
 
-# ------------------------------------------------------------------------------------ philox
-
-
 def philox_bits(states: NumPyArray, shape: Shape, dtype: Any) -> tuple[NumPyArray, int]:
     """Bits of a shape for each state, and by how much their counters advance.
 
@@ -64,9 +61,6 @@ def _philox(block: tuple[NumPyArray, ...], key: Halves) -> tuple[NumPyArray, ...
         a, b, c, d = high_c ^ b ^ key[0], low_c, high_a ^ d ^ key[1], low_a
         key = (key[0] + _PHILOX_KEY_STEPS[0], key[1] + _PHILOX_KEY_STEPS[1])
     return a, b, c, d
-
-
-# ---------------------------------------------------------------------------------- threefry
 
 
 def threefry_bits(states: NumPyArray, shape: Shape, dtype: Any) -> tuple[NumPyArray, int]:

@@ -24,15 +24,8 @@ def random_lowering(
     attributes = {"rng_algorithm": f"#stablehlo<rng_algorithm {name}>"}
     bits = ShapedArray(shape, dtype)
 
-    def generate(inner: LoweringContext, state: Any) -> list[Any]:
-        return list(
-            inner.op(
-                "stablehlo.rng_bit_generator",
-                [state],
-                result_avals=[STATE, bits],
-                attributes=attributes,
-            )
-        )
+    def generate(inner: LoweringContext, state: Any) -> Sequence[Any]:
+        return inner.op("stablehlo.rng_bit_generator", [state], [STATE, bits], attributes)
 
     key_aval = ctx.avals_in[0].strip_weak_type()
     batch = key_aval.shape[:-1]

@@ -1,7 +1,5 @@
 """Random bits from a counter: the generators of StableHLO."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum
@@ -16,10 +14,10 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.random_bits import generators as _generators
 from bindax_lax_basic.random_bits.lowering import random_lowering
+from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.types import shape_argument
-from bindax_lax_basic.shape.transpose import moveaxis
 
 __all__ = ["RandomAlgorithm", "rng_bit_generator", "rng_bit_generator_p"]
 
@@ -99,10 +97,9 @@ def _impl(
     batch = key.shape[:-1]
     words = np.ascontiguousarray(key).view(np.uint64)
     states = words.reshape(math.prod(batch), 2)
-    if algorithm is RandomAlgorithm.RNG_THREE_FRY:
-        bits, used = _generators.threefry_bits(states, shape, dtype)
-    else:
-        bits, used = _generators.philox_bits(states, shape, dtype)
+    is_threefry = algorithm is RandomAlgorithm.RNG_THREE_FRY
+    generate = _generators.threefry_bits if is_threefry else _generators.philox_bits
+    bits, used = generate(states, shape, dtype)
     after = states + np.array([0, used], np.uint64)
     return [after.view(key.dtype).reshape(key.shape), bits.reshape((*batch, *shape))]
 
@@ -112,19 +109,12 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     return outs, [zero_tangent(out) for out in outs]
 
 
-def _vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
-) -> tuple[list[Any], list[int]]:
-    key = moveaxis(operands[0], dims[0], 0)
-    return rng_bit_generator_p.bind(key, **params), [0, 0]
-
-
 rng_bit_generator_p: Primitive = primitive(
     "rng_bit_generator",
     rules.impl(_impl),
     rules.abstract_eval(_type),
     rules.jvp(_jvp, symbolic_zeros=True),
-    rules.vmap(_vmap),
+    leading_batch(),
     rules.transpose.absent("not linear: its operand and results are integers"),
     rules.lowering["stablehlo"](random_lowering),
     multiple_results=True,

@@ -1,7 +1,5 @@
 """Random numbers from a generator that the process, or the compiled program, keeps."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from functools import cache

@@ -7,13 +7,12 @@ arguments. Operands are made from a seed, away from points where a derivative do
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.samples.ranges import BITCASTS, FUNCTIONS, ROUNDINGS
 
 Shape = tuple[int, ...]
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -32,14 +31,7 @@ class Operand(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """One call of one function.
-
-    Attributes:
-        name: the name of the function in ``bindax_lax_basic``.
-        operands: its leading arguments, or the elements of the first where ``packed``.
-        arguments: its other arguments, by name.
-        packed: whether the operands are passed as one sequence.
-    """
+    """One call of a function with this name, on operands that are ``packed`` in one sequence."""
 
     name: str
     operands: tuple[Operand, ...]
@@ -94,86 +86,59 @@ def _make(rng: np.random.Generator, operand: Operand) -> np.ndarray[Any, Any]:
     return np.asarray(values).astype(dtype)
 
 
-def _unary(name: str, low: float = -2.0, high: float = 2.0, **extra: Any) -> Iterator[Sample]:
-    kinds = extra.pop("kinds", (*FLOATS, *COMPLEX))
+def _unary(
+    name: str, low: float, high: float, kinds: Sequence[str], **extra: Any
+) -> Iterator[Sample]:
     for dtype in kinds:
         yield Sample(name, (Operand((2, 3), dtype, low, high),), extra)
     for shape in SHAPES:
         yield Sample(name, (Operand(shape, kinds[0], low, high),), extra)
 
 
-_REAL = FLOATS
-_NUMBERS = (*FLOATS, *COMPLEX, *INTEGERS)
+_INEXACT = (*FLOATS, *COMPLEX)
+_NUMBERS = (*_INEXACT, *INTEGERS)
+_ORDERED = (*FLOATS, *INTEGERS, "bool")
+_BITS = ("bool", *INTEGERS)
 _UNARY: tuple[tuple[str, float, float, tuple[str, ...]], ...] = (
-    ("neg", -2, 2, _NUMBERS),
-    ("sign", -2, 2, _NUMBERS),
-    ("floor", -2, 2, _REAL),
-    ("ceil", -2, 2, _REAL),
-    ("round", -2, 2, _REAL),
-    ("abs", -2, 2, (*FLOATS, *COMPLEX, "int32", "int8")),
-    ("exp", -2, 2, (*FLOATS, *COMPLEX)),
-    ("exp2", -2, 2, FLOATS),
-    ("expm1", -2, 2, (*FLOATS, *COMPLEX)),
-    ("log", 0.2, 3, (*FLOATS, *COMPLEX)),
-    ("log1p", -0.7, 3, (*FLOATS, *COMPLEX)),
-    ("tanh", -2, 2, (*FLOATS, *COMPLEX)),
-    ("logistic", -2, 2, (*FLOATS, *COMPLEX)),
-    ("sin", -3, 3, (*FLOATS, *COMPLEX)),
-    ("cos", -3, 3, (*FLOATS, *COMPLEX)),
-    ("tan", -1, 1, (*FLOATS, *COMPLEX)),
-    ("asin", -0.8, 0.8, (*FLOATS, *COMPLEX)),
-    ("acos", -0.8, 0.8, (*FLOATS, *COMPLEX)),
-    ("atan", -0.8, 0.8, (*FLOATS, *COMPLEX)),
-    ("sinh", -2, 2, (*FLOATS, *COMPLEX)),
-    ("cosh", -2, 2, (*FLOATS, *COMPLEX)),
-    ("asinh", -2, 2, (*FLOATS, *COMPLEX)),
-    ("acosh", 1.2, 3, (*FLOATS, *COMPLEX)),
-    ("atanh", -0.8, 0.8, (*FLOATS, *COMPLEX)),
-    ("sqrt", 0.2, 3, (*FLOATS, *COMPLEX)),
-    ("rsqrt", 0.2, 3, (*FLOATS, *COMPLEX)),
+    ("neg sign square", -2, 2, _NUMBERS),
+    ("abs", -2, 2, (*_INEXACT, "int32", "int8")),
+    ("exp expm1 tanh logistic sinh cosh asinh", -2, 2, _INEXACT),
+    ("sin cos", -3, 3, _INEXACT),
+    ("tan", -1, 1, _INEXACT),
+    ("asin acos atan atanh", -0.8, 0.8, _INEXACT),
+    ("log sqrt rsqrt", 0.2, 3, _INEXACT),
+    ("log1p", -0.7, 3, _INEXACT),
+    ("acosh", 1.2, 3, _INEXACT),
+    ("floor ceil round exp2 is_finite", -2, 2, FLOATS),
     ("cbrt", 0.2, 3, FLOATS),
-    ("square", -2, 2, _NUMBERS),
-    ("is_finite", -2, 2, FLOATS),
-    ("bitwise_not", -2, 2, ("bool", *INTEGERS)),
-    ("real", -2, 2, COMPLEX),
-    ("imag", -2, 2, COMPLEX),
+    ("bitwise_not", -2, 2, _BITS),
+    ("real imag", -2, 2, COMPLEX),
     ("conj", -2, 2, ("complex64", "complex128", "float32", "float64")),
     ("copy", -2, 2, ("float32", "bool")),
     ("stop_gradient", -2, 2, ("float32", "complex64")),
 )
-_ORDERED = (*FLOATS, *INTEGERS, "bool")
 _BINARY: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("add", _NUMBERS),
-    ("sub", _NUMBERS),
-    ("mul", _NUMBERS),
-    ("div", _NUMBERS),
+    ("add sub mul div", _NUMBERS),
     ("rem", (*FLOATS, *INTEGERS)),
-    ("max", (*_NUMBERS, "bool")),
-    ("min", (*_NUMBERS, "bool")),
-    ("atan2", (*FLOATS, *COMPLEX)),
-    ("nextafter", ("float32", "float64")),
-    ("eq", (*_NUMBERS, "bool")),
-    ("ne", (*_NUMBERS, "bool")),
-    ("lt", _ORDERED),
-    ("le", _ORDERED),
-    ("gt", _ORDERED),
-    ("ge", _ORDERED),
-    ("bitwise_and", ("bool", *INTEGERS)),
-    ("bitwise_or", ("bool", *INTEGERS)),
-    ("bitwise_xor", ("bool", *INTEGERS)),
-    ("complex", ("float32", "float64")),
+    ("max min eq ne", (*_NUMBERS, "bool")),
+    ("lt le gt ge", _ORDERED),
+    ("atan2", _INEXACT),
+    ("nextafter complex", ("float32", "float64")),
+    ("bitwise_and bitwise_or bitwise_xor", _BITS),
 )
 
 
 def _elementwise() -> Iterator[Sample]:
-    for name, low, high, kinds in _UNARY:
-        yield from _unary(name, low, high, kinds=kinds)
-    for name, kinds in _BINARY:
-        for dtype in kinds:
-            yield Sample(name, (Operand((2, 3), dtype), Operand((2, 3), dtype)))
-        for left, right in (((), ()), ((2, 3), ()), ((), (4,)), ((2, 0), (2, 0))):
-            yield Sample(name, (Operand(left, kinds[0]), Operand(right, kinds[0])))
-    for dtype in (*FLOATS, *COMPLEX):
+    for names, low, high, kinds in _UNARY:
+        for name in names.split():
+            yield from _unary(name, low, high, kinds)
+    for names, kinds in _BINARY:
+        for name in names.split():
+            for dtype in kinds:
+                yield Sample(name, (Operand((2, 3), dtype), Operand((2, 3), dtype)))
+            for left, right in (((), ()), ((2, 3), ()), ((), (4,)), ((2, 0), (2, 0))):
+                yield Sample(name, (Operand(left, kinds[0]), Operand(right, kinds[0])))
+    for dtype in _INEXACT:
         yield Sample("pow", (Operand((2, 3), dtype, 0.2, 3), Operand((2, 3), dtype)))
     yield Sample("pow", (Operand((2, 3), "float32", 0.2, 3), Operand((), "float32")))
     yield Sample("pow", (Operand((2, 3), "float32", 0.2, 3), Operand((2, 3), "int32")))
@@ -181,7 +146,7 @@ def _elementwise() -> Iterator[Sample]:
         yield Sample("integer_pow", (Operand((2, 3), "float32", 0.5, 2),), {"y": y})
     for dtype in (*COMPLEX, "bfloat16", "int32"):
         yield Sample("integer_pow", (Operand((2, 3), dtype),), {"y": 3})
-    yield from _unary("round", rounding_method=1, kinds=("float32", "float64"))
+    yield from _unary("round", -2.0, 2.0, ("float32", "float64"), rounding_method=1)
     for dtype in ("float32", "float64", "int32"):
         bounds = Operand((), dtype, -1.1, -0.9), Operand((), dtype, 0.9, 1.1)
         yield Sample("clamp", (bounds[0], Operand((2, 3), dtype), bounds[1]))
@@ -197,15 +162,36 @@ def _elementwise() -> Iterator[Sample]:
             yield Sample("convert_element_type", (Operand((2, 3), source),), arguments)
 
 
+_FUNCTIONS: tuple[tuple[str, int, float, tuple[str, ...]], ...] = (
+    ("erf erfc", 1, 2.0, ("float64", "float32", "float16", "bfloat16")),
+    ("erf_inv", 1, 0.9, ("float64", "float32", "float16", "bfloat16")),
+    ("clz population_count", 1, 2.0, ("int32", "int8", "uint64")),
+    ("mulhi shift_left", 2, 2.0, ("int32", "int8", "uint64")),
+    ("shift_right_arithmetic shift_right_logical", 2, 2.0, ("int32", "int8", "uint64")),
+)
+_BITCASTS: tuple[tuple[Shape, str, str], ...] = (
+    ((2, 3), "float32", "int32"),
+    ((2, 3), "float32", "uint8"),
+    ((2, 2), "int32", "float64"),
+    ((2, 4), "uint8", "int32"),
+    ((2, 3), "int8", "int4"),
+    ((2, 2), "uint4", "int8"),
+    ((3,), "bfloat16", "uint16"),
+    ((0, 2), "int8", "int4"),
+)
+_ROUNDINGS = (("float32", 5, 2), ("float64", 8, 7), ("float16", 4, 3), ("bfloat16", 8, 3))
+
+
 def _functions() -> Iterator[Sample]:
     """Special functions, operations on bits, and rounding."""
-    for name, ranges, kinds in FUNCTIONS:
-        for dtype in kinds:
-            yield Sample(name, tuple(Operand((2, 3), dtype, *r) for r in ranges))
-        yield Sample(name, tuple(Operand((), kinds[0], *r) for r in ranges))
-    for shape, dtype, target in BITCASTS:
+    for names, count, high, kinds in _FUNCTIONS:
+        for name in names.split():
+            for dtype in kinds:
+                yield Sample(name, (Operand((2, 3), dtype, -high, high),) * count)
+            yield Sample(name, (Operand((), kinds[0], -high, high),) * count)
+    for shape, dtype, target in _BITCASTS:
         yield Sample("bitcast_convert_type", (Operand(shape, dtype),), {"new_dtype": target})
-    for dtype, exponent, mantissa in ROUNDINGS:
+    for dtype, exponent, mantissa in _ROUNDINGS:
         arguments = {"exponent_bits": exponent, "mantissa_bits": mantissa}
         yield Sample("reduce_precision", (Operand((2, 3), dtype),), arguments)
 
@@ -271,7 +257,7 @@ def _reductions() -> Iterator[Sample]:
 
 def _contractions() -> Iterator[Sample]:
     plain = {"dimension_numbers": (((1,), (0,)), ((), ()))}
-    for dtype in (*FLOATS, *COMPLEX, "int32", "bool"):
+    for dtype in (*_INEXACT, "int32", "bool"):
         yield Sample("dot_general", (Operand((2, 3), dtype), Operand((3, 4), dtype)), plain)
     cases: tuple[tuple[Shape, Shape, Any], ...] = (
         ((3,), (3,), (((0,), (0,)), ((), ()))),
@@ -299,14 +285,7 @@ class Numbers(NamedTuple):
     fields: tuple[Any, ...]
 
 
-SCATTERS = (
-    "scatter",
-    "scatter_add",
-    "scatter_sub",
-    "scatter_mul",
-    "scatter_min",
-    "scatter_max",
-)
+SCATTERS = ("scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max")
 
 
 def _windows() -> Iterator[Sample]:
@@ -319,17 +298,12 @@ def _windows() -> Iterator[Sample]:
     for shape, index_shape, fields, sizes in cases:
         for mode in ("clip", "fill"):
             operands = Operand(shape, "float32"), Operand(index_shape, "int32", 1, 2)
-            arguments = {
-                "dimension_numbers": Numbers("GatherDimensionNumbers", fields),
-                "slice_sizes": sizes,
-                "mode": mode,
-            }
+            numbers = Numbers("GatherDimensionNumbers", fields)
+            arguments = {"dimension_numbers": numbers, "slice_sizes": sizes, "mode": mode}
             yield Sample("gather", operands, arguments)
             updates = _gathered_shape(index_shape, fields, sizes)
-            arguments = {
-                "dimension_numbers": Numbers("ScatterDimensionNumbers", fields),
-                "mode": mode,
-            }
+            numbers = Numbers("ScatterDimensionNumbers", fields)
+            arguments = {"dimension_numbers": numbers, "mode": mode}
             for name in SCATTERS:
                 yield Sample(name, (*operands, Operand(updates, "float32")), arguments)
     numbers = Numbers("ScatterDimensionNumbers", ((), (0,), (0,)))
@@ -337,10 +311,8 @@ def _windows() -> Iterator[Sample]:
         for dtype in ("int8", "uint8", "bfloat16", "complex64", "bool"):
             if dtype == "bool" and name in ("scatter_add", "scatter_sub", "scatter_mul"):
                 continue
-            x, u = Operand((5,), dtype), Operand((2,), dtype)
-            yield Sample(
-                name, (x, Operand((2, 1), "int32", 1, 2), u), {"dimension_numbers": numbers}
-            )
+            some = Operand((5,), dtype), Operand((2, 1), "int32", 1, 2), Operand((2,), dtype)
+            yield Sample(name, some, {"dimension_numbers": numbers})
     index = Operand((), "int32", 0, 3)
     for dtype in ("float32", "int32", "bool", "bfloat16"):
         yield Sample("dynamic_slice_in_dim", (Operand((5, 3), dtype), index), {"slice_size": 2})

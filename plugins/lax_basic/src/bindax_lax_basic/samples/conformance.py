@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 import bindax_lax_basic as lax
 from bindax_lax_basic import dtypes
@@ -17,13 +17,6 @@ from bindax_lax_basic.samples.equivalent_mutants import equivalent_mutants
 from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 from bindax_lax_basic.samples.reductions import Call as FunctionCall
 from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, between, sample
-
-
-def _function(call: Call | FunctionCall) -> Any:
-    def function(*operands: Any) -> Any:
-        return call.call(lax, *operands)
-
-    return function
 
 
 def conformance_samples() -> Iterator[Sample | ExpectedFailure | EquivalentMutant]:
@@ -44,12 +37,7 @@ def _of_calls() -> Iterator[Sample]:
             array(o.shape, dtypes.canonical_dtype(o.dtype), between(o.low, o.high))
             for o in call.operands
         ]
-        yield sample(
-            _function(call),
-            *operands,
-            label=call.label,
-            skip=_skipped(call),
-        )
+        yield sample(partial(call.call, lax), *operands, label=call.label, skip=_skipped(call))
 
 
 _BY_DEFINITION = "its derivative is zero by definition, whatever its values do"
@@ -59,6 +47,11 @@ _PADDING = "XLA does not multiply what it pads with by infinities"
 _ANNEX_G = "NumPy and XLA differ in powers of infinite complex numbers"
 _SQUARES = "XLA squares the parts of complex numbers, which overflows for large ones"
 _UNORDERED = "its derivative compares, which complex numbers refuse, as in JAX"
+_SPECIAL = {
+    **dict.fromkeys(("reduce", "reduce_window", "select_and_scatter"), _NEUTRAL),
+    **dict.fromkeys(("conv", "conv_general_dilated", "conv_transpose"), _PADDING),
+}
+_SPECIAL_OF_COMPLEX = {"atan2": _SQUARES, "pow": _ANNEX_G}
 _DERIVATIVES = (
     "jvp",
     "linearize",
@@ -71,18 +64,12 @@ _DERIVATIVES = (
 
 
 def _skipped(call: Call | FunctionCall) -> dict[str, str]:
+    is_complex = any(o.dtype.startswith("complex") for o in call.operands)
     if call.name == "stop_gradient":
         return dict.fromkeys(("jvp", "second order"), _BY_DEFINITION)
-    if call.name == "clamp" and call.operands[0].dtype.startswith("complex"):
-        return dict.fromkeys(_DERIVATIVES, _UNORDERED)
-    if call.name in ("reduce", "reduce_window", "select_and_scatter"):
-        return {"compiled special values": _NEUTRAL}
     if call.name == "reduce_precision":
         return dict.fromkeys(("jvp", "reverse", "second order"), _STEPS)
-    if call.name in ("conv", "conv_general_dilated", "conv_transpose"):
-        return {"compiled special values": _PADDING}
-    if call.name == "atan2" and call.operands[0].dtype.startswith("complex"):
-        return {"compiled special values": _SQUARES}
-    if call.name == "pow" and any(o.dtype.startswith("complex") for o in call.operands):
-        return {"compiled special values": _ANNEX_G}
-    return {}
+    if call.name == "clamp" and is_complex:
+        return dict.fromkeys(_DERIVATIVES, _UNORDERED)
+    reason = _SPECIAL.get(call.name) or (_SPECIAL_OF_COMPLEX.get(call.name) if is_complex else None)
+    return {} if reason is None else {"compiled special values": reason}

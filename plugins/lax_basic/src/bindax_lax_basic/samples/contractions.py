@@ -28,16 +28,8 @@ _CASES: tuple[_Case, ...] = (
             "rhs_dilation": (2, 1),
         },
     ),
-    (
-        (2, 4, 5),
-        (6, 2, 3),
-        {"window_strides": (2,), "padding": "SAME", "feature_group_count": 2},
-    ),
-    (
-        (4, 2, 5),
-        (6, 2, 3),
-        {"window_strides": (1,), "padding": ((1, 0),), "batch_group_count": 2},
-    ),
+    ((2, 4, 5), (6, 2, 3), {"window_strides": (2,), "padding": "SAME", "feature_group_count": 2}),
+    ((4, 2, 5), (6, 2, 3), {"window_strides": (1,), "padding": ((1, 0),), "batch_group_count": 2}),
     ((2, 3), (4, 3), {"window_strides": (), "padding": ()}),
     ((2, 0, 4), (3, 0, 2), {"window_strides": (1,), "padding": "VALID"}),
     ((0, 2, 4), (3, 2, 2), {"window_strides": (1,), "padding": "VALID"}),

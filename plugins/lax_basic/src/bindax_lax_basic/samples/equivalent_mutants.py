@@ -23,7 +23,6 @@ _LINEAR_TOGETHER = (
     "scatter_add",
     "select_n",
 )
-_HINTS = ("indices_are_sorted", "unique_indices")
 
 
 def equivalent_mutants() -> Iterator[EquivalentMutant]:
@@ -38,36 +37,23 @@ def equivalent_mutants() -> Iterator[EquivalentMutant]:
         yield EquivalentMutant(name, "jvp", "tangent in place of the primal", linear)
         yield EquivalentMutant(name, "transpose", "swapped residuals", linear)
         yield EquivalentMutant(name, "transpose", "doubled residual", linear)
-    for hint in _HINTS:
-        yield EquivalentMutant(
-            "*", "*", f"flipped {hint}", "a promise of the caller: no result depends on it"
-        )
-    yield EquivalentMutant(
-        "convert_element_type", "*", "flipped weak_type", "abstract evaluation alone reads it"
-    )
-    yield EquivalentMutant(
-        "squeeze",
-        "lowering.stablehlo",
-        "off-by-one dimensions",
-        "a reshape to the type of the result, which says what the dimensions said",
-    )
-    yield EquivalentMutant(
-        "sort", "*", "flipped is_stable", "a sort that need not be stable may be, and here is"
-    )
-    yield EquivalentMutant(
-        "rng_uniform", "impl", "reversed result", "random numbers are as good in another order"
-    )
+    for hint in ("indices_are_sorted", "unique_indices"):
+        promise = "a promise of the caller: no result depends on it"
+        yield EquivalentMutant("*", "*", f"flipped {hint}", promise)
+    typed = "abstract evaluation alone reads it"
+    yield EquivalentMutant("convert_element_type", "*", "flipped weak_type", typed)
+    said = "a reshape to the type of the result, which says what the dimensions said"
+    yield EquivalentMutant("squeeze", "lowering.stablehlo", "off-by-one dimensions", said)
+    stable = "a sort that need not be stable may be, and here is"
+    yield EquivalentMutant("sort", "*", "flipped is_stable", stable)
+    random = "random numbers are as good in another order"
+    yield EquivalentMutant("rng_uniform", "impl", "reversed result", random)
     selected = "its values select, and nothing else depends on them"
-    for name, term in (
-        ("select_and_gather_add", 1),
-        ("select_and_scatter", 0),
-        ("select_and_scatter_add", 1),
-    ):
+    gathered = ("select_and_gather_add", 1), ("select_and_scatter_add", 1)
+    for name, term in (*gathered, ("select_and_scatter", 0)):
         yield EquivalentMutant(name, "jvp", f"dropped term {term}", selected)
-        yield EquivalentMutant(
-            name, "transpose", "doubled residual", "twice the values select the same"
-        )
+        twice = "twice the values select the same"
+        yield EquivalentMutant(name, "transpose", "doubled residual", twice)
+    first = "its tangent is that of the first operand, wherever it is"
     for damage in ("swapped primals", "tangent in place of the primal", "dropped term 1"):
-        yield EquivalentMutant(
-            "nextafter", "jvp", damage, "its tangent is that of the first operand, wherever it is"
-        )
+        yield EquivalentMutant("nextafter", "jvp", damage, first)

@@ -20,19 +20,12 @@ _FEW = ("float32", "bfloat16", "int32")
 
 
 class Call(NamedTuple):
-    """One call of one function.
-
-    Attributes:
-        name: the name of the function.
-        operands: the types of the operands.
-        function: takes a module with the names of ``bindax_lax_basic``, and the operands.
-        note: what tells it from other calls of the function on such operands.
-    """
+    """One call of one function."""
 
     name: str
     operands: tuple[Operand, ...]
-    function: Callable[..., Any]
-    note: str = ""
+    function: Callable[..., Any]  # of a module with the names of bindax_lax_basic, and operands
+    note: str = ""  # what tells it from other calls of the function on such operands
 
     @property
     def label(self) -> str:
@@ -46,6 +39,15 @@ class Call(NamedTuple):
     def call(self, module: Any, *operands: Any) -> Any:
         """Call the function with the functions of a module."""
         return self.function(module, *operands)
+
+
+def _plain(name: str, *operands: Operand, note: str = "", **arguments: Any) -> Call:
+    """A call of a function of arrays and constants."""
+
+    def function(m: Any, *xs: Any) -> Any:
+        return getattr(m, name)(*xs, **arguments)
+
+    return Call(name, operands, function, note)
 
 
 def _matrix(dtype: str = "float32", shape: Shape = (2, 5)) -> Operand:
@@ -69,10 +71,7 @@ def _larger(m: Any) -> Any:
 
 def _scans() -> Iterator[Call]:
     def scan(name: str, operand: Operand, axis: int, reverse: bool) -> Call:
-        def function(m: Any, x: Any) -> Any:
-            return getattr(m, name)(x, axis=axis, reverse=reverse)
-
-        return Call(name, (operand,), function, f"{axis}{'r' * reverse}")
+        return _plain(name, operand, note=f"{axis}{'r' * reverse}", axis=axis, reverse=reverse)
 
     for name in ("cumprod", "cummax", "cummin", "cumlogsumexp"):
         kinds = (*FLOATS, *COMPLEX) if name == "cumlogsumexp" else _NUMBERS
@@ -85,20 +84,21 @@ def _scans() -> Iterator[Call]:
 
 def _reductions() -> Iterator[Call]:
     for dtype in ("bool", "int32", "uint8"):
-        yield Call("reduce_xor", (_matrix(dtype),), lambda m, x: m.reduce_xor(x, axes=(1,)))
-    yield Call("reduce_xor", (Operand((2, 0), "int32"),), lambda m, x: m.reduce_xor(x, axes=(1,)))
+        yield _plain("reduce_xor", _matrix(dtype), axes=(1,))
+    yield _plain("reduce_xor", Operand((2, 0), "int32"), axes=(1,))
     for dtype in COMPLEX:
-        yield Call("reduce_max", (_matrix(dtype),), lambda m, x: m.reduce_max(x, axes=(1,)))
-        yield Call("reduce_min", (_matrix(dtype),), lambda m, x: m.reduce_min(x, axes=(0,)))
+        yield _plain("reduce_max", _matrix(dtype), axes=(1,))
+        yield _plain("reduce_min", _matrix(dtype), axes=(0,))
+
+    def joined(operand: Operand, axes: Shape, note: str) -> Call:
+        def function(m: Any, x: Any) -> Any:
+            return m.reduce(x, np.zeros((), operand.dtype), _joined(m), axes)
+
+        return Call("reduce", (operand,), function, note)
+
     for dtype in ("float32", "float64", "int32", "complex64"):
-        zero = np.zeros((), dtype)
         for axes in ((1,), (0, 2), ()):
-            yield Call(
-                "reduce",
-                (_matrix(dtype, (2, 3, 5)),),
-                lambda m, x, axes=axes, zero=zero: m.reduce(x, zero, _joined(m), axes),
-                str(axes),
-            )
+            yield joined(Operand((2, 3, 5), dtype), axes, str(axes))
     yield Call(
         "reduce",
         (_matrix(), Operand((), "float32", 0, 0)),
@@ -116,11 +116,7 @@ def _reductions() -> Iterator[Call]:
             f"pairs{axes}",
         )
     for size in (0, 1):
-        yield Call(
-            "reduce",
-            (Operand((2, size), "float32"),),
-            lambda m, x: m.reduce(x, np.float32(0), _joined(m), (1,)),
-        )
+        yield joined(Operand((2, size), "float32"), (1,), "")
     for name in ("add", "mul", "max", "bitwise_xor"):
         dtype = "int32" if name == "bitwise_xor" else "float32"
         yield Call(
@@ -140,7 +136,7 @@ _WINDOWS: tuple[tuple[Shape, tuple[Any, ...]], ...] = (
     ((4, 5), ((2, 3), (1, 1), ((1, 1), (0, 2)), (1, 1), (2, 2))),
     ((4, 5), ((2, 2), (2, 3), ((1, -1), (3, 4)), (2, 3), (3, 2))),
 )
-_PLAIN = [case for case in _WINDOWS if len(case[1]) == 3]
+_DENSE = [case for case in _WINDOWS if len(case[1]) == 3]
 
 
 def _windows() -> Iterator[Call]:
@@ -174,32 +170,23 @@ def _windows() -> Iterator[Call]:
 
 
 def _selections() -> Iterator[Call]:
-    def chosen(m: Any, name: str) -> Any:
-        return getattr(m, f"{name}_p")
+    def selection(
+        name: str, which: str, operands: tuple[Operand, ...], arguments: Any, note: str
+    ) -> Call:
+        def function(m: Any, a: Any, x: Any) -> Any:
+            return getattr(m, name)(a, x, getattr(m, f"{which}_p"), *arguments)
+
+        return Call(name, operands, function, note)
 
     for number, (shape, arguments) in enumerate(_WINDOWS):
-        operand = Operand(shape, "float32")
+        operands: tuple[Operand, ...] = (Operand(shape, "float32"),) * 2
         for name in ("ge", "le"):
-            yield Call(
-                "select_and_gather_add",
-                (operand, operand),
-                lambda m, t, x, name=name, arguments=arguments: m.select_and_gather_add(
-                    t, x, chosen(m, name), *arguments
-                ),
-                f"{name}{number}",
-            )
-    for number, (shape, (window, strides, padding)) in enumerate(_PLAIN):
+            yield selection("select_and_gather_add", name, operands, arguments, f"{name}{number}")
+    for number, (shape, (window, strides, padding)) in enumerate(_DENSE):
         counts = geometry("samples", shape, window, strides, padding).out_shape(shape)
         arguments = (window, strides, padding)
         operands = (Operand(counts, "float32"), Operand(shape, "float32"))
-        yield Call(
-            "select_and_scatter_add",
-            operands,
-            lambda m, s, x, arguments=arguments: m.select_and_scatter_add(
-                s, x, chosen(m, "ge"), *arguments
-            ),
-            str(number),
-        )
+        yield selection("select_and_scatter_add", "ge", operands, arguments, str(number))
         yield Call(
             "select_and_scatter",
             (*operands, Operand((), "float32")),
@@ -212,30 +199,21 @@ def _selections() -> Iterator[Call]:
 
 def _sorts() -> Iterator[Call]:
     for dtype in (*_NUMBERS, "bool"):
-        yield Call("sort", (_matrix(dtype),), lambda m, x: m.sort(x))
-    yield Call("sort", (_matrix(),), lambda m, x: m.sort(x, dimension=0), "0")
-    yield Call("sort", (Operand((2, 0), "float32"),), lambda m, x: m.sort(x))
+        yield _plain("sort", _matrix(dtype))
+    yield _plain("sort", _matrix(), note="0", dimension=0)
+    yield _plain("sort", Operand((2, 0), "float32"))
     keys = (_matrix("int8"), _matrix("complex64"), _matrix("float32"))
     for count in (1, 2, 3):
         yield Call("sort", keys, lambda m, *xs, n=count: m.sort(xs, num_keys=n), f"{count}keys")
-    yield Call(
-        "sort_key_val",
-        (_matrix("float32"), _matrix("float32")),
-        lambda m, x, y: m.sort_key_val(x, y),
-    )
+    yield _plain("sort_key_val", _matrix(), _matrix())
     for dtype in _ORDERED:
-        yield Call("top_k", (_matrix(dtype),), lambda m, x: m.top_k(x, 3))
+        yield _plain("top_k", _matrix(dtype), k=3)
     for axis in (0, 1):
-        yield Call(
-            "top_k",
-            (_matrix("float32", (3, 4, 2)),),
-            lambda m, x, axis=axis: m.top_k(x, 2, axis=axis),
-            f"axis{axis}",
-        )
-    yield Call("top_k", (_matrix(),), lambda m, x: m.top_k(x, 0), "none")
+        yield _plain("top_k", Operand((3, 4, 2), "float32"), note=f"axis{axis}", k=2, axis=axis)
+    yield _plain("top_k", _matrix(), note="none", k=0)
     for dtype in FLOATS:
-        yield Call("approx_max_k", (_matrix(dtype),), lambda m, x: m.approx_max_k(x, 3))
-        yield Call("approx_min_k", (_matrix(dtype),), lambda m, x: m.approx_min_k(x, 1, 0))
+        yield _plain("approx_max_k", _matrix(dtype), k=3)
+        yield _plain("approx_min_k", _matrix(dtype), k=1, reduction_dimension=0)
 
 
 def _applications() -> Iterator[Call]:
@@ -261,17 +239,15 @@ def _changed(x: Any) -> Any:
 
 def _pieces() -> Iterator[Call]:
     for dtype in (*_FEW, "bool", "complex64"):
-        yield Call("split", (_matrix(dtype),), lambda m, x: m.split(x, (1, 0, 4), axis=1))
-        yield Call("tile", (_matrix(dtype),), lambda m, x: m.tile(x, (3, 2)))
+        yield _plain("split", _matrix(dtype), sizes=(1, 0, 4), axis=1)
+        yield _plain("tile", _matrix(dtype), reps=(3, 2))
         yield Call("stack", (_matrix(dtype),) * 2, lambda m, x, y: m.stack([x, y], axis=1))
-        yield Call(
-            "optimization_barrier", (_matrix(dtype),), lambda m, x: m.optimization_barrier(x)
-        )
-    yield Call("split", (_matrix(),), lambda m, x: m.split(x, (2,)), "whole")
-    yield Call("tile", (_matrix(),), lambda m, x: m.tile(x, (0, 1)), "nothing")
-    yield Call("tile", (Operand((), "float32"),), lambda m, x: m.tile(x, ()))
-    yield Call("unstack", (_matrix(),), lambda m, x: m.unstack(x, axis=1))
-    yield Call("broadcast_to_rank", (_matrix(),), lambda m, x: m.broadcast_to_rank(x, 4))
+        yield _plain("optimization_barrier", _matrix(dtype))
+    yield _plain("split", _matrix(), note="whole", sizes=(2,))
+    yield _plain("tile", _matrix(), note="nothing", reps=(0, 1))
+    yield _plain("tile", Operand((), "float32"), reps=())
+    yield _plain("unstack", _matrix(), axis=1)
+    yield _plain("broadcast_to_rank", _matrix(), rank=4)
     yield Call(
         "optimization_barrier",
         (_matrix(), _matrix("int32")),
@@ -284,19 +260,10 @@ def _bits() -> Iterator[Call]:
     for algorithm in (1, 2):
         for dtype in ("uint8", "uint32", "uint64"):
             for shape in ((), (5,), (3, 4), (0,)):
-                yield Call(
-                    "rng_bit_generator",
-                    (Operand((4,), "uint32", 0, 9),),
-                    lambda m, key, shape=shape, dtype=dtype, a=algorithm: m.rng_bit_generator(
-                        key, shape, dtype, algorithm=a
-                    ),
-                    f"{algorithm}{dtype}{shape}",
-                )
-    yield Call(
-        "rng_bit_generator",
-        (Operand((2,), "uint64", 0, 9),),
-        lambda m, key: m.rng_bit_generator(key, (3, 3)),
-    )
+                key, note = Operand((4,), "uint32", 0, 9), f"{algorithm}{dtype}{shape}"
+                wanted = {"shape": shape, "dtype": dtype, "algorithm": algorithm}
+                yield _plain("rng_bit_generator", key, note=note, **wanted)
+    yield _plain("rng_bit_generator", Operand((2,), "uint64", 0, 9), shape=(3, 3))
 
 
 REDUCTION_SAMPLES: tuple[Call, ...] = (

@@ -28,10 +28,7 @@ Keeps = Callable[[Any, Any], Any]
 def chosen_places(operand: Any, keeps: Keeps, window: Geometry) -> Any:
     """For each window the place of the element that it chooses; -1 where there is only padding.
 
-    Args:
-        operand: the array.
-        keeps: whether the element chosen so far stays, beside a later one.
-        window: the windows.
+    An element that is chosen so far stays where it ``keeps`` its place beside a later one.
     """
     aval = typeof(operand)
     shape = window.out_shape(aval.shape)

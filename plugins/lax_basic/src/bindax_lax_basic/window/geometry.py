@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,22 +13,14 @@ from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic.rules.lowering import integers
 from bindax_lax_basic.rules.types import larger, static_ints
 from bindax_lax_basic.shape.slice_and_pad import pad_p, slice_p
-from bindax_lax_basic.window.convolution.numbers import padtype_to_pads
+from bindax_lax_basic.window.convolution.numbers import dilated, padtype_to_pads
 
 Sizes = tuple[int, ...]
 Padding = tuple[tuple[int, int], ...]
 
 
 class Geometry(NamedTuple):
-    """Layout of windows in an array, with an entry for each axis.
-
-    Attributes:
-        window_dimensions: the sizes of a window.
-        window_strides: the distances between neighbouring windows.
-        padding: how many elements are added before and after.
-        base_dilation: the distances to which neighbouring elements of the array are spread.
-        window_dilation: the distances between the elements of a window.
-    """
+    """Layout of windows in an array, with an entry for each axis; see ``reduce_window``."""
 
     window_dimensions: Sizes
     window_strides: Sizes
@@ -37,51 +30,29 @@ class Geometry(NamedTuple):
 
     def with_axis(self, d: int) -> Geometry:
         """The same beside a new axis on which windows have size one."""
-
-        def insert(values: Sizes) -> Sizes:
-            return (*values[:d], 1, *values[d:])
-
-        window, strides, padding, base, dilation = self
-        pads = (*padding[:d], (0, 0), *padding[d:])
-        return Geometry(insert(window), insert(strides), pads, insert(base), insert(dilation))
+        added = zip(self, (1, 1, (0, 0), 1, 1), strict=True)
+        parts: Any = [(*values[:d], one, *values[d:]) for values, one in added]
+        return Geometry(*parts)
 
     def along(self, axis: int) -> Geometry:
         """The geometry of one axis."""
-        window, strides, padding, base, dilation = self
-        return Geometry(
-            (window[axis],), (strides[axis],), (padding[axis],), (base[axis],), (dilation[axis],)
-        )
+        parts: Any = [values[axis : axis + 1] for values in self]
+        return Geometry(*parts)
 
     def spans(self) -> Sizes:
         """Extents of the windows on each axis."""
-        return tuple(
-            [
-                (w - 1) * d + 1
-                for w, d in zip(self.window_dimensions, self.window_dilation, strict=True)
-            ]
-        )
+        return tuple(map(dilated, self.window_dimensions, self.window_dilation))
 
     def padded_shape(self, shape: Sizes) -> Sizes:
         """The shape of an array of a shape, spread and padded."""
-        return tuple(
-            [
-                low + high + (size - 1) * b + 1 if size else low + high
-                for size, b, (low, high) in zip(
-                    shape, self.base_dilation, self.padding, strict=True
-                )
-            ]
-        )
+        sizes = map(dilated, shape, self.base_dilation)
+        pairs = zip(sizes, self.padding, strict=True)
+        return tuple([low + high + size for size, (low, high) in pairs])
 
     def out_shape(self, shape: Sizes) -> Sizes:
         """Numbers of windows on each axis of an array of a shape."""
-        return tuple(
-            [
-                larger((total - span) // stride + 1, 0)
-                for total, span, stride in zip(
-                    self.padded_shape(shape), self.spans(), self.window_strides, strict=True
-                )
-            ]
-        )
+        sizes = zip(self.padded_shape(shape), self.spans(), self.window_strides, strict=True)
+        return tuple([larger((total - span) // stride + 1, 0) for total, span, stride in sizes])
 
     def padding_config(self) -> tuple[tuple[int, int, int], ...]:
         """The argument of ``pad`` that spreads and pads an array."""
@@ -109,11 +80,7 @@ class Geometry(NamedTuple):
 
     def _bounds(self, offset: Sizes, shape: Sizes) -> tuple[Sizes, Sizes]:
         starts = self.starts(offset)
-        limits = [
-            start + (count - 1) * stride + 1 if count else start
-            for start, count, stride in zip(starts, shape, self.window_strides, strict=True)
-        ]
-        return starts, tuple(limits)
+        return starts, tuple(map(operator.add, starts, map(dilated, shape, self.window_strides)))
 
     def slices(self, offset: Sizes, shape: Sizes) -> tuple[slice, ...]:
         """The index, of NumPy, of the elements at one place of all windows."""
@@ -121,34 +88,20 @@ class Geometry(NamedTuple):
         return tuple(map(slice, starts, limits, self.window_strides))
 
     def at(self, padded: Any, offset: Sizes, shape: Sizes) -> Any:
-        """The elements at one place of all windows.
-
-        Args:
-            padded: the padded array.
-            offset: the place.
-            shape: how many windows there are on each axis.
-        """
+        """The elements at one place of all windows, of which there are so many on each axis."""
         starts, limits = self._bounds(offset, shape)
         return slice_p.bind(
             padded, start_indices=starts, limit_indices=limits, strides=self.window_strides
         )
 
     def spread(self, values: Any, zero: Any, offset: Sizes, shape: Sizes) -> Any:
-        """The transpose of ``at``: values put to that place of their windows.
-
-        Args:
-            values: one for each window.
-            zero: what is put everywhere else.
-            offset: the place.
-            shape: the shape of the padded array.
-        """
+        """The transpose of ``at``: values put to that place of their windows in a padded array."""
         config = []
         sizes = typeof(values).shape
         for start, count, stride, total in zip(
             self.starts(offset), sizes, self.window_strides, shape, strict=True
         ):
-            used = (count - 1) * stride + 1 if count else 0
-            config.append((start, total - start - used, stride - 1))
+            config.append((start, total - start - dilated(count, stride), stride - 1))
         return pad_p.bind(values, zero, padding_config=tuple(config))
 
 
@@ -161,12 +114,7 @@ def geometry(
     base_dilation: Any = None,
     window_dilation: Any = None,
 ) -> Geometry:
-    """A geometry from the arguments of a public function, checked.
-
-    Raises:
-        TypeError: when an argument has not one entry for each axis.
-        ValueError: when an entry is not positive, or the padding has no such name.
-    """
+    """A geometry from the arguments of a public function, checked."""
     ones = (1,) * len(shape)
 
     def sizes(argument: str, values: Any) -> Sizes:
@@ -179,8 +127,7 @@ def geometry(
     base = sizes("base_dilation", base_dilation)
     dilation = sizes("window_dilation", window_dilation)
     bare = Geometry(window, strides, ((0, 0),) * len(shape), base, dilation)
-    pads = _padding(name, bare, shape, padding)
-    return bare._replace(padding=pads)
+    return bare._replace(padding=_padding(name, bare, shape, padding))
 
 
 def _check_sizes(name: str, argument: str, values: Sizes, ndim: int) -> None:
@@ -195,8 +142,7 @@ def _check_sizes(name: str, argument: str, values: Sizes, ndim: int) -> None:
 
 def _padding(name: str, bare: Geometry, shape: Sizes, padding: Any) -> Padding:
     if isinstance(padding, str):
-        named = padtype_to_pads(shape, bare.spans(), bare.window_strides, padding)
-        return tuple(named)
+        return tuple(padtype_to_pads(shape, bare.spans(), bare.window_strides, padding))
     pairs = padding if np.iterable(padding) else [padding]
     pads = tuple([static_ints(name, "padding", pair) for pair in pairs])
     if len(pads) != len(shape) or any(len(pair) != 2 for pair in pads):

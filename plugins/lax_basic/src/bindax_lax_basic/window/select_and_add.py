@@ -4,11 +4,9 @@ The derivatives of windowed extrema are made of these: the tangent of a maximum 
 of the maximum, and its cotangent is added there.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import (
@@ -16,7 +14,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     Region,
-    Rule,
     ShapedArray,
     primitive,
     rules,
@@ -78,10 +75,8 @@ def select_and_gather_add(
     >>> select_and_gather_add(np.arange(4.0), np.array([1.0, 5.0, 2.0, 3.0]), ge_p, (2,), (2,))
     Array([1., 3.], dtype=float64)
     """
-    name = "select_and_gather_add"
-    shape = typeof(operand).shape
     arguments = window_dimensions, window_strides, padding, base_dilation, window_dilation
-    window = geometry(name, shape, *arguments)
+    window = geometry("select_and_gather_add", typeof(operand).shape, *arguments)
     return select_and_gather_add_p.bind(
         tangents, operand, select_prim=select_prim, **window._asdict()
     )
@@ -109,28 +104,31 @@ def select_and_scatter_add(
     >>> select_and_scatter_add(np.ones(2), np.array([1.0, 5.0, 2.0, 3.0]), ge_p, (2,), (2,))
     Array([0., 1., 0., 1.], dtype=float64)
     """
-    name = "select_and_scatter_add"
-    shape = typeof(operand).shape
-    window = geometry(name, shape, window_dimensions, window_strides, padding)
+    arguments = window_dimensions, window_strides, padding
+    window = geometry("select_and_scatter_add", typeof(operand).shape, *arguments)
     return select_and_scatter_add_p.bind(
         source, operand, select_prim=select_prim, **window._asdict()
     )
 
 
-def _check(name: str, x: ShapedArray, operand: ShapedArray, select_prim: Primitive) -> None:
+def _checked(
+    name: str, x: ShapedArray, operand: ShapedArray, select_prim: Primitive, params: dict[str, Any]
+) -> Geometry:
+    """The geometry of windows, where it and the operands are legal."""
     require_kind(name, x, dtypes.NUMBER, 0)
     require_kind(name, operand, dtypes.ORDERED, 1)
     if select_prim not in _DIRECTIONS:
         raise TypeError(f"{name}: select_prim must be ge_p or le_p, but it is {select_prim!r}.")
+    window = Geometry(**params)
+    check_geometry(name, operand, window)
+    return window
 
 
 def _gather_type(
     x: ShapedArray, operand: ShapedArray, *, select_prim: Primitive, **params: Any
 ) -> ShapedArray:
     name = "select_and_gather_add"
-    _check(name, x, operand, select_prim)
-    window = Geometry(**params)
-    check_geometry(name, operand, window)
+    window = _checked(name, x, operand, select_prim, params)
     if x.shape != operand.shape:
         raise TypeError(
             f"{name} requires arrays of equal shapes, but got {x.str_short()} and "
@@ -143,9 +141,7 @@ def _scatter_type(
     source: ShapedArray, operand: ShapedArray, *, select_prim: Primitive, **params: Any
 ) -> ShapedArray:
     name = "select_and_scatter_add"
-    _check(name, source, operand, select_prim)
-    window = Geometry(**params)
-    check_geometry(name, operand, window)
+    window = _checked(name, source, operand, select_prim, params)
     check_source(name, source, operand, window)
     return source.update(shape=operand.shape)
 
@@ -159,36 +155,29 @@ def check_source(name: str, source: ShapedArray, operand: ShapedArray, window: G
         )
 
 
-def _keeps(select_prim: Primitive) -> Callable[[Any, Any], Any]:
-    return lambda chosen, candidate: select_prim.bind(chosen, candidate)
-
-
 def _read(x: Any, operand: Any, *, select_prim: Primitive, **params: Any) -> Any:
     window = Geometry(**params)
-    return read_at(x, chosen_places(operand, _keeps(select_prim), window), window)
+    return read_at(x, chosen_places(operand, select_prim.bind, window), window)
 
 
 def _add(source: Any, operand: Any, *, select_prim: Primitive, **params: Any) -> Any:
     window = Geometry(**params)
-    places = chosen_places(operand, _keeps(select_prim), window)
+    places = chosen_places(operand, select_prim.bind, window)
     return add_at(source, places, window, typeof(operand).shape)
 
 
-def _batch() -> Rule:
-    def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int | None],
-        *,
-        select_prim: Primitive,
-        **params: Any,
-    ) -> tuple[Any, int]:
-        aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-        window = Geometry(**params).with_axis(0)
-        return primitive.bind(*aligned, select_prim=select_prim, **window._asdict()), 0
-
-    return rules.vmap(rule, takes_primitive=True)
+def _batch(
+    primitive: Primitive,
+    size: int,
+    operands: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    select_prim: Primitive,
+    **params: Any,
+) -> tuple[Any, int]:
+    aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
+    window = Geometry(**params).with_axis(0)
+    return primitive.bind(*aligned, select_prim=select_prim, **window._asdict()), 0
 
 
 def _gather_lowering(
@@ -263,12 +252,9 @@ select_and_gather_add_p: Primitive = primitive(
     composite_impl_of_one(_read),
     rules.abstract_eval(_gather_type),
     multilinear(positions=(0,)),
-    _batch(),
+    rules.vmap(_batch, takes_primitive=True),
     rules.transpose(
-        lambda ct, x, operand, **params: [
-            select_and_scatter_add_p.bind(ct, operand, **params),
-            None,
-        ]
+        lambda ct, x, y, **params: [select_and_scatter_add_p.bind(ct, y, **params), None]
     ),
     rules.lowering["stablehlo"](_gather_lowering),
 )
@@ -277,12 +263,9 @@ select_and_scatter_add_p: Primitive = primitive(
     composite_impl_of_one(_add),
     rules.abstract_eval(_scatter_type),
     multilinear(positions=(0,)),
-    _batch(),
+    rules.vmap(_batch, takes_primitive=True),
     rules.transpose(
-        lambda ct, source, operand, **params: [
-            select_and_gather_add_p.bind(ct, operand, **params),
-            None,
-        ]
+        lambda ct, x, y, **params: [select_and_gather_add_p.bind(ct, y, **params), None]
     ),
     rules.lowering["stablehlo"](_scatter_lowering),
 )

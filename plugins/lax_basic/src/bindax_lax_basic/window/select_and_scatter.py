@@ -1,7 +1,5 @@
 """Choosing one element of each window, and combining values at its place by any computation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -138,11 +136,8 @@ def _scattered(
     window = _window(params)
     keeps, combine = vectorized(select), vectorized(scatter)
     places = chosen_places(operand, lambda a, b: keeps([a], [b])[0], window)
-
-    def combined(a: Any, b: Any) -> Any:
-        return combine([a], [b])[0]
-
-    return scatter_at(source, start, places, combined, window, typeof(operand).shape)
+    shape = typeof(operand).shape
+    return scatter_at(source, start, places, lambda a, b: combine([a], [b])[0], window, shape)
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
@@ -160,11 +155,7 @@ def _vmap(
 
 
 def _lowering(
-    ctx: LoweringContext,
-    *values: Any,
-    select: ClosedJaxpr,
-    scatter: ClosedJaxpr,
-    **params: Any,
+    ctx: LoweringContext, *values: Any, select: ClosedJaxpr, scatter: ClosedJaxpr, **params: Any
 ) -> Any:
     regions: list[Region] = [computation_region(select), computation_region(scatter)]
     return scatter_operation(ctx, list(values), _window(params), regions)

@@ -28,12 +28,7 @@ def array_of(x: Any) -> Any:
 
 
 def promoted(*arrays: Any, dtype: Any = None) -> tuple[Any, ...]:
-    """Arrays and variables in one floating dtype; None stays.
-
-    Args:
-        arrays: what to convert.
-        dtype: the dtype; by default the one that the arrays promote to.
-    """
+    """Arrays and variables in a floating dtype, or that which they promote to; None stays."""
     values = [array_of(x) for x in arrays]
     common = dtype if dtype is not None else common_dtype(*values)
     return tuple([None if x is None else _converted(x, common) for x in values])
@@ -65,39 +60,20 @@ def parameter(
     dtype: Any,
     metadata: Metadata = None,
 ) -> Param[Any]:
-    """A parameter with initial values of a new key of the stream ``params``.
-
-    Args:
-        layer: the layer that it is for, for messages.
-        name: the attribute that it is for, likewise.
-        init: makes the initial values.
-        rngs: random streams.
-        shape: of the parameter.
-        dtype: of the parameter.
-        metadata: of the parameter.
-    """
+    """A parameter with initial values of a new key of the stream ``params``."""
     value = init(params_key(rngs, layer, name), tuple(shape), dtype)
     return Param(value, **(metadata or {}))
 
 
 def params_key(rngs: Any, layer: Any, name: str) -> Any:
-    """The next key of the stream ``params``, for an attribute of a layer.
-
-    Raises:
-        AttributeError: there is no such stream.
-        TypeError: it was given something else than streams of keys.
-    """
+    """The next key of the stream ``params``, for an attribute of a layer."""
     if not (isinstance(rngs, Rngs) or hasattr(rngs, "params")):
         raise TypeError(f"rngs must be an nnx.Rngs, such as nnx.Rngs(0), but it is {rngs!r:.60}.")
     return stream_for(rngs, "params", f"{layer_name(layer)}.{name}")()
 
 
 def check_features(layer: Any, x: Any, expected: int, axis: int = -1) -> None:
-    """Raise unless an input has the features that a layer was made for.
-
-    Raises:
-        ValueError: it has others; the message names the layer and both numbers.
-    """
+    """Raise unless an input has the features that a layer was made for."""
     shape = typeof(array_of(x)).shape
     if not shape or shape[axis] != expected:
         raise ValueError(
@@ -113,11 +89,7 @@ def positive(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
 
 
 def first_given(name: str, layer: Any, *values: Any) -> Any:
-    """The first value that is not None.
-
-    Raises:
-        ValueError: all are.
-    """
+    """The first value that is not None, or an error when all are."""
     for value in values:
         if value is not None:
             return value

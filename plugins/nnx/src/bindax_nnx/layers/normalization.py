@@ -40,15 +40,10 @@ def moments(
     mask: Any = None,
     combine: Callable[[Any], Any] = lambda x: x,
 ) -> tuple[Any, Any]:
-    """The mean and variance along axes, computed in 32 bits at least.
+    """The mean and variance along axes of what a mask leaves, computed in 32 bits at least.
 
-    Args:
-        x: the array.
-        axes: the axes.
-        fast: whether to take the variance as the difference of two means, in one pass.
-        centered: whether to subtract the mean.
-        mask: what to take into account; of a shape that broadcasts to that of ``x``.
-        combine: from means to those over all of several devices or elements.
+    A fast variance is the difference of two means, in one pass. ``combine`` makes means those over
+    all of several devices or elements.
     """
     x = jnp.asarray(x, dtype=jnp.promote_types(x.dtype, np.float32))
 

@@ -10,32 +10,18 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 import bindax_random as random
-from bindax_nnx.build import Build
 from bindax_nnx.filters import Filter, PathContains, to_predicate
-from bindax_nnx.graph import Walk, iter_variables
+from bindax_nnx.graph import iter_variables
 from bindax_nnx.layers._common import Initializer, ones, parameter, params_key, positive
-from bindax_nnx.module import Module
+from bindax_nnx.module import Module, copy_around
 from bindax_nnx.object import Dict
 from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import BatchStat, Variable
 
 
 def with_values(node: Any, values: dict[int, Any]) -> Any:
-    """A copy of the objects of a graph around its variables, some replaced by others of a value.
-
-    Args:
-        node: the root.
-        values: the values, by the identities of the variables to replace.
-    """
-    kept = [x for _, x in iter_variables(node) if id(x) not in values]
-    replaced = [x for _, x in iter_variables(node) if id(x) in values]
-    fresh = [x.replace(values[id(x)]) for x in replaced]
-    numbers = {id(x): i for i, x in enumerate([*kept, *replaced])}
-    walk = Walk(numbers)
-    walk.value(node)
-    copy = Build(walk.tokens, iter(()), originals=[*kept, *fresh]).next()
-    object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
-    return copy
+    """A copy of the objects around the variables of a graph, with values for some by identity."""
+    return copy_around(node, lambda x: x.replace(values[id(x)]) if id(x) in values else x)
 
 
 def _name(path: Sequence[Any]) -> str:

@@ -39,13 +39,7 @@ def value_name(roots: Sequence[Any], sizes: Sequence[int], variables: Any, index
 
 
 def changed_names(roots: Sequence[Any], references: Sequence[Any], structure: Any) -> list[str]:
-    """The places where the attributes of graphs are others than a structure says.
-
-    Args:
-        roots: the graphs as they are now.
-        references: the nodes and variables that they had.
-        structure: the structure that they had.
-    """
+    """The places where the attributes of graphs are others than in a structure that they had."""
     nodes = {id(x): i for i, x in enumerate(references) if isinstance(x, Object)}
     tokens = (x for x in structure.tokens if type(x) is NodeToken)
     numbers = [i for i, x in enumerate(references) if not isinstance(x, Variable)]

@@ -44,11 +44,7 @@ class ByFilter:
         self._predicates = tuple(map(to_predicate, self.filters))
 
     def of(self, path: Path, variable: Variable[Any]) -> Any:
-        """The entry for one variable.
-
-        Raises:
-            ValueError: no filter takes it.
-        """
+        """The entry for one variable, or an error when no filter takes it."""
         for predicate, value in zip(self._predicates, self.values, strict=True):
             if predicate(path, variable):
                 return value
@@ -111,12 +107,7 @@ class StateSharding(ByFilter):
 
 
 class Axes:
-    """The axis of each variable and each array of a call.
-
-    Attributes:
-        variables: an axis for each variable.
-        arrays: an axis for each other array.
-    """
+    """The axis of each variable and each other array of a call."""
 
     __slots__ = ("_occurrences", "arrays", "prefixes", "variables")
 
@@ -135,11 +126,7 @@ class Axes:
         self.variables = [self._occurrences[id(x)][0][1] for x in arguments.variables]
 
     def _resolve(self, roots: Sequence[Any]) -> None:
-        """Find the axis of each variable at each place where it is.
-
-        Raises:
-            AliasingError: a variable has several.
-        """
+        """Find the axis of each variable at each place where it is; several are an error."""
         self._occurrences = {}
         for root, prefix in zip(roots, self.prefixes, strict=True):
             add_occurrences(self._occurrences, root, prefix)
@@ -149,14 +136,7 @@ class Axes:
     ) -> list[Any]:
         """The axes of the results of a call: of the changed and new variables, then the arrays.
 
-        Args:
-            inside: the arguments as the function left them.
-            prefix: the ``out_axes``.
-            count: how many of the old variables are among the results.
-            what: the name of the argument that the prefix is, for messages.
-
-        Raises:
-            AliasingError: an argument is also a result, along another axis.
+        The first ``count`` variables are old; ``what`` is the argument of the prefix, for messages.
         """
         flat = flatten_prefix(prefix, inside.tree, what)
         check_direct(prefix, flat, what)
@@ -201,11 +181,7 @@ class Axes:
 
 
 def add_occurrences(occurrences: dict[int, list[tuple[Path, Any]]], root: Any, prefix: Any) -> None:
-    """Note the axes of the variables of a root.
-
-    Raises:
-        AliasingError: a variable was noted with another one.
-    """
+    """Note the axes of the variables of a root; one that was noted with another is an error."""
     for path, variable in iter_variables(root):
         axis = prefix.of(path, variable) if isinstance(prefix, ByFilter) else prefix
         noted = occurrences.setdefault(id(variable), [])
@@ -224,11 +200,7 @@ def add_occurrences(occurrences: dict[int, list[tuple[Path, Any]]], root: Any, p
 
 
 def check_direct(prefix: Any, flat: Sequence[Any], what: str) -> None:
-    """Raise where a ``StateAxes`` stands for a container of objects.
-
-    Raises:
-        ValueError: it is given for more than one argument.
-    """
+    """Raise where a ``StateAxes`` stands for a container of objects."""
     given = tree_leaves(prefix)
     for axes in {id(p): p for p in flat if isinstance(p, ByFilter)}.values():
         if sum(p is axes for p in flat) > sum(p is axes for p in given):

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from bindax_core.extend import api_boundary
 from bindax_nnx.build import Build
-from bindax_nnx.graph import Walk
+from bindax_nnx.graph import walked
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.structure import Arguments, Exit, Inside, finish
 from bindax_nnx.object import Object
@@ -100,9 +100,7 @@ class Call:
         if self.outcome.is_plain:
             return finish(self.outcome, (), (), (), outs)
         arguments = self.arguments
-        walk = Walk()
-        for root in arguments.roots:
-            walk.value(root)
+        walk = walked(arguments.roots)
         copy = Build(walk.tokens, iter(walk.values))
         for _ in arguments.roots:
             copy.next()

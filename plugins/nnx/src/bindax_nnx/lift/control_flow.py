@@ -133,11 +133,7 @@ def _check_types(name: str, calls: Sequence[Call], types: Sequence[Sequence[Any]
 
 
 def carried(name: str, call: Call, inside: Inside, count: int, operands: int) -> None:
-    """Raise unless the objects of a carry are what they were, and its arrays where they were.
-
-    Raises:
-        GraphError: the structure of the carry changes.
-    """
+    """Raise unless the objects of a carry are what they were, and its arrays where they were."""
     outcome = call.outcome
     if outcome is None:
         return
@@ -155,11 +151,7 @@ def carried(name: str, call: Call, inside: Inside, count: int, operands: int) ->
 
 
 def check_same_objects(name: str, given: Any, returned: Any) -> None:
-    """Raise unless a step returns the objects that it was given, at the same places.
-
-    Raises:
-        GraphError: it returns others; the message names the first.
-    """
+    """Raise unless a step returns the objects that it was given, at the same places."""
     leaves, tree = tree_flatten(given, is_leaf=is_reference)
     others, other_tree = tree_flatten(returned, is_leaf=is_reference)
     if tree != other_tree:
@@ -282,16 +274,7 @@ def _check_carry(name: str, call: Call, types: Sequence[tuple[Any, Any]]) -> Non
 
 
 def check_types(name: str, call: Call, types: Sequence[tuple[int, Any, Any]]) -> None:
-    """Raise where a step leaves another type in a variable than it had.
-
-    Args:
-        name: the loop.
-        call: its step.
-        types: the numbers of values of variables, with their types before and after a step.
-
-    Raises:
-        TypeError: the types differ; the message names the place.
-    """
+    """Raise where a step leaves another type in a variable, given by number, than it had."""
     for number, before, after in types:
         if (before.shape, before.dtype) != (after.shape, after.dtype):
             raise TypeError(

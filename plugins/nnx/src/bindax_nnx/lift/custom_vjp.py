@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, update_wrapper, wraps
+from functools import partial, update_wrapper
 from typing import Any
 
 import bindax_transforms
-from bindax_core.extend import api_boundary, tree_unflatten
+from bindax_core.extend import api_boundary
 from bindax_nnx.filters import to_predicate
-from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.graph import iter_variables
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import name_at
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.derivatives import by_path, leaves_like
+from bindax_nnx.lift.derivatives import arrays_only, by_path, leaves_like
 from bindax_nnx.lift.gradient import DiffState, Template
+from bindax_nnx.lift.shapes import without_constants
 from bindax_nnx.lift.structure import Arguments, Inside
 from bindax_transforms import check_function
-
-
-def _everything(path: Any, value: Any) -> bool:
-    return True
 
 
 @decorator
@@ -96,23 +93,12 @@ class CustomVjp:
             )
         constants = {i % len(args): args[i] for i in self._constant}
         states = {x.argnum % len(args): to_predicate(x.filter) for x in self._states}
-        rest = [x for i, x in enumerate(args) if i not in constants]
-        numbers = [i for i in range(len(args)) if i not in constants]
-
-        def placed(f: Callable[..., Any]) -> Callable[..., Any]:
-            @wraps(f)
-            def of_rest(*given: Any) -> Any:
-                others = iter(given)
-                return f(
-                    *[constants[i] if i in constants else next(others) for i in range(len(args))]
-                )
-
-            return of_rest if constants else f
-
+        fun, rest = without_constants(self._fun, args, constants)
+        forward, _ = without_constants(self._forward, args, constants)
         backward = partial(self._backward, *constants.values())
-        wanted = [states.get(i, _everything) for i in numbers]
-        call = Call(placed(self._fun), rest, all_values=True)
-        run = _Run(call, rest, placed(self._forward), backward, wanted)
+        wanted = [states.get(i) for i in range(len(args)) if i not in constants]
+        call = Call(fun, rest, all_values=True)
+        run = _Run(call, rest, forward, backward, wanted)
         flat = bindax_transforms.custom_vjp(call.flat)
         flat.defvjp(run.forward, run.backward)
         return call.finish(flat(call.leaves))
@@ -127,7 +113,7 @@ class _Run:
         args: Sequence[Any],
         forward: Callable[..., Any],
         backward: Callable[..., Any],
-        wanted: Sequence[Callable[..., bool]],
+        wanted: Sequence[Callable[..., bool] | None],
     ) -> None:
         self._call = call
         self._args = args
@@ -156,13 +142,10 @@ class _Run:
         call = self._call
         size = self._residuals.structure.size
         residuals = Inside(self._residuals, kept[:size], kept[size:]).arguments
-        values, arrays = bars[: call.num_values], iter(bars[call.num_values :])
+        values = bars[: call.num_values]
         leaves = [*values[: len(call.arguments.values)], *[None] * len(call.arguments.arrays)]
-        inputs = tuple(
-            [self._template.fill(i, leaves, _everything) for i in range(len(self._args))]
-        )
-        result = self._result(arrays)
-        cotangents = self._backward(residuals, (inputs, result))
+        inputs = tuple([self._template.fill(i, leaves) for i in range(len(self._args))])
+        cotangents = self._backward(residuals, (inputs, arrays_only(call, bars)))
         if not isinstance(cotangents, tuple) or len(cotangents) != len(self._args):
             raise TypeError(
                 f"bwd of custom_vjp must return a tuple with a cotangent for each of the "
@@ -172,13 +155,9 @@ class _Run:
         return (leaves_like(call, self._args, cotangents, "the cotangent"),)
 
     def _check(self, cotangents: Sequence[Any]) -> None:
-        """Raise where there is a cotangent of a variable that is not differentiated.
-
-        Raises:
-            ValueError: its filter does not take it; the message names the variable.
-        """
+        """Raise where there is a cotangent of a variable that is not differentiated."""
         for argument, bar, takes in zip(self._args, cotangents, self._wanted, strict=True):
-            if takes is _everything or bar is None:
+            if takes is None or bar is None:
                 continue
             own = dict(iter_variables(argument))
             for path in by_path(bar):
@@ -187,10 +166,3 @@ class _Run:
                         f"bwd of custom_vjp returned a cotangent of {name_at(argument, path)}, "
                         f"which the filter of DiffState does not take; delete it from the state."
                     )
-
-    def _result(self, arrays: Any) -> Any:
-        inside = self._call.inside
-        if inside is None:
-            raise TypeError("the function was not called.")
-        parts = [None if is_reference(x) else next(arrays) for x in inside.leaves]
-        return tree_unflatten(inside.tree, parts)

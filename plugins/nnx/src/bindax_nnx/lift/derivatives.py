@@ -23,10 +23,6 @@ from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
 
 
-def _everything(path: Any, value: Any) -> bool:
-    return True
-
-
 def zero_tangent(x: Any) -> Any:
     """The zero tangent at a value."""
     return zeros_like_aval(typeof(x).tangent_aval())
@@ -42,11 +38,7 @@ def by_path(given: Any) -> dict[Any, Any]:
 
 
 def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what: str) -> list[Any]:
-    """Tangents or cotangents for all leaves of a call; zeros where states have none.
-
-    Raises:
-        ValueError: something is given that an argument does not have.
-    """
+    """Tangents or cotangents for all leaves of a call; zeros where states have none."""
     variables: dict[int, list[Any]] = {}
     arrays: list[Any] = []
     for number, (argument, one) in enumerate(zip(arguments, given, strict=True)):
@@ -113,14 +105,14 @@ def jvp(
     call = Call(f, primals)
     given = leaves_like(call, primals, tangents, "the tangent")
     outs, dots = bindax_transforms.jvp(call.flat, (call.leaves,), (given,))
-    result, tangent = call.finish(outs), _arrays_only(call, dots)
+    result, tangent = call.finish(outs), arrays_only(call, dots)
     if not has_aux:
         return result, tangent
     value, aux = result
     return value, tangent[0], aux
 
 
-def _arrays_only(call: Call, outs: Sequence[Any]) -> Any:
+def arrays_only(call: Call, outs: Sequence[Any]) -> Any:
     """The part of the results that belongs to arrays, in its structure."""
     if call.inside is None:
         raise TypeError("the function was not called.")
@@ -168,6 +160,6 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         (leaves,) = pull(tree_leaves(cotangent))
-        return tuple([template.fill(i, leaves, _everything) for i in range(len(primals))])
+        return tuple([template.fill(i, leaves) for i in range(len(primals))])
 
     return (main, pullback, aux) if has_aux else (main, pullback)

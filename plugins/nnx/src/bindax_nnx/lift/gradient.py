@@ -198,11 +198,7 @@ class _Selection:
         ]
 
     def require_floats(self, call: Call) -> None:
-        """Raise where a variable that is differentiated with respect to has no derivatives.
-
-        Raises:
-            TypeError: its dtype is no float; the message names its place.
-        """
+        """Raise where a variable that is differentiated with respect to has no derivatives."""
         values = call.arguments.values
         for i, (x, flag) in enumerate(zip(values, self._flags, strict=False)):
             if flag and is_value(x) and not is_differentiable(typeof(x).dtype):
@@ -231,14 +227,13 @@ class _Selection:
         ]
 
 
+_EVERYTHING = to_predicate(...)
+
+
 class Template:
     """The arguments of a call, to be filled with one array for each of its leaves.
 
     It is made before the call, which may change the objects.
-
-    Args:
-        call: the call.
-        args: its positional arguments.
     """
 
     def __init__(self, call: Call, args: Sequence[Any]) -> None:
@@ -261,7 +256,9 @@ class Template:
                     position += 1
             self._parts.append((tree, parts))
 
-    def fill(self, number: int, leaves: Sequence[Any], takes: Callable[[Path, Any], bool]) -> Any:
+    def fill(
+        self, number: int, leaves: Sequence[Any], takes: Callable[[Path, Any], bool] = _EVERYTHING
+    ) -> Any:
         """One argument, with states of the variables that a filter takes for objects."""
         tree, parts = self._parts[number]
         return tree_unflatten(tree, [self._filled(part, leaves, takes) for part in parts])

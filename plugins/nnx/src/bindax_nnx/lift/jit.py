@@ -22,7 +22,7 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_core.tree_util import register_node, register_static
-from bindax_nnx.graph import Walk, is_reference
+from bindax_nnx.graph import is_reference, walked
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, value_axes
@@ -186,11 +186,7 @@ class JitFunction:
         given = [x for i, x in enumerate(args) if i in self._donated_argnums]
         given += [x for k, x in kwargs.items() if k in self._donated_argnames]
         leaves = tree_flatten(given, is_leaf=is_reference)[0]
-        walk = Walk()
-        for leaf in leaves:
-            if is_reference(leaf):
-                walk.value(leaf)
-        variables = {id(x) for x in walk.variables}
+        variables = {id(x) for x in walked(filter(is_reference, leaves)).variables}
         arrays = {id(x) for x in leaves}
         sized = zip(arguments.variables, arguments.sizes, strict=True)
         flags = [id(x) in variables for x, size in sized for _ in range(size)]

@@ -15,21 +15,14 @@ from bindax_core.extend import Array
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._context import clock
 from bindax_nnx._tokens import VariableToken
-from bindax_nnx.graph import Walk, static_token
+from bindax_nnx.graph import static_token, walked
 from bindax_nnx.lift.structure import Structure, structure_of, structure_of_tokens
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
 
 
 class Plan:
-    """The graphs in the arguments of a call.
-
-    Attributes:
-        roots: the graphs.
-        structure: their structure.
-        references: their nodes and variables.
-        variables: the variables among them.
-    """
+    """The graphs in the arguments of a call, their structure, references and variables."""
 
     __slots__ = (
         "_containers",
@@ -45,9 +38,7 @@ class Plan:
     )
 
     def __init__(self, roots: tuple[Any, ...]) -> None:
-        walk = Walk()
-        for root in roots:
-            walk.value(root)
+        walk = walked(roots)
         self._mark: Any = clock.now if walk.is_lasting else None
         self._variables_mark: Any = clock.variables
         self.roots = roots

@@ -11,7 +11,7 @@ import bindax_control_flow
 import bindax_numpy as jnp
 from bindax_core.extend import api_boundary, typeof
 from bindax_nnx.errors import GraphError
-from bindax_nnx.graph import Walk
+from bindax_nnx.graph import walked
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import (
@@ -162,10 +162,8 @@ class _Loop:
 
     def _carried_graphs(self, inside: Inside) -> tuple[list[Any], list[Any]]:
         """The structure of the objects that are carried whole, and what they consist of."""
-        walk = Walk()
-        for root, prefix in zip(inside.roots, self.entry.prefixes, strict=True):
-            if prefix is Carry:
-                walk.value(root)
+        roots = zip(inside.roots, self.entry.prefixes, strict=True)
+        walk = walked(root for root, prefix in roots if prefix is Carry)
         return walk.tokens, walk.references
 
     def _carried_types(
@@ -209,9 +207,7 @@ class _Loop:
 
     def _deleted(self, inside: Inside) -> list[Variable[Any]]:
         """The carried variables that a step took out of the objects."""
-        walk = Walk()
-        for root in inside.roots:
-            walk.value(root)
+        walk = walked(inside.roots)
         variables = zip(inside.variables, self.entry.variables, strict=True)
         return [x for x, axis in variables if axis is Carry and id(x) not in walk.indices]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -55,14 +55,14 @@ def remat(
     @wraps(f)
     @api_boundary
     def remade_with_constants(*args: Any, **kwargs: Any) -> Any:
-        dynamic, rest = _without_constants(f, args, static)
+        dynamic, rest = without_constants(f, args, static)
         return lift(transformation)(dynamic)(*rest, **kwargs)
 
     return remade_with_constants
 
 
-def _without_constants(
-    f: Callable[..., Any], args: Sequence[Any], static: Sequence[int]
+def without_constants(
+    f: Callable[..., Any], args: Sequence[Any], static: Iterable[int]
 ) -> tuple[Callable[..., Any], list[Any]]:
     """A function of the arguments that are no constants, and these arguments."""
     constants = {i % len(args): args[i] for i in static}
@@ -125,7 +125,7 @@ def make_jaxpr(
     @wraps(f)
     @api_boundary
     def make(*args: Any, **kwargs: Any) -> Any:
-        dynamic, rest = _without_constants(f, args, static)
+        dynamic, rest = without_constants(f, args, static)
         call = Call(dynamic, rest, kwargs)
         jaxpr, types = bindax_transforms.make_jaxpr(call.flat, return_shape=True)(call.leaves)
         return (jaxpr, call.finish_apart(types)) if return_shape else jaxpr

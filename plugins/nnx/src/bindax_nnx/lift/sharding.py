@@ -81,13 +81,7 @@ def get_named_sharding(tree: Any, mesh: AbstractMesh) -> Any:
 
 
 class Placement:
-    """The shardings of the arguments of a call and of its results.
-
-    Args:
-        in_shardings: for the positional arguments, or None.
-        out_shardings: for the result, or None.
-        static: the positions of arguments that are no arrays, for which there are none.
-    """
+    """The shardings of the positional arguments of a call, but the static, and of its results."""
 
     def __init__(self, in_shardings: Any, out_shardings: Any, static: Sequence[int]) -> None:
         self._given = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
@@ -100,12 +94,7 @@ class Placement:
         return self._given is not None or self._out is not None
 
     def of_arguments(self, arguments: Any, args: Sequence[Any]) -> Axes:
-        """The sharding of each variable and each array of a call.
-
-        Raises:
-            AliasingError: a variable appears several times, to be laid out in different ways.
-            ValueError: there is not one entry for each argument.
-        """
+        """The sharding of each variable and each array of a call."""
         given = self._given
         if isinstance(given, tuple):
             dynamic = [i for i in range(len(args)) if i not in self._static]

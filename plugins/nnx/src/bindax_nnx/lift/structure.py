@@ -17,9 +17,9 @@ from typing import Any
 from bindax_core.extend import Array, PyTreeDef, Tracer, is_value, tree_flatten, tree_unflatten
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._context import clock
-from bindax_nnx._tokens import LEAF, Branch, NodeToken, Seen, VariableToken, places_of
+from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.build import Build
-from bindax_nnx.graph import Walk, is_reference
+from bindax_nnx.graph import Walk, is_reference, walked
 from bindax_nnx.lift._names import changed_names, value_name
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable, store_metadata, store_value
@@ -63,15 +63,7 @@ def structure_of(walk: Walk) -> Structure:
 
 
 def structure_of_tokens(tokens: tuple[Any, ...], size: int) -> Structure:
-    """The structure of some tokens.
-
-    Args:
-        tokens: what a walk wrote.
-        size: how many values it collected.
-
-    Raises:
-        TypeError: a token cannot be hashed.
-    """
+    """The structure of what a walk wrote, with the number of values that it collected."""
     found = _structures.get(tokens)
     if found is None:
         found = _structures[tokens] = Structure(tokens, size)
@@ -100,8 +92,7 @@ class Arguments:
         form: what is static.
         roots: the graphs among the leaves.
         references: the nodes and variables in them.
-        variables: the variables.
-        values: what they hold, flat.
+        values: what the variables hold, flat.
         sizes: how many values each variable has.
         arrays: the other leaves.
     """
@@ -114,9 +105,7 @@ class Arguments:
         is_root = tuple(map(is_reference, leaves))
         self.roots = [x for x, root in zip(leaves, is_root, strict=True) if root]
         self.arrays = [x for x, root in zip(leaves, is_root, strict=True) if not root]
-        walk = Walk()
-        for root in self.roots:
-            walk.value(root)
+        walk = walked(self.roots)
         self.form = Form(tree, is_root, structure_of(walk))
         self.references = walk.references
         self.variables = walk.variables
@@ -221,15 +210,9 @@ class Inside:
     def leave(
         self, result: Any, all_values: bool | frozenset[int] = False
     ) -> tuple[Exit, list[Any], list[Any]]:
-        """Take the result and the changes apart.
+        """Take the result and the changes apart; ``all_values`` as for ``Call``.
 
-        Args:
-            result: what the function returned.
-            all_values: whether to give the values of all variables, not only of the changed ones;
-                or of which, by number.
-
-        Returns:
-            The outcome, the values of the variables, first of the old ones, and the other arrays.
+        Gives the outcome, the values of the variables, first of the old ones, and the other arrays.
         """
         self.leaves, self.tree = tree_flatten(result, is_leaf=is_reference)
         values: list[Any] = []
@@ -286,9 +269,7 @@ class Inside:
     def _is_restructured(self) -> bool:
         if clock.now is self._mark and not self._structure.changes_unseen:
             return False
-        walk = Walk()
-        for root in self.roots:
-            walk.value(root)
+        walk = walked(self.roots)
         return (
             len(walk.references) != len(self.references)
             or any(x is not y for x, y in zip(walk.references, self.references, strict=True))
@@ -319,10 +300,9 @@ def same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:
 
 
 def _without_metadata(token: Any) -> Any:
-    kind = type(token).__name__
-    if kind == "VariableToken":
+    if type(token) is VariableToken:
         return (Variable, token.type)
-    return None if kind == "Content" else token
+    return None if type(token) is Content else token
 
 
 def finish(
@@ -334,15 +314,7 @@ def finish(
 ) -> Any:
     """Apply an outcome to the objects that were the arguments of a call; gives its result.
 
-    Args:
-        outcome: what is static about it.
-        variables: the variables in the arguments.
-        references: the nodes and variables in the arguments.
-        values: the values of the variables, as ``Inside.leave`` gave them.
-        arrays: the other arrays.
-
-    Raises:
-        TraceContextError: an object belongs to another trace; nothing is changed then.
+    Nothing is changed when an object belongs to another trace.
     """
     if outcome.is_plain:
         return tree_unflatten(outcome.tree, arrays)

@@ -107,11 +107,7 @@ def _run(call: Call, mapped: Callable[[Sequence[Any]], list[Any]]) -> list[Any]:
 
 
 def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:
-    """Raise where a variable that all elements share is changed by one element, by its name.
-
-    Raises:
-        ValueError: the output without an axis is the value of a variable.
-    """
+    """Raise where a variable that all elements share is changed by one element, by its name."""
     inside = call.inside
     if inside is None or error.output >= call.num_values:
         return
@@ -126,11 +122,7 @@ def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:
 
 
 def _check_sizes(call: Call, entry: Axes, given: int | None) -> None:
-    """Raise where a variable cannot be mapped, by the name of the variable.
-
-    Raises:
-        ValueError: an axis does not exist, or sizes differ.
-    """
+    """Raise where a variable cannot be mapped, by the name of the variable."""
     sizes: dict[int, str] = {} if given is None else {given: "axis_size"}
     for variable, axis in zip(call.arguments.variables, entry.variables, strict=True):
         if axis is None or not is_value(variable._value):

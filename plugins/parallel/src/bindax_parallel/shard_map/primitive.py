@@ -35,7 +35,7 @@ from bindax_core.sharding import Mesh
 from bindax_parallel.reductions import psum
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.lowering import shard_map_lowering
-from bindax_parallel.shard_map.residuals import unzip
+from bindax_parallel.shard_map.residuals import residuals_of, unzip
 from bindax_parallel.shard_map.specs import (
     INDEX,
     Params,
@@ -144,13 +144,8 @@ def derived(
 ) -> tuple[ClosedJaxpr, Any]:
     """The program of one device that a transformation makes of that of ``params``, and more.
 
-    It is staged where the axes have names: rules that users wrote run then, and name them.
-
-    Args:
-        transformed: makes a program that takes the indices first, and what else is to be known.
-        key: names the transformation, which is remembered.
-        avals: the types of the program's other arguments.
-        params: the parameters of the call.
+    It is staged where the axes have names: rules that users wrote run then, and name them. It takes
+    the indices first, and is remembered by ``key``.
     """
     closed: ClosedJaxpr = params["jaxpr"]
     axes = manual_axes(params)
@@ -202,12 +197,7 @@ def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any
     outs = shard_map_p.bind(*known, **known_params)
     count = len(manual_axes(params))
     num_known = sum(not flag for flag in parts.out_unknowns)
-    computed = iter(outs[num_known:])
-    residuals = [
-        next(computed) if source is None else known[source - count]
-        for source in parts.forwarded
-        if source is None or source >= count
-    ]
+    residuals = residuals_of(parts, count, known, outs[num_known:])
     unknown = [t for t in tracers if not t.is_known]
     avals = _abstract_eval(
         *[typeof(x) for x in residuals], *[t.aval for t in unknown], **unknown_params
@@ -228,12 +218,7 @@ def _partial_eval_jaxpr(
     new_specs = known_params["out_specs"][len(known_outs) :]
     new_avals = known_params["jaxpr"].out_avals[len(known_outs) :]
     computed = [Var(whole_aval(s, a, axes)) for s, a in zip(new_specs, new_avals, strict=True)]
-    source_of = iter(computed)
-    residuals = [
-        next(source_of) if source is None else known_ins[source - count]
-        for source in parts.forwarded
-        if source is None or source >= count
-    ]
+    residuals = residuals_of(parts, count, known_ins, computed)
     known_eqn = eqn.replace(invars=known_ins, outvars=[*known_outs, *computed], params=known_params)
     unknown_eqn = eqn.replace(
         invars=[*residuals, *chosen(eqn.invars, in_unknowns)],

@@ -11,7 +11,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import ClosedJaxpr, Origin, eval_jaxpr
-from bindax_parallel.shard_map.specs import INDEX, Params, Spec, chosen, differing_axes, manual_axes
+from bindax_parallel.shard_map.specs import INDEX, Params, chosen, differing_axes, manual_axes
 from bindax_parallel.shard_map.varying import varying_axes
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 
@@ -36,13 +36,7 @@ def unzip(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Par
         "in_specs": tuple(known_specs),
         "out_specs": (*known_out, *new),
     }
-    fresh = iter(new)
-    specs: list[Spec] = []
-    for source in parts.forwarded:
-        if source is None:
-            specs.append(next(fresh))
-        elif source >= count:
-            specs.append(known_specs[source - count])
+    specs = residuals_of(parts, count, known_specs, new)
     unknown_params = {
         **params,
         "jaxpr": _second_part(parts, count),
@@ -50,6 +44,18 @@ def unzip(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Par
         "out_specs": tuple(chosen(params["out_specs"], parts.out_unknowns)),
     }
     return parts, known_params, unknown_params
+
+
+def residuals_of(
+    parts: Any, count: int, known: Sequence[Any], computed: Sequence[Any]
+) -> list[Any]:
+    """The residuals, the indices aside: known operands, and what was computed."""
+    rest = iter(computed)
+    return [
+        next(rest) if source is None else known[source - count]
+        for source in parts.forwarded
+        if source is None or source >= count
+    ]
 
 
 def _with_front_axes(known: ClosedJaxpr, num_known: int) -> ClosedJaxpr:

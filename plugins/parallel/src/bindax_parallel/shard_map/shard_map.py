@@ -21,8 +21,8 @@ from bindax_parallel.shard_map.specs import (
     Sizes,
     Spec,
     as_spec,
+    differing_axes,
     manual_axes,
-    named_in,
     not_named_in,
     shard_shape,
 )
@@ -144,7 +144,7 @@ def _params(mesh: Any, axis_names: Any, check_vma: bool) -> dict[str, Any]:
             f"shard_map: mesh must be a Mesh or an AbstractMesh, but {given}. Pass mesh=..., or "
             f"name one for a while by `with set_mesh(mesh):`."
         )
-    names = frozenset(mesh.axis_names if axis_names is None or not axis_names else axis_names)
+    names = frozenset(axis_names or mesh.axis_names)
     unknown = [name for name in names if name not in mesh.axis_names]
     if unknown:
         raise ValueError(
@@ -173,8 +173,7 @@ def _check_results(
     paths: Sequence[str],
 ) -> None:
     """Raise unless what the results are taken to have in common is the same on all devices."""
-    inputs = [frozenset({name}) for name in axes]
-    inputs += [frozenset(named_in(spec)) for spec in in_specs]
+    inputs = differing_axes(axes, in_specs)
     for path, spec, varying in zip(paths, out_specs, varying_axes(closed, inputs), strict=True):
         wrong = [name for name in not_named_in(spec, axes) if name in varying]
         if wrong:

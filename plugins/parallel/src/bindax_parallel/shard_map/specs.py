@@ -20,18 +20,7 @@ INDEX = ShapedArray((), np.int32)
 
 
 def as_spec(given: Any, ndim: int, axes: Sizes, where: str) -> Spec:
-    """A ``PartitionSpec`` for an array, with an entry for each of its axes.
-
-    Args:
-        given: the spec; None stands for an array that is not divided.
-        ndim: the number of axes of the array.
-        axes: the mesh axes that may divide it, with their sizes.
-        where: the argument, for messages.
-
-    Raises:
-        TypeError: when it is no ``PartitionSpec``.
-        ValueError: when it has more entries than the array has axes, or names no axis of the mesh.
-    """
+    """A ``PartitionSpec`` with an entry for each axis of an array; None divides nothing."""
     spec = PartitionSpec() if given is None else given
     if not isinstance(spec, PartitionSpec):
         raise TypeError(f"{where} must be a PartitionSpec such as P('x', None), but is {given!r}.")
@@ -47,11 +36,7 @@ def as_spec(given: Any, ndim: int, axes: Sizes, where: str) -> Spec:
 
 
 def shard_shape(spec: Spec, shape: Sequence[int], axes: Sizes, where: str) -> tuple[int, ...]:
-    """The shape of one device's part of an array.
-
-    Raises:
-        ValueError: when an axis is not a multiple of the number of its parts.
-    """
+    """The shape of one device's part of an array, whose axes must be multiples of their parts."""
     for i, (size, names) in enumerate(zip(shape, spec, strict=True)):
         parts = prod(axes[name] for name in names)
         if size % parts:

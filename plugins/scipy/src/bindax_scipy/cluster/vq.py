@@ -1,7 +1,5 @@
 """Vector quantization."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

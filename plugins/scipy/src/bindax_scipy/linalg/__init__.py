@@ -3,6 +3,7 @@
 Matrices are the last two axes of arrays.
 """
 
+from bindax_core.extend import public_names as _public_names
 from bindax_scipy.linalg.condensed_forms import hessenberg as hessenberg
 from bindax_scipy.linalg.condensed_forms import rsf2csf as rsf2csf
 from bindax_scipy.linalg.condensed_forms import schur as schur
@@ -44,45 +45,4 @@ from bindax_scipy.linalg.systems import lu_solve as lu_solve
 from bindax_scipy.linalg.systems import solve as solve
 from bindax_scipy.linalg.systems import solve_triangular as solve_triangular
 
-__all__ = [
-    "block_diag",
-    "cho_factor",
-    "cho_solve",
-    "cholesky",
-    "circulant",
-    "companion",
-    "convolution_matrix",
-    "det",
-    "dft",
-    "eigh",
-    "eigh_tridiagonal",
-    "expm",
-    "expm_frechet",
-    "fiedler",
-    "fiedler_companion",
-    "funm",
-    "hadamard",
-    "hankel",
-    "helmert",
-    "hessenberg",
-    "hilbert",
-    "inv",
-    "invhilbert",
-    "invpascal",
-    "leslie",
-    "lu",
-    "lu_factor",
-    "lu_solve",
-    "pascal",
-    "polar",
-    "qr",
-    "qr_multiply",
-    "rsf2csf",
-    "schur",
-    "solve",
-    "solve_sylvester",
-    "solve_triangular",
-    "sqrtm",
-    "svd",
-    "toeplitz",
-]
+vars()["__all__"] = _public_names(vars())

@@ -1,7 +1,5 @@
 """Arguments of functions of matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -15,11 +13,7 @@ from bindax_scipy._operands import one_dtype
 
 
 def matrices(name: str, *operands: Any, square: bool = False) -> tuple[Any, ...]:
-    """Operands as arrays of one float or complex dtype.
-
-    Raises:
-        ValueError: when the first has fewer than two axes, or is not square where it must be.
-    """
+    """Operands as arrays of one float or complex dtype, the first of them matrices."""
     made = one_dtype(name, *(jnp.asarray(x) for x in operands))
     a = made[0]
     if a.ndim < 2 or (square and a.shape[-1] != a.shape[-2]):

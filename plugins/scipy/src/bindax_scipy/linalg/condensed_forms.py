@@ -1,7 +1,5 @@
 """Schur and Hessenberg forms: triangular matrices, or nearly so, in other coordinates."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Functions of matrices, and Sylvester's equation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Matrices with a structure that a few numbers describe."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Linear systems, inverses and determinants."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Minima of functions, with JAX's names; public as ``bindax.scipy.optimize``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import operator

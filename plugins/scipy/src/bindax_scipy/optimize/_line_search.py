@@ -1,7 +1,5 @@
 """Steps along a direction that satisfy the strong conditions of Wolfe."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -95,18 +93,10 @@ def line_search(
     first: Any,
     most: int,
 ) -> Search:
-    """A step along a direction: the interval is widened, then narrowed.
+    """A step along a direction in which a function falls: the interval is widened, then narrowed.
 
-    Nocedal and Wright, "Numerical optimization", 2006, algorithms 3.5 and 3.6.
-
-    Args:
-        value_and_grad: the function with its gradient.
-        x: where the search begins.
-        direction: along which the function falls.
-        value: the function at ``x``.
-        gradient: its gradient at ``x``.
-        first: the first step length to try.
-        most: how many lengths may be tried.
+    Nocedal and Wright, "Numerical optimization", 2006, algorithms 3.5 and 3.6. At most ``most``
+    lengths are tried, beginning with ``first``.
     """
     start = _End(jnp.zeros_like(value), value, jnp.vdot(gradient, direction))
 

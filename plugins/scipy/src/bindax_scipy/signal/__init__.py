@@ -1,5 +1,6 @@
 """Signals, with JAX's names and semantics; public as ``bindax.scipy.signal``."""
 
+from bindax_core.extend import public_names as _public_names
 from bindax_scipy.signal.convolution import convolve as convolve
 from bindax_scipy.signal.convolution import convolve2d as convolve2d
 from bindax_scipy.signal.convolution import correlate as correlate
@@ -11,15 +12,4 @@ from bindax_scipy.signal.spectra import istft as istft
 from bindax_scipy.signal.spectra import stft as stft
 from bindax_scipy.signal.spectra import welch as welch
 
-__all__ = [
-    "convolve",
-    "convolve2d",
-    "correlate",
-    "correlate2d",
-    "csd",
-    "detrend",
-    "fftconvolve",
-    "istft",
-    "stft",
-    "welch",
-]
+vars()["__all__"] = _public_names(vars())

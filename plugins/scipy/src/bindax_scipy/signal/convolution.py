@@ -1,7 +1,5 @@
 """Convolution and correlation in any number of dimensions."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import itertools

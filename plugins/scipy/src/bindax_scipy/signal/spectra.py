@@ -1,7 +1,5 @@
 """Spectra of signals: Fourier transforms of windows that move along an axis."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -238,21 +236,8 @@ def stft(
     >>> values.shape
     (3, 5)
     """
-    return _spectrum(
-        "stft",
-        x,
-        None,
-        fs,
-        window,
-        (nperseg, noverlap, nfft),
-        detrend,
-        return_onesided,
-        "spectrum",
-        axis,
-        False,
-        boundary,
-        padded,
-    )
+    sizes, how = (nperseg, noverlap, nfft), (detrend, return_onesided, "spectrum")
+    return _spectrum("stft", x, None, fs, window, sizes, *how, axis, False, boundary, padded)
 
 
 def csd(
@@ -326,20 +311,8 @@ def welch(
     >>> signal.welch(jnp.arange(8.0), nperseg=8)[1].shape
     (5,)
     """
-    return csd(
-        x,
-        None,
-        fs,
-        window,
-        nperseg,
-        noverlap,
-        nfft,
-        detrend,
-        return_onesided,
-        scaling,
-        axis,
-        average,
-    )
+    sizes = nperseg, noverlap, nfft
+    return csd(x, None, fs, window, *sizes, detrend, return_onesided, scaling, axis, average)
 
 
 def istft(

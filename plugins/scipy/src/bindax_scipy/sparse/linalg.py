@@ -4,8 +4,6 @@ Right-hand sides may be nested containers of arrays. Derivatives are those of th
 solve a system with the same matrix, or its transpose, by the same method.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Rotations of space, as unit quaternions with the real part last."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import itertools

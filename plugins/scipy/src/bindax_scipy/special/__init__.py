@@ -6,12 +6,8 @@
 Array([0.5], dtype=float32)
 """
 
-from typing import Any
-
-from bindax_core.extend import Array
-from bindax_nn.normalization import log_softmax as _log_softmax
+from bindax_core.extend import public_names as _public_names
 from bindax_nn.normalization import logsumexp as logsumexp
-from bindax_nn.normalization import softmax as _softmax
 from bindax_scipy.special.bessel import bessel_jn as bessel_jn
 from bindax_scipy.special.bessel import i0 as i0
 from bindax_scipy.special.bessel import i0e as i0e
@@ -22,8 +18,10 @@ from bindax_scipy.special.entropy import boxcox1p as boxcox1p
 from bindax_scipy.special.entropy import entr as entr
 from bindax_scipy.special.entropy import expit as expit
 from bindax_scipy.special.entropy import kl_div as kl_div
+from bindax_scipy.special.entropy import log_softmax as log_softmax
 from bindax_scipy.special.entropy import logit as logit
 from bindax_scipy.special.entropy import rel_entr as rel_entr
+from bindax_scipy.special.entropy import softmax as softmax
 from bindax_scipy.special.entropy import xlog1py as xlog1py
 from bindax_scipy.special.entropy import xlogy as xlogy
 from bindax_scipy.special.error_functions import dawsn as dawsn
@@ -63,76 +61,4 @@ from bindax_scipy.special.integrals import sici as sici
 from bindax_scipy.special.integrals import spence as spence
 from bindax_scipy.special.spherical import sph_harm_y as sph_harm_y
 
-__all__ = [
-    "bernoulli",
-    "bessel_jn",
-    "beta",
-    "betainc",
-    "betaln",
-    "boxcox",
-    "boxcox1p",
-    "comb",
-    "dawsn",
-    "digamma",
-    "entr",
-    "erf",
-    "erfc",
-    "erfcx",
-    "erfinv",
-    "exp1",
-    "expi",
-    "expit",
-    "expn",
-    "factorial",
-    "fresnel",
-    "gamma",
-    "gammainc",
-    "gammaincc",
-    "gammaln",
-    "gammasgn",
-    "hyp1f1",
-    "hyp2f1",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "kl_div",
-    "log_ndtr",
-    "log_softmax",
-    "loggamma",
-    "logit",
-    "logsumexp",
-    "multigammaln",
-    "ndtr",
-    "ndtri",
-    "owens_t",
-    "poch",
-    "polygamma",
-    "rel_entr",
-    "sici",
-    "softmax",
-    "spence",
-    "sph_harm_y",
-    "wofz",
-    "xlog1py",
-    "xlogy",
-    "zeta",
-]
-
-
-def softmax(x: Any, /, *, axis: Any = None) -> Array:
-    """``exp(x)`` divided by its sum along axes, without overflow.
-
-    >>> softmax(jnp.array([1000.0, 1000.0]))
-    Array([0.5, 0.5], dtype=float32)
-    """
-    return _softmax(x, axis)
-
-
-def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
-    """The logarithm of ``softmax``, also of probabilities too small to represent.
-
-    >>> log_softmax(jnp.array([0.0, -1000.0]))
-    Array([    0., -1000.], dtype=float32)
-    """
-    return _log_softmax(x, axis)
+vars()["__all__"] = _public_names(vars())

@@ -1,7 +1,5 @@
 """Bessel functions."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import operator

@@ -1,7 +1,5 @@
 """Logarithms with their limits: entropies, logits, powers by Box and Cox."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -11,6 +9,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
+from bindax_nn import normalization
 from bindax_scipy._operands import aligned, promoted, real
 from bindax_transforms import custom_jvp
 
@@ -140,3 +139,21 @@ def boxcox1p(x: Any, lmbda: Any) -> Array:
     """
     x, lmbda = promoted("boxcox1p", x, lmbda)
     return _power(jnp.log1p(x), lmbda)
+
+
+def softmax(x: Any, /, *, axis: Any = None) -> Array:
+    """``exp(x)`` divided by its sum along axes, without overflow.
+
+    >>> special.softmax(jnp.array([1000.0, 1000.0]))
+    Array([0.5, 0.5], dtype=float32)
+    """
+    return normalization.softmax(x, axis)
+
+
+def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
+    """The logarithm of ``softmax``, also of probabilities too small to represent.
+
+    >>> special.log_softmax(jnp.array([0.0, -1000.0]))
+    Array([    0., -1000.], dtype=float32)
+    """
+    return normalization.log_softmax(x, axis)

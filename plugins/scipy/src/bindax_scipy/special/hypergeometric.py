@@ -1,7 +1,5 @@
 """Hypergeometric functions of one real variable: power series, and formulas that lead to them."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -26,11 +24,7 @@ def _is_pole(x: Any) -> Any:
 def _sums(ratio: Any, count: int, x: Any) -> list[Any]:
     """The sum of a series that begins with 1, and its derivatives with respect to parameters.
 
-    Args:
-        ratio: a function of the index k that gives the quotient of the terms k + 1 and k, and the
-            derivatives of that quotient.
-        count: how many derivatives there are.
-        x: an array of the shape and dtype of the results.
+    For an index k, ``ratio`` gives the quotient of the terms k + 1 and k, and its derivatives.
     """
     accuracy = epsilon(x) / 4
 

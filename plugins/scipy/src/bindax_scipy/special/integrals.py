@@ -1,7 +1,5 @@
 """Integrals of exponential and trigonometric functions over their argument, and the dilogarithm."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import functools

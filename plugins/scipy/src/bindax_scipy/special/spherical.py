@@ -1,7 +1,5 @@
 """Spherical harmonics."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

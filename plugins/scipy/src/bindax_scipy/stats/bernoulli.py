@@ -1,7 +1,5 @@
 """Bernoulli's distribution: 1 with probability ``p``, else 0."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,12 +11,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import real
 from bindax_scipy.special import xlog1py, xlogy
 
-__all__ = [
-    "cdf",
-    "logpmf",
-    "pmf",
-    "ppf",
-]
+__all__ = ["cdf", "logpmf", "pmf", "ppf"]
 
 
 def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:

@@ -1,7 +1,5 @@
 """Cauchy's distribution around ``loc``, of width ``scale``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -11,16 +9,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
 
-__all__ = [
-    "cdf",
-    "isf",
-    "logcdf",
-    "logpdf",
-    "logsf",
-    "pdf",
-    "ppf",
-    "sf",
-]
+__all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:

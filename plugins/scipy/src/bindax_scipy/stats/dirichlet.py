@@ -1,7 +1,5 @@
 """Dirichlet's distribution of numbers that are positive and add up to 1."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,10 +11,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import one_dtype
 from bindax_scipy.special import gammaln, xlogy
 
-__all__ = [
-    "logpdf",
-    "pdf",
-]
+__all__ = ["logpdf", "pdf"]
 
 _TOLERANCE = 1e-6
 

@@ -1,7 +1,5 @@
 """The generalized normal distribution, ``exp(-|x| ** beta)`` normalized."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -11,11 +9,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import real
 from bindax_scipy.special import gammainc, gammaln
 
-__all__ = [
-    "cdf",
-    "logpdf",
-    "pdf",
-]
+__all__ = ["cdf", "logpdf", "pdf"]
 
 
 def logpdf(x: Any, beta: Any) -> Array:

@@ -1,7 +1,5 @@
 """The geometric distribution: trials of probability ``p`` up to the first success."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,10 +11,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import real
 from bindax_scipy.special import xlog1py
 
-__all__ = [
-    "logpmf",
-    "pmf",
-]
+__all__ = ["logpmf", "pmf"]
 
 
 def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:

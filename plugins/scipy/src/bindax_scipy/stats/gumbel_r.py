@@ -1,7 +1,5 @@
 """Gumbel's distribution of the largest of many numbers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,15 +11,7 @@ from bindax_core.extend import Array
 from bindax_nn import log1mexp
 from bindax_scipy._operands import real
 
-__all__ = [
-    "cdf",
-    "logcdf",
-    "logpdf",
-    "logsf",
-    "pdf",
-    "ppf",
-    "sf",
-]
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:

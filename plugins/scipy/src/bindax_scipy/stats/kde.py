@@ -1,7 +1,5 @@
 """Densities estimated from samples: a normal distribution around each of them."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import dataclasses

@@ -1,7 +1,5 @@
 """Laplace's distribution around ``loc``, an exponential one to both sides."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -10,11 +8,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
 
-__all__ = [
-    "cdf",
-    "logpdf",
-    "pdf",
-]
+__all__ = ["cdf", "logpdf", "pdf"]
 
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -1,7 +1,5 @@
 """The logistic distribution around ``loc``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -11,14 +9,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import real
 from bindax_scipy.special import expit, logit
 
-__all__ = [
-    "cdf",
-    "isf",
-    "logpdf",
-    "pdf",
-    "ppf",
-    "sf",
-]
+__all__ = ["cdf", "isf", "logpdf", "pdf", "ppf", "sf"]
 
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -1,7 +1,5 @@
 """The multinomial distribution: how often each of several results comes in ``n`` trials."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,10 +11,7 @@ from bindax_core.extend import Array, typeof
 from bindax_scipy._operands import real
 from bindax_scipy.special import gammaln, xlogy
 
-__all__ = [
-    "logpmf",
-    "pmf",
-]
+__all__ = ["logpmf", "pmf"]
 
 
 def logpmf(x: Any, n: Any, p: Any) -> Array:

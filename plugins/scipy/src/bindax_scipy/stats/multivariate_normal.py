@@ -1,7 +1,5 @@
 """The normal distribution of vectors."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -12,10 +10,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import one_dtype
 from bindax_scipy.linalg import solve_triangular
 
-__all__ = [
-    "logpdf",
-    "pdf",
-]
+__all__ = ["logpdf", "pdf"]
 
 
 def logpdf(x: Any, mean: Any, cov: Any, allow_singular: None = None) -> Array:

@@ -1,7 +1,5 @@
 """The negative binomial distribution: failures before ``n`` successes of probability ``p``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,10 +11,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import real
 from bindax_scipy.special import gammaln, xlogy
 
-__all__ = [
-    "logpmf",
-    "pmf",
-]
+__all__ = ["logpmf", "pmf"]
 
 
 def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:

@@ -1,7 +1,5 @@
 """Pareto's distribution: a power ``b`` from ``loc + scale`` on."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -12,15 +10,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
 
-__all__ = [
-    "cdf",
-    "logcdf",
-    "logpdf",
-    "logsf",
-    "pdf",
-    "ppf",
-    "sf",
-]
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
 
 def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -1,7 +1,5 @@
 """Poisson's distribution of mean ``mu``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -14,12 +12,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import one_dtype, real
 from bindax_scipy.special import entr, gammaincc, gammaln, xlogy
 
-__all__ = [
-    "cdf",
-    "entropy",
-    "logpmf",
-    "pmf",
-]
+__all__ = ["cdf", "entropy", "logpmf", "pmf"]
 
 
 def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:

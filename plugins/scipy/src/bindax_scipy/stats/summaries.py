@@ -1,7 +1,5 @@
 """Numbers that describe a sample: mode, ranks, standard error."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Student's distribution of ``df`` degrees of freedom."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -12,10 +10,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import real
 from bindax_scipy.special import gammaln
 
-__all__ = [
-    "logpdf",
-    "pdf",
-]
+__all__ = ["logpdf", "pdf"]
 
 
 def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -1,7 +1,5 @@
 """The normal distribution cut off at ``a`` and ``b`` standard deviations from ``loc``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -15,14 +13,7 @@ from bindax_scipy._operands import aligned, real
 from bindax_scipy.special import log_ndtr, ndtr
 from bindax_scipy.stats import norm
 
-__all__ = [
-    "cdf",
-    "logcdf",
-    "logpdf",
-    "logsf",
-    "pdf",
-    "sf",
-]
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
 
 def _log_mass(a: Any, b: Any) -> Any:

@@ -1,7 +1,5 @@
 """The uniform distribution from ``loc`` to ``loc + scale``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -12,12 +10,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
 
-__all__ = [
-    "cdf",
-    "logpdf",
-    "pdf",
-    "ppf",
-]
+__all__ = ["cdf", "logpdf", "pdf", "ppf"]
 
 
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:

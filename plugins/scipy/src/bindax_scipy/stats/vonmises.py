@@ -1,7 +1,5 @@
 """The distribution of von Mises of angles around 0, of concentration ``kappa``."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -14,10 +12,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import real
 from bindax_scipy.special import i0e
 
-__all__ = [
-    "logpdf",
-    "pdf",
-]
+__all__ = ["logpdf", "pdf"]
 
 
 def logpdf(x: Any, kappa: Any) -> Array:

@@ -1,7 +1,5 @@
 """Cauchy's distribution wrapped around a circle, for angles from 0 to 2 pi."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -13,10 +11,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
 
-__all__ = [
-    "logpdf",
-    "pdf",
-]
+__all__ = ["logpdf", "pdf"]
 
 
 def logpdf(x: Any, c: Any) -> Array:

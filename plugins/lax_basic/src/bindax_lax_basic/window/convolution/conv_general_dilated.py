@@ -1,7 +1,5 @@
 """Convolutions of any number of spatial axes, with strides, dilations and groups."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -175,14 +173,8 @@ def conv(
     >>> conv(np.ones((2, 3, 8, 8)), np.ones((4, 3, 3, 3)), (2, 2), "SAME").shape
     (2, 4, 4, 4)
     """
-    return conv_general_dilated(
-        lhs,
-        rhs,
-        window_strides,
-        padding,
-        precision=precision,
-        preferred_element_type=preferred_element_type,
-    )
+    arithmetic = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return conv_general_dilated(lhs, rhs, window_strides, padding, **arithmetic)
 
 
 def conv_with_general_padding(
@@ -212,16 +204,9 @@ def conv_with_general_padding(
     >>> conv_with_general_padding(x, kernel, (1,), [(1, 0)], (2,), None).shape
     (1, 1, 7)
     """
-    return conv_general_dilated(
-        lhs,
-        rhs,
-        window_strides,
-        padding,
-        lhs_dilation,
-        rhs_dilation,
-        precision=precision,
-        preferred_element_type=preferred_element_type,
-    )
+    windows = window_strides, padding, lhs_dilation, rhs_dilation
+    arithmetic = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return conv_general_dilated(lhs, rhs, *windows, **arithmetic)
 
 
 def conv_transpose(
@@ -269,17 +254,10 @@ def conv_transpose(
     window = _window(shapes[1], numbers, holes)
     _same_count("strides", steps, window)
     pads = _padding_of_transpose(padding, window, steps, use_consistent_padding)
-    return conv_general_dilated(
-        lhs,
-        _transposed_kernel(rhs, numbers.rhs_spec) if transpose_kernel else rhs,
-        (1,) * (n - 2),
-        pads,
-        steps,
-        holes,
-        numbers,
-        precision=precision,
-        preferred_element_type=preferred_element_type,
-    )
+    if transpose_kernel:
+        rhs = _transposed_kernel(rhs, numbers.rhs_spec)
+    arithmetic = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return conv_general_dilated(lhs, rhs, (1,) * (n - 2), pads, steps, holes, numbers, **arithmetic)
 
 
 def _transposed_kernel(rhs: Any, spec: Dims) -> Any:

@@ -1,7 +1,5 @@
 """Evaluation of a convolution by NumPy: gathered windows, and one product of matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

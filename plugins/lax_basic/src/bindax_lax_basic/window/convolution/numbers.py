@@ -78,20 +78,17 @@ def conv_dimension_numbers(
             f"dimension_numbers must be None, a ConvDimensionNumbers, or three strings for input, "
             f"kernel and result, but got {dimension_numbers!r}."
         )
-    lhs, rhs, out = dimension_numbers
-    spatial = [c for c in rhs if c not in "OI"]
-    for i, (text, leading) in enumerate(((lhs, "NC"), (rhs, "OI"), (out, "NC"))):
+    spatial = [c for c in dimension_numbers[1] if c not in "OI"]
+    specs = []
+    for i, (text, leading) in enumerate(zip(dimension_numbers, ("NC", "OI", "NC"), strict=True)):
         if sorted(text) != sorted([*leading, *spatial]) or len(set(text)) != rank:
             raise TypeError(
                 f"dimension_numbers[{i}] is {text!r}; it must name each of the {rank} axes once: "
                 f"{leading[0]}, {leading[1]}, and the same spatial axes as the others, "
                 f"{spatial}."
             )
-    return ConvDimensionNumbers(
-        tuple([lhs.index(c) for c in ("N", "C", *spatial)]),
-        tuple([rhs.index(c) for c in ("O", "I", *spatial)]),
-        tuple([out.index(c) for c in ("N", "C", *spatial)]),
-    )
+        specs.append(tuple([text.index(c) for c in (*leading, *spatial)]))
+    return ConvDimensionNumbers(*specs)
 
 
 def conv_general_permutations(dimension_numbers: tuple[str, str, str]) -> tuple[Dims, Dims, Dims]:
@@ -230,22 +227,15 @@ def _check_numbers(rank: int, numbers: ConvDimensionNumbers) -> None:
             )
 
 
-def _check_windows(
-    count: int, strides: Dims, padding: Pads, lhs_dilation: Dims, rhs_dilation: Dims
-) -> None:
-    given = {
-        "window_strides": strides,
-        "padding": padding,
-        "lhs_dilation": lhs_dilation,
-        "rhs_dilation": rhs_dilation,
-    }
-    for name, values in given.items():
+def _check_windows(count: int, *windows: Any) -> None:
+    names = ("window_strides", "padding", "lhs_dilation", "rhs_dilation")
+    for name, values in zip(names, windows, strict=True):
         if len(values) != count:
             raise TypeError(
                 f"{_NAME}: {name} {values} must have one entry for each of the {count} spatial "
                 f"axes."
             )
-        if name != "padding" and any(v < 1 for v in values):  # type: ignore[operator]
+        if name != "padding" and any(v < 1 for v in values):
             raise ValueError(f"{_NAME}: {name} must be positive, but is {values}.")
 
 

@@ -1,11 +1,10 @@
 """The windows of a convolution as an array, kernels that differ by place, and shapes of results."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -186,11 +185,8 @@ def conv_shape_tuple(
     >>> conv_shape_tuple((1, 4, 8), (6, 4, 3), (2,), "SAME")
     (1, 6, 4)
     """
-
-    def function(x: Any, kernel: Any) -> Any:
-        return conv_general_dilated(x, kernel, strides, pads, batch_group_count=batch_group_count)
-
-    return _shape_of(function, lhs_shape, rhs_shape)
+    arguments = {"window_strides": strides, "padding": pads, "batch_group_count": batch_group_count}
+    return _shape_of(partial(conv_general_dilated, **arguments), lhs_shape, rhs_shape)
 
 
 def conv_general_shape_tuple(
@@ -205,11 +201,8 @@ def conv_general_shape_tuple(
     >>> conv_general_shape_tuple((1, 8, 4), (3, 4, 6), (2,), "SAME", ("NHC", "HIO", "NHC"))
     (1, 4, 6)
     """
-
-    def function(x: Any, kernel: Any) -> Any:
-        numbers = dimension_numbers
-        return conv_general_dilated(x, kernel, window_strides, padding, dimension_numbers=numbers)
-
+    arguments = {"padding": padding, "dimension_numbers": dimension_numbers}
+    function = partial(conv_general_dilated, window_strides=window_strides, **arguments)
     return _shape_of(function, lhs_shape, rhs_shape)
 
 
@@ -225,9 +218,6 @@ def conv_transpose_shape_tuple(
     >>> conv_transpose_shape_tuple((1, 8, 4), (3, 4, 6), (2,), "SAME", ("NHC", "HIO", "NHC"))
     (1, 16, 6)
     """
-
-    def function(x: Any, kernel: Any) -> Any:
-        numbers = dimension_numbers
-        return conv_transpose(x, kernel, window_strides, padding, dimension_numbers=numbers)
-
+    arguments = {"padding": padding, "dimension_numbers": dimension_numbers}
+    function = partial(conv_transpose, strides=window_strides, **arguments)
     return _shape_of(function, lhs_shape, rhs_shape)

@@ -10,8 +10,6 @@ convolutions again (Dumoulin and Visin, "A guide to convolution arithmetic for d
 Batch groups are feature groups of another order, to which the rules reduce them.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -28,14 +26,11 @@ from bindax_lax_basic.shape.transpose import moveaxis
 from bindax_lax_basic.window.convolution.numbers import (
     ConvDimensionNumbers,
     Dims,
-    Pads,
     conv_type,
     dilated,
     spatial_sizes,
 )
-
-# ------------------------------------------------------------------------------------- values
-
+from bindax_lax_basic.window.geometry import padding_attribute
 
 # -------------------------------------------------------------------------- moving axes around
 
@@ -64,11 +59,7 @@ def _move_groups(x: Any, source: int, target: int, groups: int) -> Any:
 
 
 def conv_vmap(
-    conv_p: Primitive,
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int | None],
-    **params: Any,
+    conv_p: Primitive, size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, int]:
     """The ``vmap`` rule: the new axis joins the batch, the output features, or the groups."""
     lhs, rhs = (x if d is None else moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
@@ -76,12 +67,9 @@ def conv_vmap(
     lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
     feature = out_spec[1]
     if params["batch_group_count"] > 1:
-        shift = int(in_lhs)
-        lhs = _move_groups(
-            lhs, lhs_spec[0] + shift, lhs_spec[1] + shift, params["batch_group_count"]
-        )
-        params = {**params, "feature_group_count": params["batch_group_count"]}
-        params["batch_group_count"] = 1
+        groups = params["batch_group_count"]
+        lhs = _move_groups(lhs, lhs_spec[0] + in_lhs, lhs_spec[1] + in_lhs, groups)
+        params = {**params, "feature_group_count": groups, "batch_group_count": 1}
     groups = params["feature_group_count"]
     if in_lhs and in_rhs:
         if size == 0:
@@ -137,46 +125,35 @@ def conv_transpose_rule(conv_p: Primitive, ct: Any, lhs: Any, rhs: Any, **params
 
 def _sizes(lhs: Any, rhs: Any, ct: Any, params: Any) -> list[tuple[int, int, int]]:
     """For each spatial axis the sizes, with holes, of input, kernel and result."""
-    specs = params["dimension_numbers"]
     dilations = params["lhs_dilation"], params["rhs_dilation"], params["window_strides"]
-    return list(
-        zip(
-            *(
-                [
-                    dilated(n, d)
-                    for n, d in zip(spatial_sizes(aval.shape, spec), dilation, strict=True)
-                ]
-                for aval, spec, dilation in zip((lhs, rhs, ct), specs, dilations, strict=True)
-            ),
-            strict=True,
-        )
-    )
+    parts = zip((lhs, rhs, ct), params["dimension_numbers"], dilations, strict=True)
+    sizes = [map(dilated, spatial_sizes(x.shape, spec), holes) for x, spec, holes in parts]
+    return list(zip(*sizes, strict=True))
 
 
 def _transpose_to_lhs(conv_p: Primitive, ct: Any, lhs: ShapedArray, rhs: Any, params: Any) -> Any:
     lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
-    pads = []
-    for (low, _), (n, k, m) in zip(
-        params["padding"], _sizes(lhs, typeof(rhs), typeof(ct), params), strict=True
-    ):
-        before = k - 1 - low
-        pads.append((before, n + k - 1 - m - before))
+    sizes = _sizes(lhs, typeof(rhs), typeof(ct), params)
+    pads = [
+        (k - 1 - low, n - m + low)
+        for (low, _), (n, k, m) in zip(params["padding"], sizes, strict=True)
+    ]
     rhs = convert(rhs, typeof(ct).dtype, typeof(rhs).weak_type)
-    kernel = _move_groups(rev(rhs, rhs_spec[2:]), rhs_spec[0], rhs_spec[1], _groups(params))
+    groups = params["feature_group_count"]
+    kernel = _move_groups(rev(rhs, rhs_spec[2:]), rhs_spec[0], rhs_spec[1], groups)
     changed = {
         "window_strides": params["lhs_dilation"],
         "padding": tuple(pads),
         "lhs_dilation": params["window_strides"],
-        "dimension_numbers": ConvDimensionNumbers(
-            out_spec, (rhs_spec[1], rhs_spec[0], *rhs_spec[2:]), lhs_spec
-        ),
+        "dimension_numbers": ConvDimensionNumbers(out_spec, _exchanged(rhs_spec), lhs_spec),
         "preferred_element_type": lhs.dtype,
     }
     return conv_p.bind(ct, kernel, **{**params, **changed})
 
 
-def _groups(params: Any) -> int:
-    return int(params["feature_group_count"])
+def _exchanged(spec: Dims) -> Dims:
+    """The axes of a specification, the two that are not spatial in each other's place."""
+    return (spec[1], spec[0], *spec[2:])
 
 
 def _transpose_to_rhs(conv_p: Primitive, ct: Any, lhs: Any, rhs: ShapedArray, params: Any) -> Any:
@@ -194,12 +171,10 @@ def _transpose_to_rhs(conv_p: Primitive, ct: Any, lhs: Any, rhs: ShapedArray, pa
         "padding": tuple(pads),
         "rhs_dilation": params["window_strides"],
         "dimension_numbers": ConvDimensionNumbers(
-            (lhs_spec[1], lhs_spec[0], *lhs_spec[2:]),
-            (out_spec[1], out_spec[0], *out_spec[2:]),
-            (rhs_spec[1], rhs_spec[0], *rhs_spec[2:]),
+            _exchanged(lhs_spec), _exchanged(out_spec), _exchanged(rhs_spec)
         ),
         "feature_group_count": 1,
-        "batch_group_count": _groups(params),
+        "batch_group_count": params["feature_group_count"],
         "preferred_element_type": rhs.dtype,
     }
     return conv_p.bind(lhs, ct, **{**params, **changed})
@@ -215,35 +190,18 @@ def _labels(spec: Dims, leading: str) -> str:
     return f"[{', '.join(names)}]"
 
 
-def conv_lowering(
-    ctx: LoweringContext,
-    lhs: Any,
-    rhs: Any,
-    *,
-    window_strides: Dims,
-    padding: Pads,
-    lhs_dilation: Dims,
-    rhs_dilation: Dims,
-    dimension_numbers: ConvDimensionNumbers,
-    feature_group_count: int,
-    batch_group_count: int,
-    precision: Any,
-    preferred_element_type: Any,
-) -> Any:
+def conv_lowering(ctx: LoweringContext, lhs: Any, rhs: Any, **params: Any) -> Any:
     """The ``lowering`` rule: one operation."""
-    lhs_spec, rhs_spec, out_spec = dimension_numbers
-    count = len(window_strides)
-    pads = f"[{', '.join(f'[{low}, {high}]' for low, high in padding)}]" if count else ""
+    lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
+    sizes = ("window_strides", "lhs_dilation", "rhs_dilation")
+    counts = ("feature_group_count", "batch_group_count")
     attributes = {
         "dimension_numbers": f"#stablehlo.conv<{_labels(lhs_spec, 'bf')}x"
         f"{_labels(rhs_spec, 'oi')}->{_labels(out_spec, 'bf')}>",
-        "window_strides": lower.integers(window_strides),
-        "padding": f"dense<{pads}> : tensor<{count}x2xi64>",
-        "lhs_dilation": lower.integers(lhs_dilation),
-        "rhs_dilation": lower.integers(rhs_dilation),
-        "window_reversal": lower.booleans((False,) * count),
-        "feature_group_count": f"{feature_group_count} : i64",
-        "batch_group_count": f"{batch_group_count} : i64",
-        "precision_config": precision_attribute(precision),
+        **{name: lower.integers(params[name]) for name in sizes},
+        "padding": padding_attribute(params["padding"]),
+        "window_reversal": lower.booleans((False,) * len(params["window_strides"])),
+        **{name: f"{params[name]} : i64" for name in counts},
+        "precision_config": precision_attribute(params["precision"]),
     }
     return ctx.op("stablehlo.convolution", [lhs, rhs], attributes=attributes)[0]

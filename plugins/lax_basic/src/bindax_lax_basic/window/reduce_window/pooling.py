@@ -1,7 +1,5 @@
 """Sums, maxima and minima of the windows that slide over an array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -16,7 +14,6 @@ from bindax_core.extend import (
     Rule,
     ShapedArray,
     UndefPrimal,
-    Zero,
     primitive,
     rules,
     typeof,
@@ -25,7 +22,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.comparison import ge_p, le_p
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, zero_tangent
+from bindax_lax_basic.rules.linear import linear
 from bindax_lax_basic.rules.types import Kinds, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.creation import filled
@@ -154,19 +151,12 @@ def _extremum_jvp(select_prim: Primitive) -> Rule:
     ) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
         out = primitive.bind(x, **params)
-        if type(t) is Zero:
-            return out, zero_tangent(out)
         return out, select_and_gather_add_p.bind(t, x, select_prim=select_prim, **params)
 
-    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
+    return rules.jvp(rule, takes_primitive=True)
 
 
-def _extremum(
-    name: str,
-    ufunc: np.ufunc,
-    initial: Initial,
-    select_prim: Primitive,
-) -> Primitive:
+def _extremum(name: str, ufunc: np.ufunc, initial: Initial, select_prim: Primitive) -> Primitive:
     return primitive(
         f"reduce_window_{name}",
         _pool_impl(ufunc, initial),

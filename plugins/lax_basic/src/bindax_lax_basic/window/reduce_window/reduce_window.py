@@ -1,10 +1,9 @@
 """Reduction of the windows that slide over an array, by any computation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bindax_core.extend import (
@@ -94,21 +93,14 @@ def reduce_window(
     values, tree, program = reduction_operands(
         "reduce_window", operand, init_value, computation, _POOLS
     )
-    window = geometry(
-        "reduce_window",
-        typeof(values[0]).shape,
-        window_dimensions,
-        window_strides,
-        padding,
-        base_dilation,
-        window_dilation,
-    )
+    sizes = window_dimensions, window_strides, padding, base_dilation, window_dilation
+    window = geometry("reduce_window", typeof(values[0]).shape, *sizes)._asdict()
     which = sole_primitive(program)
     pool = None if which is None else _pool_of(which, values)
     if pool is not None:
-        outs = [pool.bind(values[0], **window._asdict())]
+        outs = [pool.bind(values[0], **window)]
     else:
-        outs = reduce_window_p.bind(*values, computation=program, **window._asdict())
+        outs = reduce_window_p.bind(*values, computation=program, **window)
     return tree_unflatten(tree, outs)
 
 
@@ -170,7 +162,7 @@ def _window_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) 
     outs = reduce_window_p.bind(*primals, **params)
     if all(type(t) is Zero for t in tangents):
         return outs, [zero_tangent(out) for out in outs]
-    return outs, composite_tangents(lambda *xs: _by_places(*xs, **params), primals, tangents)
+    return outs, composite_tangents(partial(_by_places, **params), primals, tangents)
 
 
 def _window_vmap(
@@ -183,18 +175,11 @@ def _window_vmap(
 ) -> tuple[list[Any], list[int]]:
     count = len(operands) // 2
     d = dims[0]
-    if (
-        d is not None
-        and all(e == d for e in dims[:count])
-        and not any(e is not None for e in dims[count:])
-    ):
+    if d is not None and list(dims) == [d] * count + [None] * count:
         window = Geometry(**params).with_axis(d)
         outs = reduce_window_p.bind(*operands, computation=computation, **window._asdict())
         return outs, [d] * count
-
-    def composite(*values: Any) -> list[Any]:
-        return _by_places(*values, computation=computation, **params)
-
+    composite = partial(_by_places, computation=computation, **params)
     return composite_batch(composite, size, operands, dims)
 
 
