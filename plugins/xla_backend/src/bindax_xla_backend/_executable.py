@@ -114,10 +114,7 @@ class Executable:
         backend.executables.add(self)
 
     def __call__(self, *operands: Any) -> list[Array]:
-        """Run the program.
-
-        Args:
-            operands: one value for each of ``in_avals``, of its shape and dtype.
+        """Run the program on one value for each of ``in_avals``, of its shape and dtype.
 
         Raises:
             ArgumentError: when an operand does not have the type that was compiled for.
@@ -265,9 +262,7 @@ class Executable:
     def _buffers(self, operands: Sequence[Any], *, bring: bool = False) -> list[Any]:
         """Check every operand, and put those that are not on the device there.
 
-        Args:
-            operands: the operands.
-            bring: whether what is bound to no device is brought to places for what is.
+        With ``bring``, what is bound to no device is brought to places for what is.
         """
         if len(operands) != len(self._avals):
             raise ArgumentError(
