@@ -25,7 +25,7 @@ from bindax_core.registry import _claims
 from bindax_core.registry._control import Settings, settings
 from bindax_core.registry._declarations import Installer, Staged
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
-from bindax_core.runtime._transaction import Transaction
+from bindax_core.runtime._transaction import transaction
 
 AVAILABLE = "available"
 LOADED = "loaded"
@@ -157,7 +157,7 @@ class Loader:
         start = time.perf_counter()
         failed = False
         try:
-            with Transaction():
+            with transaction():
                 self._install(plugin, self._collect(plugin))
             plugin.status = LOADED
         except KeyboardInterrupt:
