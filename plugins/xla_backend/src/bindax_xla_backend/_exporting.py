@@ -105,13 +105,12 @@ def _module(
     """A module for some platforms; ``shared`` when the program is the same for all."""
     layout, out_shardings = on_devices
     builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platforms[0], layout)
+    count = len(layout.devices) if layout else 1
+    attributes = {"mhlo.num_partitions": f"{count} : i32", "mhlo.num_replicas": "1 : i32"}
     if symbolic:
-        builder.module.operation.attributes["jax.uses_shape_polymorphism"] = context.attribute(
-            "true"
-        )
-    counts = {"mhlo.num_partitions": len(layout.devices) if layout else 1, "mhlo.num_replicas": 1}
-    for key, count in counts.items():
-        builder.module.operation.attributes[key] = context.attribute(f"{count} : i32")
+        attributes["jax.uses_shape_polymorphism"] = "true"
+    for key, text in attributes.items():
+        builder.module.operation.attributes[key] = context.attribute(text)
     several = len(platforms) > 1
     operands = [jaxpr.in_avals[i] for i in kept]
     places = layout.operands if layout else [None] * len(jaxpr.in_avals)
@@ -124,9 +123,8 @@ def _module(
     block = builder.open_main(operands, jaxpr.out_avals, of_operands, of_results)
     arguments = list(block.arguments)
     index = arguments.pop(0) if several else None
-    values: list[Any] = [None] * len(jaxpr.in_avals)
-    for i, argument in zip(kept, arguments, strict=True):
-        values[i] = argument
+    taken = dict(zip(kept, arguments, strict=True))
+    values = [taken.get(i) for i in range(len(jaxpr.in_avals))]
     ctx = _context(builder, block, dimensions, values, symbolic)
     if index is None or shared:
         results = ctx.inline(jaxpr, values)

@@ -269,7 +269,6 @@ class LoweringContext(DeviceOperations):
         operands: Sequence[Value],
         result_avals: Sequence[ShapedArray],
         *,
-        operand_avals: Sequence[ShapedArray] | None = None,
         pure: bool = False,
         ordered: bool = False,
     ) -> list[Value]:
@@ -278,17 +277,15 @@ class LoweringContext(DeviceOperations):
         Args:
             function: takes read-only NumPy arrays; returns a sequence of arrays, which are
                 checked against ``result_avals``.
-            operands: its operands.
+            operands: its operands, those of the equation.
             result_avals: the types of its results.
-            operand_avals: the types of its operands; those of the equation when omitted.
             pure: whether calls may be dropped, merged and reordered.
             ordered: whether it is called after the ordered callbacks that came before; the
                 equation must have an ordered effect.
         """
-        avals_in = self.avals_in if operand_avals is None else operand_avals
         index = len(self._builder.callbacks)
         self._builder.callbacks.append(
-            HostCallback(function, tuple(avals_in), tuple(result_avals), ordered)
+            HostCallback(function, tuple(self.avals_in), tuple(result_avals), ordered)
         )
         attributes = {**callback_attributes(index, pure), **self.once(len(result_avals) + ordered)}
         name = "stablehlo.custom_call"
