@@ -166,20 +166,14 @@ class _Interpreter:
     platform = "host"
     host_accessible = True
 
-    def compile(
-        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
-    ) -> Executable:
+    def compile(self, jaxpr: ClosedJaxpr, **options: Any) -> Executable:
         def run(*operands: Any) -> list[Any]:
             return [as_array(x) for x in eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)]
 
         return run
 
-    def lower(
-        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
-    ) -> Any:
-        return InterpretedProgram(
-            jaxpr, self.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
-        )
+    def lower(self, jaxpr: ClosedJaxpr, **options: Any) -> Any:
+        return InterpretedProgram(jaxpr, self.compile(jaxpr))
 
     def to_host(self, buffer: Any, aval: Any) -> np.ndarray[Any, Any]:
         return np.asarray(buffer)

@@ -65,17 +65,12 @@ def _interpret(
     try:
         with config.override(backend="numpy"):
             params = {**params, "backend": None} if "backend" in params else params
-            _evaluate(trace, primitive, _host_operands(operands), params)
+            # Where the bytes are on the host, single operations run there as well.
+            operands = [Array(x.aval, x.numpy()) if type(x) is Array else x for x in operands]
+            _evaluate(trace, primitive, operands, params)
     except DeletedArrayError:
         return "Its operands were donated, so it cannot run again: leave out donate_argnums."
     return f"{came} None of its operations gives one when they run one by one."
-
-
-def _host_operands(operands: Sequence[Any]) -> list[Any]:
-    """Operands whose bytes are on the host, so that single operations run there as well."""
-    return [
-        Array(x.aval, x.numpy()) if type(x) is Array and x._host is None else x for x in operands
-    ]
 
 
 def _error(setting: str, primitive: Primitive, x: Array, outcome: str) -> NonFiniteError:
