@@ -43,12 +43,9 @@ class Executable:
     where they are; results stay there until somebody looks at them.
 
     Attributes:
-        name: the name of the function that was compiled.
-        in_avals: the types of the operands.
-        out_avals: the types of the results.
         run_unchecked: the same as a call, for operands in a sequence that are known to have the
             right types: XLA would reinterpret the bytes of others.
-        size: the size of the program, in bytes.
+        size: that of the program, in bytes.
     """
 
     __slots__ = (

@@ -162,9 +162,7 @@ def _assert(ctx: SymbolicContext, left: Value, direction: str, right: Value, mes
     }
     truth = ShapedArray((), np.bool_)
     (holds,) = ctx.op("stablehlo.compare", [left, right], [truth], compare)
-    sizes = []
-    for value in (left, right):
-        sizes += ctx.op("stablehlo.convert", [value], [INDEX])
+    sizes = [ctx.op("stablehlo.convert", [value], [INDEX])[0] for value in (left, right)]
     attributes = {
         "call_target_name": '"shape_assertion"',
         "api_version": "2 : i32",

@@ -24,9 +24,7 @@ class LoweredProgram:
 
     Attributes:
         name: the name of the function that was staged.
-        bytecode: the module.
         in_avals: the types of all operands.
-        out_avals: the types of the results.
         kept: the positions of the operands that are parameters of the program.
         donated: the positions of the operands whose memory the program reuses.
         constants: the arrays that are its first parameters.
@@ -69,13 +67,7 @@ def lower_program(
 ) -> LoweredProgram:
     """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
 
-    Args:
-        jaxpr: the program.
-        name: its name, for the module and for messages.
-        donated: for each operand, whether its memory may be reused.
-        keep_unused: whether operands that have no use stay parameters.
-        platform: the platform to lower for.
-        layout: the devices to lower for; the first when omitted.
+    It is for the first device without a layout; the other options are those of the backend.
 
     Raises:
         LoweringError: when a rule built something that is wrong.
